@@ -1,0 +1,40 @@
+import type { ProductField } from '../api/contract/product.ts'
+import type { FeedName, ProductId } from '../lib/brand.ts'
+
+/** What one record says about one product: fields it sets, fields it clears. Fields it does not name are untouched. */
+export interface ProductPatch {
+  productId: ProductId
+  set: Readonly<Partial<Record<ProductField, unknown>>>
+  clear: readonly ProductField[]
+}
+
+/**
+ * Everything known of a product besides acknowledgement and delivery.
+ * `fields` is the merged product without the effect of missing marks, keys in contract order.
+ */
+export interface ProductState {
+  fields: Partial<Record<ProductField, unknown>>
+  /** Which feed each field's value (or its having been cleared) comes from. */
+  writers: Partial<Record<ProductField, FeedName>>
+  /** Feeds that name the product. */
+  feeds: ReadonlySet<FeedName>
+  /** Full feeds that no longer name it. */
+  missingFrom: ReadonlySet<FeedName>
+}
+
+export type Lane = 'urgent' | 'new' | 'deferred'
+
+export interface FieldChange {
+  /** Contract field, or a path inside one (`skus[SKU-1].price`, `variations.EU.availability`). */
+  field: string
+  before: unknown
+  after: unknown
+}
+
+/** How a product's wire document differs after a step. `missing`: it changed because a full feed no longer names it. */
+export interface Change {
+  productId: ProductId
+  kind: 'added' | 'changed' | 'missing'
+  fields: readonly FieldChange[]
+  lane: Lane
+}

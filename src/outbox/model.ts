@@ -1,0 +1,75 @@
+import type { ProductId } from '../lib/brand.ts'
+
+/** First 16 bytes of the SHA-256 of a document's bytes. */
+export type DocumentDigest = Buffer
+
+export type ClaimMode = 'urgent' | 'any'
+
+/** A product bound to one call. */
+export interface ClaimedProduct {
+  productId: ProductId
+  document: Buffer
+  digest: DocumentDigest
+}
+
+/** Products bound to a call under a lease. Ends with `acknowledge`, `release` or `reject` for each of its products. */
+export interface Claim {
+  token: string
+  products: readonly ClaimedProduct[]
+  /** Sum of the documents' bytes. */
+  documentBytes: number
+}
+
+export type ClaimAnswer =
+  | { kind: 'claimed'; claim: Claim }
+  /** Nothing is due; `nextDueMs` is how long until something is (undefined: the outbox is empty). */
+  | { kind: 'idle'; nextDueMs: number | undefined }
+  /** The call rate, a Retry-After or a back-off forbids a call for so long. */
+  | { kind: 'wait'; forMs: number }
+  | { kind: 'paused'; reasons: PauseReason[] }
+
+export type PauseReason = 'operator' | 'credentials' | 'refuses-everything'
+
+export interface Refusal {
+  productId: ProductId
+  digest: DocumentDigest
+  /** Shown to the operator: the endpoint's own words where it gave any. */
+  reason: string
+  status: number | undefined
+  requestId: string | undefined
+}
+
+/** What delivery needs of the outbox. One implementation over Redis (`outbox.ts`). All methods are safe to repeat. */
+export interface DeliveryOutbox {
+  /** Binds due products, at most `limit` bytes of body. Urgent first, then echoes, new, due deferred. */
+  claim(options: { mode: ClaimMode; bodyBytesMax: number }): Promise<ClaimAnswer>
+  /** Extends the lease; false when the claim has expired (its products may be in another call already). */
+  renew(token: string): Promise<boolean>
+  /** Documents that the endpoint took. Resets the back-off. */
+  acknowledge(token: string, products: readonly ClaimedProduct[]): Promise<void>
+  /** Back to their lanes. `unknown`: each is sent once more by a call that begins after the horizon. */
+  release(token: string, ids: readonly ProductId[], outcome: 'not-sent' | 'unknown'): Promise<void>
+  /** To the dead letters. A product whose document changed since the claim goes back to its lane instead. */
+  reject(token: string, refusals: readonly Refusal[]): Promise<void>
+  /**
+   * Like `reject`, for products refused without being named. When 20 in a row are refused so with none accepted
+   * between, all of them are taken back and the catalog is paused: answers `refuses-everything`.
+   */
+  rejectUnnamed(token: string, refusals: readonly Refusal[]): Promise<'rejected' | 'refuses-everything'>
+  /** No call of any process starts before so many ms have passed (Retry-After, back-off). Never shortens a wait. */
+  holdCalls(forMs: number, reason: 'throttled' | 'failing'): Promise<void>
+  /** Consecutive failed calls, counting this one; `acknowledge` resets it. */
+  countFailure(description: string): Promise<number>
+  pause(reason: PauseReason, hint: string): Promise<void>
+  /** `probed`: a probe was answered well; a 403 soon after refuses content, not credentials. */
+  resume(reason: PauseReason, how: 'probed' | 'operator'): Promise<void>
+  /** True for one caller at a time, for so long: who probes. */
+  takeProbeTurn(forMs: number): Promise<boolean>
+  /** True within a minute of `resume(…, 'probed')`. */
+  recentlyProbed(): Promise<boolean>
+  /** The smaller of the configured limit and what a 413 taught. */
+  learnedBodyBytes(): Promise<number | undefined>
+  learnBodyBytes(bytes: number): Promise<void>
+  /** Expired leases: their products go back as unknown. Returns how many products. */
+  expireClaims(): Promise<number>
+}

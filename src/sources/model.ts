@@ -1,0 +1,51 @@
+import type { FeedMode } from '../config/model.ts'
+import type { AcceptSequence, FeedName, ProductId } from '../lib/brand.ts'
+
+/** Unique name of a claimed file; sorts by the time of the claim. */
+export type ClaimId = string
+
+/** The file was taken into the archive durably: the moment of truth. */
+export interface AcceptLine {
+  kind: 'accept'
+  sequence: AcceptSequence
+  claim: ClaimId
+  feed: FeedName
+  mode: FeedMode
+  /** As it was called in the drop folder, cleaned. */
+  name: string
+  /** Only so many bytes of the archived file belong to this acceptance. */
+  bytes: number
+  /** ISO 8601. */
+  asOf: string
+  acceptedAt: string
+  /** The claim that this file was first accepted as, when it grew afterwards. */
+  grownFrom?: ClaimId
+}
+
+/** After the import: content hash, and where the archive holds the file now (relative to the archive folder). */
+export interface ArchiveLine {
+  kind: 'archive'
+  claim: ClaimId
+  path: string
+  sha256: string
+}
+
+/** How an import ended; a file with this line is not imported again unless Redis lost it. */
+export interface OutcomeLine {
+  kind: 'outcome'
+  of: AcceptSequence
+  outcome: 'imported' | 'held' | 'refused'
+  at: string
+}
+
+/** What an operator decided; part of the truth, replayed in order. `request` makes a decision that is asked twice one line. */
+export type Decision =
+  | { decision: 'approve' | 'discard'; import: AcceptSequence }
+  | { decision: 'drop-dead'; ids: ProductId[] }
+  | { decision: 'pause' | 'resume' }
+  /** Empty: all products of the catalog. */
+  | { decision: 'resync'; ids: ProductId[] }
+
+export type DecisionLine = { kind: 'decision'; sequence: AcceptSequence; request: string; at: string } & Decision
+
+export type ManifestLine = AcceptLine | ArchiveLine | OutcomeLine | DecisionLine
