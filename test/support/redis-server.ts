@@ -1,0 +1,155 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import net from 'node:net'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type TempDir, tempDir } from './temp-dir.ts'
+
+export interface RedisServerOptions {
+  /** AOF everysec; default false: a restart begins empty. */
+  aof?: boolean
+  /** Default: a free TCP port of 127.0.0.1. Ignored with `socket`. */
+  port?: number
+  /** True: listens on a Unix socket in its folder and on no port. */
+  socket?: boolean
+  /** Default: a temporary folder, removed on disposal. */
+  dir?: string
+  /** Further settings, for instance `{ 'maxmemory-policy': 'noeviction' }`. */
+  config?: Readonly<Record<string, string>>
+}
+
+/** A real redis-server of its own for a test. Port, socket and folder stay the same over `restart`. */
+export interface RedisServer extends AsyncDisposable {
+  readonly port: number
+  readonly socketPath: string
+  /** `redis://127.0.0.1:<port>`, or `unix:<path>` of a server on a socket. */
+  readonly url: string
+  readonly dir: string
+  readonly pid: number
+  /** Orderly end (SIGTERM); data is kept when `aof`. */
+  stop(): Promise<void>
+  /** SIGKILL, without a chance to write anything. */
+  kill(): Promise<void>
+  /** Starts again on the same folder after `stop` or `kill` (stops first when it still runs). */
+  restart(): Promise<void>
+  /** SIGSTOP: connections stay open and silent, as behind a black-holed network. */
+  pause(): void
+  /** SIGCONT. */
+  resume(): void
+}
+
+const startDeadlineMs = 15_000
+
+export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
+  const folder = options.dir === undefined ? await tempDir('redis') : undefined
+  const dir = options.dir ?? (folder as TempDir).path
+  const address = {
+    port: options.socket ? 0 : (options.port ?? (await freePort())),
+    socketPath: path.join(dir, 'redis.sock'),
+  }
+  const run = () => runServer({ dir, ...address, options })
+  let running: ChildProcess | undefined = await run()
+
+  const end = async (signal: NodeJS.Signals) => {
+    const child = running
+    running = undefined
+    if (!child || child.exitCode !== null || child.signalCode !== null) return
+    const exited = once(child, 'exit')
+    child.kill('SIGCONT')
+    child.kill(signal)
+    await exited
+  }
+  const runningPid = () => {
+    if (running?.pid === undefined) throw new Error('the test redis-server is stopped')
+    return running.pid
+  }
+  return {
+    ...address,
+    dir,
+    url: options.socket ? `unix:${address.socketPath}` : `redis://127.0.0.1:${address.port}`,
+    get pid() {
+      return runningPid()
+    },
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
+    restart: async () => {
+      await end('SIGTERM')
+      running = await run()
+    },
+    pause: () => void process.kill(runningPid(), 'SIGSTOP'),
+    resume: () => void process.kill(runningPid(), 'SIGCONT'),
+    [Symbol.asyncDispose]: async () => {
+      await end('SIGKILL')
+      await folder?.[Symbol.asyncDispose]()
+    },
+  }
+}
+
+interface Run {
+  dir: string
+  port: number
+  socketPath: string
+  options: RedisServerOptions
+}
+
+async function runServer({ dir, port, socketPath, options }: Run): Promise<ChildProcess> {
+  const settings: Record<string, string> = {
+    dir,
+    port: String(port),
+    bind: '127.0.0.1',
+    save: '',
+    appendonly: options.aof ? 'yes' : 'no',
+    appendfsync: 'everysec',
+    'maxmemory-policy': 'noeviction',
+    logfile: path.join(dir, 'test-redis.log'),
+    ...(options.socket ? { unixsocket: socketPath, unixsocketperm: '700' } : {}),
+    ...options.config,
+  }
+  const args = Object.entries(settings).flatMap(([key, value]) => [`--${key}`, value])
+  const child = spawn('redis-server', args, { stdio: 'ignore' })
+  // A test run that is interrupted must not leave servers behind.
+  const killAtExit = () => void child.kill('SIGKILL')
+  process.once('exit', killAtExit)
+  child.once('exit', () => process.off('exit', killAtExit))
+  await once(child, 'spawn')
+  await untilAnswers(child, options.socket ? { path: socketPath } : { host: '127.0.0.1', port }, dir)
+  return child
+}
+
+async function untilAnswers(child: ChildProcess, to: net.NetConnectOpts, dir: string): Promise<void> {
+  const deadline = performance.now() + startDeadlineMs
+  while (!(await answersPing(to))) {
+    if (child.exitCode !== null || child.signalCode !== null || performance.now() > deadline) {
+      child.kill('SIGKILL')
+      const log = await readFile(path.join(dir, 'test-redis.log'), 'utf8').catch(() => '')
+      throw new Error(`the test redis-server does not answer; its log ends:\n${log.slice(-2000)}`)
+    }
+    await delay(10)
+  }
+}
+
+/** False while nobody listens and while the server still loads its data. */
+function answersPing(to: net.NetConnectOpts): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = net.connect(to)
+    const settle = (answer: boolean) => {
+      socket.destroy()
+      resolve(answer)
+    }
+    socket.once('error', () => settle(false))
+    socket.once('close', () => settle(false))
+    socket.once('data', (reply) => settle(reply.toString('latin1').startsWith('+PONG')))
+    socket.write('PING\r\n')
+  })
+}
+
+/** A TCP port of 127.0.0.1 that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = net.createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as net.AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
