@@ -1,0 +1,199 @@
+import { z } from 'zod'
+import { describeFound, formatPath } from './describe.ts'
+import { elementKinds, expectations, type FieldKind, type ValueKind } from './kinds.ts'
+import { isCalendarDate, isCategoryPath, isDecimalText, isHttpUrl, isIntegerText } from './values.ts'
+
+const text = z.string()
+/** Required text says something: an empty string is as good as a field that is not there. */
+const filledText = z.string().min(1)
+// z.number() refuses NaN and both infinities, which JSON cannot carry.
+const amount = z.number()
+const wholeNumber = z.int()
+const url = z.string().refine(isHttpUrl)
+const decimalText = z.string().refine(isDecimalText)
+const integerText = z.string().refine(isIntegerText)
+const date = z.string().refine(isCalendarDate)
+const categoryPath = z.string().refine(isCategoryPath)
+
+/**
+ * A map with keys of the sender's choosing. An own key `__proto__` (JSON.parse makes one) would be lost or would
+ * change the prototype wherever the map is copied, so it is refused before the record schema drops it silently.
+ */
+function mapOf<Value extends z.ZodType>(value: Value) {
+  const guard = z.unknown().check((context) => {
+    const map = context.value
+    if (typeof map !== 'object' || map === null || !Object.hasOwn(map, '__proto__')) return
+    context.issues.push({ code: 'custom', path: ['__proto__'], input: map, params: { reserved: true } })
+  })
+  return guard.pipe(z.record(z.string(), value))
+}
+
+const customFieldsSchema = mapOf(text)
+
+export const variationSchema = z.strictObject({
+  price_currency_code: text.optional(),
+  availability: filledText.optional(),
+  price: amount.optional(),
+  list_price: amount.optional(),
+})
+
+/** The contract marks no SKU field as required, not even `id`. */
+export const skuSchema = z.strictObject({
+  id: text.optional(),
+  name: text.optional(),
+  price: amount.optional(),
+  list_price: amount.optional(),
+  url: url.optional(),
+  image_url: url.optional(),
+  availability: filledText.optional(),
+  inventory_level: wholeNumber.optional(),
+  custom_fields: customFieldsSchema.optional(),
+})
+
+/** In contract order, which is also the order of keys in every wire document. */
+const shape = {
+  product_id: filledText,
+  name: filledText,
+  url,
+  image_url: url,
+  availability: filledText,
+  price: amount,
+  price_currency_code: filledText,
+  list_price: amount.optional(),
+  rating_value: decimalText.optional(),
+  review_count: integerText.optional(),
+  categories: z.array(categoryPath).optional(),
+  categoryIds: z.array(text).optional(),
+  parentCategoryIds: z.array(text).optional(),
+  description: text.optional(),
+  brand: text.optional(),
+  tag1: z.array(text).optional(),
+  tag2: z.array(text).optional(),
+  tag3: z.array(text).optional(),
+  date_published: date.optional(),
+  variation_id: text.optional(),
+  alternate_image_urls: z.array(url).optional(),
+  variations: mapOf(variationSchema).optional(),
+  inventory_level: wholeNumber.optional(),
+  supplier_cost: amount.optional(),
+  custom_fields: customFieldsSchema.optional(),
+  skus: z.array(skuSchema).optional(),
+}
+
+/** One product as it goes over the wire. Unknown fields are refused. */
+export const productSchema = z.strictObject(shape)
+export type Product = z.infer<typeof productSchema>
+export type ProductField = keyof typeof shape
+
+export const productFields: readonly ProductField[] = Object.keys(shape) as ProductField[]
+
+/** Without all of these a product is incomplete and is not sent. */
+export const requiredFields = [
+  'product_id',
+  'name',
+  'url',
+  'image_url',
+  'availability',
+  'price',
+  'price_currency_code',
+] as const satisfies readonly ProductField[]
+
+/** Never logged, never in a report. */
+export const sensitiveFields: readonly ProductField[] = ['supplier_cost']
+
+/** One value of one field at a time; unlike in the product, `undefined` is refused here for optional fields too. */
+export const fieldSchemas = Object.fromEntries(
+  Object.entries(shape).map(([field, schema]) => [
+    field,
+    schema instanceof z.ZodOptional ? schema.unwrap() : schema,
+  ]),
+) as unknown as Record<ProductField, z.ZodType>
+
+/** What a cell must become to fit the field. */
+export const fieldKinds: Readonly<Record<ProductField, FieldKind>> = {
+  product_id: 'string',
+  name: 'string',
+  url: 'url',
+  image_url: 'url',
+  availability: 'string',
+  price: 'number',
+  price_currency_code: 'string',
+  list_price: 'number',
+  rating_value: 'decimal-string',
+  review_count: 'integer-string',
+  categories: 'category-list',
+  categoryIds: 'string-list',
+  parentCategoryIds: 'string-list',
+  description: 'string',
+  brand: 'string',
+  tag1: 'string-list',
+  tag2: 'string-list',
+  tag3: 'string-list',
+  date_published: 'date',
+  variation_id: 'string',
+  alternate_image_urls: 'url-list',
+  variations: 'object',
+  inventory_level: 'integer',
+  supplier_cost: 'number',
+  custom_fields: 'object',
+  skus: 'object-list',
+}
+
+/** Words that the service is known to understand; the contract allows any other. */
+export const knownAvailabilities: readonly string[] = ['InStock', 'OutOfStock', 'Invisible', 'Discontinued']
+
+/** Why an availability that is valid may still not do what was meant; undefined for the known words. */
+export function availabilityWarning(value: string): string | undefined {
+  if (knownAvailabilities.includes(value)) return undefined
+  return `availability: "${value}" is none of the known words ${knownAvailabilities.join(', ')}; map it with when/otherwise if it means one of them`
+}
+
+/**
+ * One line for people: "field: what was found, what is expected; what to do". `field` names the field when the issue
+ * comes from `fieldSchemas`. Parse with `reportInput: true` to have the value found named; values of sensitive fields
+ * are never shown.
+ */
+export function describeProblem(issue: z.core.$ZodIssue, field?: ProductField): string {
+  const path = field === undefined ? issue.path : [field, ...issue.path]
+  const place = formatPath(path)
+  if (issue.code === 'unrecognized_keys') {
+    const names = issue.keys.map((key) => formatPath([...path, key])).join(', ')
+    return `${names}: found a field that is not in the contract, expected only contract fields; remove it or map it to custom_fields`
+  }
+  if (issue.code === 'custom' && issue.params?.reserved === true) {
+    return `${place}: found a reserved name, expected an ordinary key; rename the key`
+  }
+  const { expected, remedy } = expectations[kindAt(path)]
+  const found = 'input' in issue ? describeFound(issue.input, path.some(isSensitive)) : undefined
+  if (found === undefined) return `${place}: expected ${expected}; ${remedy}`
+  const isBlank = issue.input === undefined || issue.input === ''
+  return `${place}: found ${found}, expected ${expected}; ${isBlank ? 'give it a value' : remedy}`
+}
+
+/** What is wrong with one product, one line each; empty when the contract accepts it. */
+export function productProblems(product: unknown): { field: string; message: string }[] {
+  const result = productSchema.safeParse(product, { reportInput: true })
+  if (result.success) return []
+  return result.error.issues.map((issue) => {
+    const first = issue.code === 'unrecognized_keys' ? [...issue.path, ...issue.keys][0] : issue.path[0]
+    return { field: first === undefined ? 'product' : String(first), message: describeProblem(issue) }
+  })
+}
+
+/** What belongs at a place in a product, where the schema found something else. */
+function kindAt(path: readonly PropertyKey[]): ValueKind {
+  const [field, second, ...rest] = path
+  if (!isProductField(field)) return field === 'id' ? 'string' : 'object'
+  const kind = fieldKinds[field]
+  if (second === undefined) return kind
+  if (field === 'skus' || field === 'variations') return kindAt(rest)
+  return field === 'custom_fields' ? 'string' : elementKinds[kind]
+}
+
+function isProductField(name: PropertyKey | undefined): name is ProductField {
+  return typeof name === 'string' && Object.hasOwn(fieldKinds, name)
+}
+
+function isSensitive(name: PropertyKey): boolean {
+  return isProductField(name) && sensitiveFields.includes(name)
+}
