@@ -1,0 +1,107 @@
+import { type Bindings, type ChildLoggerOptions, type Logger, pino, stdTimeFunctions } from 'pino'
+import { prettyFactory } from 'pino-pretty'
+import { systemErrorCode } from './errors.ts'
+import { redactText, redactValue } from './redact.ts'
+
+export type Log = Logger
+
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+/** Where lines go: standard error in production, so that standard output stays free for what commands print. */
+export interface LogStream {
+  write(text: string): unknown
+  isTTY?: boolean
+}
+
+export interface LogOptions {
+  level: LogLevel
+  stream?: LogStream
+  /** Lines for people instead of JSON; default: when the stream is a terminal. */
+  pretty?: boolean
+}
+
+/** How many causes of an error are written down. */
+const causesMax = 5
+
+/**
+ * Opens the log: one JSON object a line with `level`, `time` (ISO 8601), `pid`, `msg`. Secrets are hidden by the name
+ * of their key at any depth, and inside texts where they are recognisable (`redact.ts`).
+ */
+export function openLog({ level, stream = process.stderr, pretty = stream.isTTY === true }: LogOptions): Log {
+  const log = pino(
+    {
+      level,
+      base: { pid: process.pid },
+      timestamp: stdTimeFunctions.isoTime,
+      formatters: {
+        level: (label) => ({ level: label }),
+        log: redactMembers,
+      },
+      serializers: { err: describeForLog, error: describeForLog, cause: describeForLog },
+      hooks: {
+        logMethod(args, method) {
+          method.apply(this, args.map(redactMessage) as typeof args)
+        },
+      },
+    },
+    pretty ? prettyStream(stream) : stream,
+  )
+  // pino gives the bindings of children to no formatter; children inherit this method.
+  const openChild = log.child
+  log.child = function child(this: Log, bindings: Bindings, options?: ChildLoggerOptions) {
+    return Reflect.apply(openChild, this, [redactMembers(bindings), options]) as Log
+  } as Log['child']
+  return log
+}
+
+function prettyStream(stream: LogStream): LogStream {
+  const format = prettyFactory({
+    colorize: stream.isTTY === true,
+    translateTime: 'SYS:HH:MM:ss.l',
+    ignore: 'pid',
+    singleLine: true,
+  })
+  return { write: (line) => stream.write(format(line)) }
+}
+
+function redactMembers(members: Record<string, unknown>): Record<string, unknown> {
+  return redactValue(members) as Record<string, unknown>
+}
+
+function redactMessage(argument: unknown): unknown {
+  return typeof argument === 'string' ? redactText(argument) : argument
+}
+
+/**
+ * What a log line holds of an error: type, code, message, hint, where it happened, its causes. Nothing else is copied,
+ * because errors of HTTP and Redis clients carry headers, bodies and whole commands.
+ */
+function describeForLog(error: unknown, depth = 0): unknown {
+  if (!(error instanceof Error)) return redactValue(error)
+  return {
+    type: error.name,
+    message: redactText(error.message),
+    ...pickTexts(error, ['code', 'hint', 'syscall', 'path', 'address']),
+    // An operating failure is explained by its message and hint; anything else is a bug and needs the place.
+    ...(systemErrorCode(error) === undefined && error.stack !== undefined
+      ? { stack: redactText(error.stack) }
+      : {}),
+    ...(error.cause !== undefined && depth < causesMax
+      ? { cause: describeForLog(error.cause, depth + 1) }
+      : {}),
+    ...(error instanceof AggregateError && depth < causesMax
+      ? { errors: error.errors.slice(0, causesMax).map((entry) => describeForLog(entry, depth + 1)) }
+      : {}),
+  }
+}
+
+function pickTexts(error: object, names: readonly string[]): Record<string, string> {
+  const members = error as Record<string, unknown>
+  const picked: Record<string, string> = {}
+  for (const name of names) {
+    const value = members[name]
+    if (typeof value === 'string') picked[name] = redactText(value)
+  }
+  return picked
+}

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest'
+import { ConfigError, EndpointError } from '../../src/lib/errors.ts'
+import { openLog } from '../../src/lib/log.ts'
+import { redactText, redactValue } from '../../src/lib/redact.ts'
+
+function collect(options: { level?: 'info' | 'silent'; pretty?: boolean; isTTY?: boolean } = {}) {
+  const written: string[] = []
+  const stream = { write: (text: string) => written.push(text), isTTY: options.isTTY ?? false }
+  const log = openLog({
+    level: options.level ?? 'info',
+    stream,
+    ...(options.pretty === undefined ? {} : { pretty: options.pretty }),
+  })
+  const lines = () => written.map((text) => JSON.parse(text) as Record<string, unknown>)
+  return { log, written, lines }
+}
+
+describe('openLog', () => {
+  it('writes one JSON object a line with a level by name and an ISO time', () => {
+    const { log, lines } = collect()
+    log.info({ feed: 'products' }, 'accepted')
+    const [line] = lines()
+    expect(line).toMatchObject({ level: 'info', feed: 'products', msg: 'accepted', pid: process.pid })
+    expect(new Date(String(line?.time)).toISOString()).toBe(line?.time)
+  })
+
+  it('is silent below its level', () => {
+    const { log, written } = collect({ level: 'silent' })
+    log.fatal('no')
+    expect(written).toEqual([])
+  })
+
+  it('hides secrets by name, at any depth, in bindings and in texts', () => {
+    const { log, written } = collect()
+    const secret = 'hunter-2-secret'
+    log
+      .child({ apiToken: secret })
+      .child({ password: secret })
+      .info(
+        {
+          headers: { Authorization: `Basic ${secret}`, 'x-access-token': secret },
+          product: { price: 3, supplier_cost: secret, skus: [{ supplierCost: secret }] },
+          url: new URL(`https://user:${secret}@shop.example/a?access_token=${secret}&page=2`),
+          redis: `redis://:${secret}@localhost:6379/0`,
+        },
+        `calling https://me:${secret}@shop.example with Bearer ${secret}`,
+      )
+    expect(written.join('')).not.toContain(secret)
+    expect(written.join('')).toContain('page=2')
+    expect(written.join('')).toContain('"price":3')
+  })
+
+  it('writes an operating error with code and hint and without anything a client attached', () => {
+    const { log, lines } = collect()
+    const cause = Object.assign(new Error('connect ECONNREFUSED'), {
+      code: 'ECONNREFUSED',
+      address: '127.0.0.1',
+      headers: { authorization: 'Basic eHl6eHl6' },
+      command: { args: ['a document'] },
+    })
+    log.error(
+      { err: new EndpointError('endpoint-unreachable', 'no answer', { hint: 'Is it up?', cause }) },
+      'call',
+    )
+    expect(lines()[0]?.err).toEqual({
+      type: 'EndpointError',
+      code: 'endpoint-unreachable',
+      message: 'no answer',
+      hint: 'Is it up?',
+      cause: { type: 'Error', message: 'connect ECONNREFUSED', code: 'ECONNREFUSED', address: '127.0.0.1' },
+    })
+  })
+
+  it('keeps the stack of a bug and the members of an aggregate', () => {
+    const { log, lines } = collect()
+    log.error({ err: new AggregateError([new TypeError('inner'), 7], 'outer') })
+    const err = lines()[0]?.err as { stack: string; errors: unknown[] }
+    expect(err.stack).toContain('log.test.ts')
+    expect(err.errors).toMatchObject([{ type: 'TypeError', message: 'inner' }, 7])
+  })
+
+  it('ends a chain of causes that refers to itself', () => {
+    const { log, lines } = collect()
+    const loop = new ConfigError('x', 'loop')
+    loop.cause = loop
+    log.error(loop)
+    expect(lines()[0]?.msg).toBe('loop')
+  })
+
+  it('writes readable lines to a terminal', () => {
+    const { log, written } = collect({ isTTY: true })
+    log.warn({ feed: 'stock' }, 'late file')
+    expect(written.join('')).toContain('late file')
+    expect(() => JSON.parse(written.join(''))).toThrow()
+  })
+})
+
+describe('redaction', () => {
+  it('leaves ordinary texts and names alone', () => {
+    expect(redactText('mail to a@b.example: basic facts, key=5')).toBe(
+      'mail to a@b.example: basic facts, key=5',
+    )
+    expect(redactValue({ tokens: 3, author: 'me', keys: ['a'] })).toEqual({
+      tokens: 3,
+      author: 'me',
+      keys: ['a'],
+    })
+  })
+
+  it('cuts deep and long values', () => {
+    const long = redactValue(Array.from({ length: 60 }, (_, index) => index)) as unknown[]
+    expect(long).toHaveLength(51)
+    expect(JSON.stringify(redactValue({ a: { a: { a: { a: { a: { a: { a: 1 } } } } } } }))).toContain('…')
+  })
+
+  it('hides a supplier cost inside serialised documents', () => {
+    expect(redactText('{"price":5,"supplier_cost":3.25,"name":"a"}')).toBe(
+      '{"price":5,"supplier_cost":********,"name":"a"}',
+    )
+  })
+})
