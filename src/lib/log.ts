@@ -49,9 +49,13 @@ export function openLog({ level, stream = process.stderr, pretty = stream.isTTY 
   )
   // pino gives the bindings of children to no formatter; children inherit this method.
   const openChild = log.child
-  log.child = function child(this: Log, bindings: Bindings, options?: ChildLoggerOptions) {
-    return Reflect.apply(openChild, this, [redactMembers(bindings), options]) as Log
-  } as Log['child']
+  log.child = function child<Levels extends string = never>(
+    this: Log,
+    bindings: Bindings,
+    options?: ChildLoggerOptions<Levels>,
+  ): Logger<Levels> {
+    return Reflect.apply(openChild, this, [redactMembers(bindings), options]) as Logger<Levels>
+  }
   return log
 }
 
