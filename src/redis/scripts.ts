@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import type { RedisBatch, RedisConnection } from './connection.ts'
+
+export type ScriptArgument = string | number | Buffer
+
+export interface ScriptCall {
+  keys: readonly string[]
+  args: readonly ScriptArgument[]
+}
+
+interface Script {
+  source: string
+  sha: string
+}
+
+/**
+ * Lua scripts of one folder, one operation a file, run by their digest. Redis forgets scripts when it restarts, fails
+ * over or is flushed: `run` loads a forgotten one and repeats by itself, since a call refused with NOSCRIPT has changed
+ * nothing. Inside MULTI that is too late (the other commands of the transaction would be applied without it), so
+ * `load` goes before the first transaction of every connection.
+ */
+export class ScriptFolder<Name extends string> {
+  readonly #scripts: ReadonlyMap<Name, Script>
+
+  constructor(scripts: ReadonlyMap<Name, Script>) {
+    this.#scripts = scripts
+  }
+
+  /** Makes all scripts known to the server of this connection. */
+  async load(connection: RedisConnection): Promise<void> {
+    const batch = connection.pipeline()
+    for (const { source } of this.#scripts.values()) batch.script('LOAD', source)
+    for (const [error] of (await batch.exec()) ?? []) if (error) throw error
+  }
+
+  /** The reply, with strings as Buffers at any depth (digests are not text). */
+  async run(connection: RedisConnection, name: Name, { keys, args }: ScriptCall): Promise<unknown> {
+    const { source, sha } = this.#script(name)
+    try {
+      return await connection.callBuffer('EVALSHA', sha, keys.length, ...keys, ...args)
+    } catch (error) {
+      if (!isForgottenScript(error)) throw error
+      return connection.callBuffer('EVAL', source, keys.length, ...keys, ...args)
+    }
+  }
+
+  /** Adds the call to a pipeline or transaction; its reply has Buffers too. */
+  append(batch: RedisBatch, name: Name, { keys, args }: ScriptCall): RedisBatch {
+    return batch.callBuffer('EVALSHA', this.#script(name).sha, keys.length, ...keys, ...args)
+  }
+
+  #script(name: Name): Script {
+    const script = this.#scripts.get(name)
+    if (!script) throw new Error(`no script is named ${name}`)
+    return script
+  }
+}
+
+/** Reads `<name>.lua` for each name from a folder, given as a URL relative to the module that uses them. */
+export async function readScripts<Name extends string>(
+  folder: URL,
+  names: readonly Name[],
+): Promise<ScriptFolder<Name>> {
+  const entries = names.map(async (name): Promise<[Name, Script]> => {
+    const source = await readFile(new URL(`${name}.lua`, folder), 'utf8')
+    return [name, { source, sha: createHash('sha1').update(source).digest('hex') }]
+  })
+  return new ScriptFolder(new Map(await Promise.all(entries)))
+}
+
+/** A transaction was refused because a script was not loaded: `load`, then build and send it again. */
+export function isForgottenScript(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('NOSCRIPT')
+}
