@@ -39,10 +39,26 @@ export interface Refusal {
   requestId: string | undefined
 }
 
+/** Whether a claim that needs more than one call may make a further one now. */
+export type CallAdmission = Exclude<ClaimAnswer, { kind: 'claimed' | 'idle' }> | { kind: 'admitted' }
+
+export interface DueAnswer {
+  urgentDue: boolean
+  /** Urgent included. */
+  anyDue: boolean
+  /** How long until something not due yet is; undefined: nothing waits. */
+  nextDueMs: number | undefined
+}
+
 /** What delivery needs of the outbox. One implementation over Redis (`outbox.ts`). All methods are safe to repeat. */
 export interface DeliveryOutbox {
   /** Binds due products, at most `limit` bytes of body. Urgent first, then echoes, new, due deferred. */
   claim(options: { mode: ClaimMode; bodyBytesMax: number }): Promise<ClaimAnswer>
+  /**
+   * A further call for products that are claimed already (halves, the rest after a refusal). Counts against the call
+   * rate as `claim` does, and starts no more than `claim` would while the catalog is paused or held.
+   */
+  admitCall(): Promise<CallAdmission>
   /** Extends the lease; false when the claim has expired (its products may be in another call already). */
   renew(token: string): Promise<boolean>
   /** Documents that the endpoint took. Resets the back-off. */
@@ -63,6 +79,8 @@ export interface DeliveryOutbox {
   pause(reason: PauseReason, hint: string): Promise<void>
   /** `probed`: a probe was answered well; a 403 soon after refuses content, not credentials. */
   resume(reason: PauseReason, how: 'probed' | 'operator'): Promise<void>
+  /** Empty: calls may be made. */
+  pausedFor(): Promise<PauseReason[]>
   /** True for one caller at a time, for so long: who probes. */
   takeProbeTurn(forMs: number): Promise<boolean>
   /** True within a minute of `resume(…, 'probed')`. */
@@ -72,4 +90,8 @@ export interface DeliveryOutbox {
   learnBodyBytes(bytes: number): Promise<void>
   /** Expired leases: their products go back as unknown. Returns how many products. */
   expireClaims(): Promise<number>
+  /** What could be claimed now, without claiming it: all false while paused or held. */
+  lookDue(): Promise<DueAnswer>
+  /** Adds one request to the counters that `status` and `load` show. `answered`: a response arrived, whatever it said. */
+  countCall(call: { bodyBytes: number; products: number; answered: boolean }): Promise<void>
 }

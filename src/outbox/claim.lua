@@ -1,0 +1,121 @@
+-- Binds due products to one call, up to the byte limit, under a lease.
+-- KEYS urgent new deferred echoes claimed leases documents dead pause pace
+-- ARGV token leaseMs bodyBytesMax mode(urgent|any) idsMax callsPerSecond overdueMs
+-- Returns {'paused', reason…} | {'wait', ms} | {'idle', ms until something is due, or -1} | {'claimed', id…}
+local urgent, new, deferred, echoes, claimed, leases, documents, dead, pause, pace = unpack(KEYS)
+local token, mode = ARGV[1], ARGV[4]
+local leaseMs, bodyBytesMax, idsMax = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[5])
+local callsPerSecond, overdueMs = tonumber(ARGV[6]), tonumber(ARGV[7])
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+local reasons = redis.call('HKEYS', pause)
+if #reasons > 0 then return { 'paused', unpack(reasons) } end
+
+local state = redis.call('HMGET', pace, 'until', 'tat', 'turn', 'bodyBytes')
+local holdMs = (tonumber(state[1]) or 0) - now
+if holdMs > 0 then return { 'wait', math.ceil(holdMs) } end
+local learned = tonumber(state[4])
+if learned and learned < bodyBytesMax then bodyBytesMax = learned end
+
+-- Rate of calls over all processes (GCRA): urgent claims may run a little ahead, so that a backlog that uses up the
+-- rate does not keep them waiting.
+local intervalMs = 1000 / callsPerSecond
+local ahead = mode == 'urgent' and math.ceil(callsPerSecond / 10) + 1 or 1
+local tat = math.max(tonumber(state[2]) or 0, now)
+local rateMs = tat - ahead * intervalMs - now
+if rateMs > 0 then return { 'wait', math.ceil(rateMs) } end
+
+local ids, claims, removals = {}, {}, { u = {}, n = {}, d = {} }
+local laneKeys = { u = urgent, n = new, d = deferred }
+local bytes, misfits, full = 2, 0, false
+
+local function flush()
+  if #claims > 0 then redis.call('HSET', claimed, unpack(claims)) end
+  claims = {}
+  for lane, members in pairs(removals) do
+    if #members > 0 then redis.call('ZREM', laneKeys[lane], unpack(members)) end
+    removals[lane] = {}
+  end
+end
+
+-- An echo is claimed together with whatever is pending of the product: one send serves both.
+local function laneOf(id)
+  for lane, key in pairs(laneKeys) do
+    local score = redis.call('ZSCORE', key, id)
+    if score then return lane, score end
+  end
+end
+
+local function bind(id, lane, score)
+  if lane == 'e' then
+    local other, otherScore = laneOf(id)
+    if other then lane, score = other, otherScore end
+  end
+  if lane ~= 'e' then table.insert(removals[lane], id) end
+  table.insert(claims, id)
+  table.insert(claims, token .. ' ' .. string.format('%.0f', now) .. ' ' .. lane .. ' ' .. score)
+  table.insert(ids, id)
+end
+
+-- Products in flight stay in a lane when a change was offered meanwhile: they are passed over, as are documents that
+-- do not fit any more; smaller ones behind them may.
+local function take(lane, key, dueMs)
+  local passed = 0
+  while not full and #ids < idsMax do
+    local page = redis.call('ZRANGEBYSCORE', key, '-inf', dueMs, 'WITHSCORES', 'LIMIT', passed, 250)
+    if #page == 0 then return end
+    for i = 1, #page, 2 do
+      local id, score = page[i], page[i + 1]
+      local size = redis.call('HSTRLEN', documents, id)
+      local cost = size + (#ids > 0 and 1 or 0)
+      if redis.call('HEXISTS', claimed, id) == 1 then
+        passed = passed + 1
+      elseif size == 0 or redis.call('HEXISTS', dead, id) == 1 then
+        redis.call('ZREM', key, id)
+      elseif bytes + cost <= bodyBytesMax then
+        bytes = bytes + cost
+        bind(id, lane, score)
+        if lane == 'e' then redis.call('HSET', claimed, unpack(claims)); claims = {}; passed = passed + 1 end
+        if #ids >= idsMax then full = true break end
+      elseif #ids == 0 then
+        -- Alone it is too large for any call: it is handed out alone, to be refused with that reason.
+        bind(id, lane, score)
+        full = true
+        break
+      else
+        passed = passed + 1
+        misfits = misfits + 1
+        if misfits >= 32 then full = true break end
+      end
+    end
+    flush()
+  end
+end
+
+if mode == 'urgent' then
+  take('u', urgent, now)
+else
+  local turn = redis.call('HINCRBY', pace, 'turn', 1)
+  if turn % 10 == 0 then take('d', deferred, now) end
+  take('u', urgent, now)
+  take('e', echoes, now)
+  take('d', deferred, now - overdueMs)
+  take('n', new, now)
+  take('d', deferred, now)
+end
+flush()
+
+if #ids == 0 then
+  local nextMs = -1
+  for _, key in ipairs({ deferred, echoes }) do
+    local first = redis.call('ZRANGEBYSCORE', key, '(' .. string.format('%.0f', now), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+    if first[2] and (nextMs < 0 or first[2] - now < nextMs) then nextMs = first[2] - now end
+  end
+  return { 'idle', nextMs }
+end
+
+redis.call('ZADD', leases, now + leaseMs, token)
+redis.call('HSET', pace, 'tat', tat + intervalMs)
+table.insert(ids, 1, 'claimed')
+return ids

@@ -1,0 +1,292 @@
+import { randomUUID } from 'node:crypto'
+import type { DeliveryConfig } from '../config/model.ts'
+import type { ProductId } from '../lib/brand.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { RedisConnection } from '../redis/connection.ts'
+import type { ScriptArgument } from '../redis/scripts.ts'
+import { digestDocument } from './digest.ts'
+import type { CatalogKeys } from './keys.ts'
+import type {
+  CallAdmission,
+  Claim,
+  ClaimAnswer,
+  ClaimedProduct,
+  ClaimMode,
+  DeliveryOutbox,
+  DueAnswer,
+  PauseReason,
+  Refusal,
+} from './model.ts'
+import type { OutboxScripts, ScriptName } from './scripts.ts'
+
+/** Renewed by delivery every third of it. */
+const leaseMs = 15_000
+/** A script that binds more would block Redis for too long. */
+const claimIdsMax = 12_000
+/** Scripts are called with at most so many products at once. */
+const productsPerScript = 2_000
+const refusedInARowMax = 20
+const probedForMs = 60_000
+
+interface OutboxOptions {
+  connection: RedisConnection
+  keys: CatalogKeys
+  scripts: OutboxScripts
+  delivery: DeliveryConfig
+  deferred: { afterMs: number; atMostMs: number }
+  clock: Clock
+}
+
+/**
+ * The outbox of one catalog over Redis: which products' newest documents are not acknowledged, and who is sending them.
+ *
+ * A product waits in one lane → is claimed by one call under a lease → is acknowledged, goes back to its lane (not sent,
+ * unknown, lease ended), or becomes a dead letter. All transitions are scripts over ids that use Redis time, so any
+ * number of processes may deliver; documents are read with plain commands and never pass through Lua.
+ */
+export class RedisOutbox implements DeliveryOutbox {
+  readonly #connection: RedisConnection
+  readonly #keys: CatalogKeys
+  readonly #scripts: OutboxScripts
+  readonly #options: OutboxOptions
+  /** Products still bound, by token: the lease is given up with the last one. */
+  readonly #open = new Map<string, Set<ProductId>>()
+
+  constructor(options: OutboxOptions) {
+    this.#connection = options.connection
+    this.#keys = options.keys
+    this.#scripts = options.scripts
+    this.#options = options
+  }
+
+  async claim({ mode, bodyBytesMax }: { mode: ClaimMode; bodyBytesMax: number }): Promise<ClaimAnswer> {
+    const token = randomUUID()
+    const { delivery, deferred } = this.#options
+    const overdueMs = Math.max(0, deferred.atMostMs - deferred.afterMs)
+    const answer = await this.#run('claim', [
+      token,
+      leaseMs,
+      bodyBytesMax,
+      mode,
+      claimIdsMax,
+      delivery.callsPerSecond,
+      overdueMs,
+    ])
+    const [kind, ...rest] = texts(answer)
+    if (kind === 'paused') return { kind: 'paused', reasons: rest as PauseReason[] }
+    if (kind === 'wait') return { kind: 'wait', forMs: Number(rest[0]) }
+    if (kind === 'idle') {
+      const nextDueMs = Number(rest[0])
+      return { kind: 'idle', nextDueMs: nextDueMs < 0 ? undefined : nextDueMs }
+    }
+    return { kind: 'claimed', claim: await this.#openClaim(token, rest as ProductId[], bodyBytesMax) }
+  }
+
+  async admitCall(): Promise<CallAdmission> {
+    const [kind, ...rest] = texts(await this.#run('admit', [this.#options.delivery.callsPerSecond]))
+    if (kind === 'paused') return { kind: 'paused', reasons: rest as PauseReason[] }
+    return kind === 'wait' ? { kind: 'wait', forMs: Number(rest[0]) } : { kind: 'admitted' }
+  }
+
+  async renew(token: string): Promise<boolean> {
+    return Number(await this.#run('renew', [token, leaseMs])) === 1
+  }
+
+  async acknowledge(token: string, products: readonly ClaimedProduct[]): Promise<void> {
+    await this.#inParts(token, products, (part, last) =>
+      this.#run('acknowledge', [token, last, ...part.flatMap((each) => [each.productId, each.digest])]),
+    )
+  }
+
+  async release(token: string, ids: readonly ProductId[], outcome: 'not-sent' | 'unknown'): Promise<void> {
+    const products = ids.map((productId) => ({ productId }))
+    await this.#inParts(token, products, (part, last) =>
+      this.#run('release', [
+        token,
+        last,
+        outcome,
+        this.#options.delivery.horizonMs,
+        ...part.map((each) => each.productId),
+      ]),
+    )
+  }
+
+  async reject(token: string, refusals: readonly Refusal[]): Promise<void> {
+    await this.#reject(token, refusals, '0')
+  }
+
+  async rejectUnnamed(
+    token: string,
+    refusals: readonly Refusal[],
+  ): Promise<'rejected' | 'refuses-everything'> {
+    return this.#reject(token, refusals, '1')
+  }
+
+  async holdCalls(forMs: number, reason: 'throttled' | 'failing'): Promise<void> {
+    await this.#run('hold', [Math.ceil(forMs), reason])
+  }
+
+  async countFailure(description: string): Promise<number> {
+    const failures = await this.#connection.hincrby(this.#keys.pace, 'failures', 1)
+    const lastFailure = JSON.stringify({ at: this.#now(), text: description })
+    await this.#connection.hset(this.#keys.pace, { lastFailure })
+    return failures
+  }
+
+  async countCall(call: { bodyBytes: number; products: number; answered: boolean }): Promise<void> {
+    await this.#connection
+      .pipeline()
+      .hincrby(this.#keys.counters, 'calls', 1)
+      .hincrby(this.#keys.counters, 'bytes', call.bodyBytes)
+      .hincrby(this.#keys.counters, 'products', call.products)
+      .hincrby(this.#keys.counters, 'unanswered', call.answered ? 0 : 1)
+      .exec()
+  }
+
+  async pause(reason: PauseReason, hint: string): Promise<void> {
+    await this.#connection.hsetnx(this.#keys.pause, reason, JSON.stringify({ since: this.#now(), hint }))
+  }
+
+  async resume(reason: PauseReason, how: 'probed' | 'operator'): Promise<void> {
+    const multi = this.#connection.multi().hdel(this.#keys.pause, reason)
+    if (how === 'probed') multi.set(this.#keys.probed, '1', 'PX', probedForMs)
+    await multi.exec()
+  }
+
+  async pausedFor(): Promise<PauseReason[]> {
+    return (await this.#connection.hkeys(this.#keys.pause)) as PauseReason[]
+  }
+
+  async takeProbeTurn(forMs: number): Promise<boolean> {
+    return (await this.#connection.set(this.#keys.probeTurn, '1', 'PX', forMs, 'NX')) === 'OK'
+  }
+
+  async recentlyProbed(): Promise<boolean> {
+    return (await this.#connection.exists(this.#keys.probed)) === 1
+  }
+
+  async learnedBodyBytes(): Promise<number | undefined> {
+    const bytes = await this.#connection.hget(this.#keys.pace, 'bodyBytes')
+    return bytes === null ? undefined : Number(bytes)
+  }
+
+  async learnBodyBytes(bytes: number): Promise<void> {
+    await this.#connection.hset(this.#keys.pace, { bodyBytes: bytes })
+  }
+
+  async lookDue(): Promise<DueAnswer> {
+    const [urgentDue, anyDue, nextDueMs] = (await this.#run('look', [])) as number[]
+    const next = Number(nextDueMs)
+    return { urgentDue: urgentDue === 1, anyDue: anyDue === 1, nextDueMs: next < 0 ? undefined : next }
+  }
+
+  async expireClaims(): Promise<number> {
+    const expired = await this.#connection.zrangebyscore(this.#keys.leases, '-inf', await this.#redisNow())
+    let count = 0
+    for (const token of expired) count += await this.#expire(token)
+    return count
+  }
+
+  /** Reads the claimed documents; one that no longer fits because it grew since the claim goes back at once. */
+  async #openClaim(token: string, ids: readonly ProductId[], bodyBytesMax: number): Promise<Claim> {
+    this.#open.set(token, new Set(ids))
+    const products: ClaimedProduct[] = []
+    const unfit: ProductId[] = []
+    let bodyBytes = 1
+    const documents = await this.#connection.hmgetBuffer(this.#keys.documents, ...ids)
+    ids.forEach((productId, index) => {
+      const document = documents[index]
+      const fits = document && bodyBytes + document.length + 1 <= bodyBytesMax
+      if (document && (fits || ids.length === 1)) {
+        products.push({ productId, document, digest: digestDocument(document) })
+        bodyBytes += document.length + 1
+      } else {
+        unfit.push(productId)
+      }
+    })
+    if (unfit.length > 0) await this.release(token, unfit, 'not-sent')
+    return { token, products, documentBytes: products.reduce((sum, each) => sum + each.document.length, 0) }
+  }
+
+  async #reject(token: string, refusals: readonly Refusal[], unnamed: '0' | '1') {
+    let result: 'rejected' | 'refuses-everything' = 'rejected'
+    const at = this.#now()
+    const hint = `the endpoint refused ${refusedInARowMax} products in a row without naming any and took none; see its last answer, then resume`
+    const paused = JSON.stringify({ since: at, hint })
+    await this.#inParts(token, refusals, async (part, last) => {
+      const letters = part.flatMap(({ productId, digest, reason, status, requestId }) => [
+        productId,
+        digest,
+        JSON.stringify({ reason, status, requestId, at }),
+      ])
+      const answer = await this.#run('reject', [token, last, unnamed, refusedInARowMax, paused, ...letters])
+      if (String(answer) === 'refuses-everything') result = 'refuses-everything'
+    })
+    return result
+  }
+
+  /** A call's process died or slept: whether its request took effect is unknown. */
+  async #expire(token: string): Promise<number> {
+    const ids = await this.#claimedBy(token)
+    const parts = ids.length === 0 ? [[]] : chunks(ids, productsPerScript)
+    let count = 0
+    for (const [index, part] of parts.entries()) {
+      const last = index === parts.length - 1 ? '1' : '0'
+      count += Number(
+        await this.#run('release', [token, last, 'expired', this.#options.delivery.horizonMs, ...part]),
+      )
+    }
+    this.#open.delete(token)
+    return count
+  }
+
+  async #claimedBy(token: string): Promise<string[]> {
+    const ids: string[] = []
+    for await (const page of this.#connection.hscanStream(this.#keys.claimed, { count: 1_000 })) {
+      const pairs = page as string[]
+      for (let i = 0; i < pairs.length; i += 2) {
+        const id = pairs[i]
+        if (id !== undefined && pairs[i + 1]?.startsWith(`${token} `)) ids.push(id)
+      }
+    }
+    return ids
+  }
+
+  /** Settles products part by part; the part that settles the claim's last product also gives up the lease. */
+  async #inParts<T extends { productId: ProductId }>(
+    token: string,
+    products: readonly T[],
+    settle: (part: readonly T[], last: '0' | '1') => Promise<unknown>,
+  ): Promise<void> {
+    const open = this.#open.get(token)
+    for (const part of chunks(products, productsPerScript)) {
+      for (const { productId } of part) open?.delete(productId)
+      const done = open?.size === 0
+      await settle(part, done ? '1' : '0')
+      if (done) this.#open.delete(token)
+    }
+  }
+
+  #run(name: ScriptName, args: readonly ScriptArgument[]): Promise<unknown> {
+    return this.#scripts.run(this.#connection, name, args)
+  }
+
+  async #redisNow(): Promise<number> {
+    const [seconds, micros] = await this.#connection.time()
+    return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
+  }
+
+  #now(): string {
+    return new Date(this.#options.clock.now()).toISOString()
+  }
+}
+
+function texts(answer: unknown): string[] {
+  return (answer as unknown[]).map(String)
+}
+
+function chunks<T>(items: readonly T[], size: number): T[][] {
+  const parts: T[][] = []
+  for (let start = 0; start < items.length; start += size) parts.push(items.slice(start, start + size))
+  return parts
+}

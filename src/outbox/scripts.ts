@@ -1,0 +1,93 @@
+import type { RedisBatch, RedisConnection } from '../redis/connection.ts'
+import { readScripts, type ScriptArgument, type ScriptFolder } from '../redis/scripts.ts'
+import type { CatalogKeys } from './keys.ts'
+import type { ProductWrite } from './writer.ts'
+
+/** Which keys each script declares, in the order of its KEYS. */
+const scriptKeys = {
+  offer: ['acknowledged', 'pending', 'claimed', 'urgent', 'new', 'deferred', 'dead'],
+  claim: ['urgent', 'new', 'deferred', 'echoes', 'claimed', 'leases', 'documents', 'dead', 'pause', 'pace'],
+  acknowledge: [
+    'acknowledged',
+    'pending',
+    'claimed',
+    'urgent',
+    'new',
+    'deferred',
+    'echoes',
+    'leases',
+    'pace',
+    'refusals',
+    'counters',
+    'dead',
+  ],
+  release: ['pending', 'claimed', 'urgent', 'new', 'deferred', 'echoes', 'leases', 'dead'],
+  reject: [
+    'acknowledged',
+    'pending',
+    'claimed',
+    'urgent',
+    'new',
+    'deferred',
+    'echoes',
+    'leases',
+    'dead',
+    'refusals',
+    'pause',
+    'counters',
+  ],
+  admit: ['pause', 'pace'],
+  renew: ['leases'],
+  hold: ['pace'],
+  look: ['urgent', 'new', 'deferred', 'echoes', 'pause', 'pace', 'leases', 'claimed'],
+  echo: ['documents', 'echoes'],
+  revive: ['acknowledged', 'pending', 'new', 'urgent', 'deferred', 'dead'],
+} as const satisfies Record<string, readonly (keyof CatalogKeys)[]>
+
+export type ScriptName = keyof typeof scriptKeys
+
+/** The outbox's scripts bound to one catalog's keys. */
+export class OutboxScripts {
+  readonly #folder: ScriptFolder<ScriptName>
+  readonly #keys: CatalogKeys
+
+  private constructor(folder: ScriptFolder<ScriptName>, keys: CatalogKeys) {
+    this.#folder = folder
+    this.#keys = keys
+  }
+
+  static async read(keys: CatalogKeys): Promise<OutboxScripts> {
+    const names = Object.keys(scriptKeys) as ScriptName[]
+    return new OutboxScripts(await readScripts(new URL('./', import.meta.url), names), keys)
+  }
+
+  /** Goes before the first transaction of every connection. */
+  load(connection: RedisConnection): Promise<void> {
+    return this.#folder.load(connection)
+  }
+
+  /** The reply, with strings as Buffers. */
+  run(connection: RedisConnection, name: ScriptName, args: readonly ScriptArgument[]): Promise<unknown> {
+    return this.#folder.run(connection, name, this.#call(name, args))
+  }
+
+  /** Adds a call to a transaction. */
+  append(batch: RedisBatch, name: ScriptName, args: readonly ScriptArgument[]): void {
+    this.#folder.append(batch, name, this.#call(name, args))
+  }
+
+  #call(name: ScriptName, args: readonly ScriptArgument[]) {
+    return { keys: scriptKeys[name].map((key) => this.#keys[key]), args }
+  }
+}
+
+const laneCodes = { urgent: 'u', new: 'n', deferred: 'd' } as const
+
+/** Arguments of `offer` for the writes that carry an offer. */
+export function offerArguments(writes: readonly ProductWrite[], deferredAfterMs: number): ScriptArgument[] {
+  const args: ScriptArgument[] = [deferredAfterMs]
+  for (const { productId, offer } of writes) {
+    if (offer) args.push(productId, offer.digest, laneCodes[offer.lane])
+  }
+  return args
+}

@@ -1,0 +1,248 @@
+import { expect, test } from 'vitest'
+import type { ProductId } from '../../src/lib/brand.ts'
+import { WriterLostError } from '../../src/outbox/writer.ts'
+import { idsOf, openHarness, write } from './harness.ts'
+
+test('urgent goes first, then echoes, new, due deferred; what is not due waits', async () => {
+  await using box = await openHarness()
+  for (const id of ['a', 'b', 'c', 'd', 'e']) await box.put(id, `{"${id}":1}`)
+  const first = await box.claim()
+  await box.outbox.acknowledge(first.token, first.products)
+  await box.put('a', '{"a":2}', 'deferred')
+  await box.put('b', '{"b":2}', 'deferred')
+  await box.put('f', '{"f":1}', 'new')
+  await box.put('c', '{"c":2}', 'urgent')
+  await box.makeDue('deferred', 'b')
+  await box.makeDue('echoes', 'e')
+  await box.connection.zadd(box.keys.deferred, Date.now() - 1, 'b')
+  expect(idsOf(await box.claim())).toEqual(['c', 'e', 'f', 'b'])
+  expect(await box.lanesOf('a')).toEqual(['deferred'])
+})
+
+test('a claim never exceeds the limit, brackets and commas counted, and fills up with what still fits', async () => {
+  await using box = await openHarness()
+  await box.put('large', `"${'x'.repeat(60)}"`)
+  await box.put('other', `"${'y'.repeat(60)}"`)
+  await box.put('small', `"${'z'.repeat(10)}"`)
+  const claim = await box.claim('any', 2 + 62 + 1 + 12)
+  expect(idsOf(claim)).toEqual(['large', 'small'])
+  const exact = await box.claim('any', 2 + 62)
+  expect(idsOf(exact)).toEqual(['other'])
+})
+
+test('a document that alone exceeds the limit is handed out alone', async () => {
+  await using box = await openHarness()
+  await box.put('huge', `"${'x'.repeat(500)}"`)
+  await box.put('small', '1')
+  expect(idsOf(await box.claim('any', 100))).toEqual(['huge'])
+  expect(idsOf(await box.claim('any', 100))).toEqual(['small'])
+})
+
+test('an edit that is undone before it was sent leaves the outbox', async () => {
+  await using box = await openHarness()
+  await box.put('a', '1')
+  const claim = await box.claim()
+  await box.outbox.acknowledge(claim.token, claim.products)
+  await box.put('a', '2', 'urgent')
+  await box.put('a', '1', 'urgent')
+  expect((await box.outbox.claim({ mode: 'any', bodyBytesMax: 100 })).kind).toBe('idle')
+  expect(await box.connection.hlen(box.keys.pending)).toBe(0)
+})
+
+test('an acknowledgement counts only for the document that was sent', async () => {
+  await using box = await openHarness()
+  await box.put('a', '1')
+  const claim = await box.claim()
+  await box.put('a', '2', 'deferred')
+  expect(await box.outbox.claim({ mode: 'any', bodyBytesMax: 100 })).toMatchObject({ kind: 'idle' })
+  await box.outbox.acknowledge(claim.token, claim.products)
+  expect(await box.lanesOf('a')).toEqual(['deferred'])
+  expect(await box.connection.hexists(box.keys.pending, 'a')).toBe(1)
+  await box.makeDue('deferred', 'a')
+  const second = await box.claim()
+  expect(second.products[0]?.document.toString()).toBe('2')
+})
+
+test('an edit undone while the edited document is in flight is sent again', async () => {
+  await using box = await openHarness()
+  await box.put('a', '1')
+  const first = await box.claim()
+  await box.outbox.acknowledge(first.token, first.products)
+  await box.put('a', '2', 'urgent')
+  const second = await box.claim()
+  await box.put('a', '1', 'urgent')
+  await box.outbox.acknowledge(second.token, second.products)
+  const third = await box.claim()
+  expect(third.products.map((each) => each.document.toString())).toEqual(['1'])
+})
+
+test('a product is in one lane: a more urgent change moves it up, a less urgent one does not move it down', async () => {
+  await using box = await openHarness()
+  await box.put('a', '1', 'new')
+  const claim = await box.claim()
+  await box.outbox.acknowledge(claim.token, claim.products)
+  await box.put('a', '2', 'deferred')
+  const due = await box.connection.zscore(box.keys.deferred, 'a')
+  await box.put('a', '3', 'deferred')
+  expect(await box.connection.zscore(box.keys.deferred, 'a')).toBe(due)
+  await box.put('a', '4', 'urgent')
+  expect(await box.lanesOf('a')).toEqual(['urgent'])
+  await box.put('a', '5', 'deferred')
+  expect(await box.lanesOf('a')).toEqual(['urgent'])
+})
+
+test('an edit of a product that was never acknowledged stays in the lane of new ones', async () => {
+  await using box = await openHarness()
+  await box.put('a', '1', 'new')
+  await box.put('a', '2', 'deferred')
+  expect(await box.lanesOf('a')).toEqual(['new'])
+})
+
+test('an unknown outcome is retried and echoed; only a send that begins after the horizon settles the echo', async () => {
+  await using box = await openHarness()
+  await box.put('a', '1')
+  const lost = await box.claim()
+  await box.outbox.release(lost.token, ['a' as ProductId], 'unknown')
+  expect(await box.lanesOf('a')).toEqual(['new', 'echoes'])
+  const retry = await box.claim()
+  await box.outbox.acknowledge(retry.token, retry.products)
+  expect(await box.lanesOf('a')).toEqual(['echoes'])
+  const answer = await box.outbox.claim({ mode: 'any', bodyBytesMax: 100 })
+  expect(answer).toMatchObject({ kind: 'idle' })
+  expect(answer.kind === 'idle' && answer.nextDueMs).toBeGreaterThan(100_000)
+  await box.makeDue('echoes', 'a')
+  const echo = await box.claim()
+  expect(idsOf(echo)).toEqual(['a'])
+  await box.outbox.acknowledge(echo.token, echo.products)
+  expect(await box.lanesOf('a')).toEqual([])
+})
+
+test('a lease that ended counts as unknown, and the late acknowledgement counts for nothing', async () => {
+  await using box = await openHarness()
+  await box.put('a', '1')
+  const claim = await box.claim()
+  expect(await box.outbox.renew(claim.token)).toBe(true)
+  expect(await box.outbox.expireClaims()).toBe(0)
+  await box.connection.zadd(box.keys.leases, 1, claim.token)
+  expect(await box.outbox.renew(claim.token)).toBe(false)
+  expect(await box.outbox.expireClaims()).toBe(1)
+  await box.outbox.acknowledge(claim.token, claim.products)
+  expect(await box.lanesOf('a')).toEqual(['new', 'echoes'])
+  expect(await box.connection.hexists(box.keys.acknowledged, 'a')).toBe(0)
+})
+
+test('the last settled product gives up the lease', async () => {
+  await using box = await openHarness()
+  await box.put('a', '1')
+  await box.put('b', '1')
+  const claim = await box.claim()
+  await box.outbox.acknowledge(claim.token, claim.products.slice(0, 1))
+  expect(await box.connection.zcard(box.keys.leases)).toBe(1)
+  await box.outbox.release(claim.token, ['b' as ProductId], 'not-sent')
+  expect(await box.connection.zcard(box.keys.leases)).toBe(0)
+})
+
+test('a refused product is a dead letter until a newer document comes', async () => {
+  await using box = await openHarness()
+  await box.put('a', '1')
+  const claim = await box.claim()
+  const refusal = { status: 400, requestId: 'r', reason: 'no image' }
+  await box.outbox.reject(
+    claim.token,
+    claim.products.map((product) => ({ ...product, ...refusal })),
+  )
+  expect(await box.connection.hexists(box.keys.dead, 'a')).toBe(1)
+  await box.put('a', '1', 'urgent')
+  expect(await box.lanesOf('a')).toEqual([])
+  await box.put('a', '2', 'urgent')
+  expect(await box.connection.hexists(box.keys.dead, 'a')).toBe(0)
+  expect(idsOf(await box.claim())).toEqual(['a'])
+})
+
+test('a product whose document changed while the old one was refused is not buried', async () => {
+  await using box = await openHarness()
+  await box.put('a', '1')
+  const claim = await box.claim()
+  await box.put('a', '2', 'urgent')
+  await box.outbox.reject(
+    claim.token,
+    claim.products.map((product) => ({ ...product, status: 400, requestId: undefined, reason: 'no' })),
+  )
+  expect(await box.connection.hlen(box.keys.dead)).toBe(0)
+  expect(idsOf(await box.claim())).toEqual(['a'])
+})
+
+test('twenty refused in a row without being named pause the catalog and bury nothing; an acceptance starts the count anew', async () => {
+  await using box = await openHarness()
+  const refuse = async (id: string) => {
+    const claim = await box.claim()
+    expect(idsOf(claim)).toEqual([id])
+    const letters = claim.products.map((product) => ({
+      ...product,
+      status: 400,
+      requestId: undefined,
+      reason: 'no',
+    }))
+    return box.outbox.rejectUnnamed(claim.token, letters)
+  }
+  for (let i = 0; i < 19; i += 1) {
+    await box.put(`p${i}`, '1')
+    expect(await refuse(`p${i}`)).toBe('rejected')
+  }
+  await box.put('good', '1')
+  const good = await box.claim()
+  await box.outbox.acknowledge(good.token, good.products)
+  for (let i = 0; i < 20; i += 1) {
+    await box.put(`q${i}`, '1')
+    expect(await refuse(`q${i}`)).toBe(i === 19 ? 'refuses-everything' : 'rejected')
+  }
+  expect(await box.connection.hlen(box.keys.dead)).toBe(19)
+  expect(await box.outbox.claim({ mode: 'any', bodyBytesMax: 100 })).toEqual({
+    kind: 'paused',
+    reasons: ['refuses-everything'],
+  })
+  await box.outbox.resume('refuses-everything', 'operator')
+  expect(idsOf(await box.claim())).toHaveLength(20)
+})
+
+test('the rate of calls holds over all claims; urgent ones may run a little ahead', async () => {
+  await using box = await openHarness({ callsPerSecond: 2 })
+  for (let i = 0; i < 20; i += 1) await box.put(`p${i}`, '1', i < 10 ? 'new' : 'urgent')
+  const kinds: string[] = []
+  for (let i = 0; i < 4; i += 1) kinds.push((await box.outbox.claim({ mode: 'any', bodyBytesMax: 4 })).kind)
+  expect(kinds.slice(0, 2)).toEqual(['claimed', 'claimed'])
+  expect(kinds.slice(2)).toEqual(['wait', 'wait'])
+  expect((await box.outbox.claim({ mode: 'urgent', bodyBytesMax: 4 })).kind).toBe('claimed')
+})
+
+test('a hold stops every claim and is never shortened', async () => {
+  await using box = await openHarness()
+  await box.put('a', '1', 'urgent')
+  await box.outbox.holdCalls(60_000, 'throttled')
+  await box.outbox.holdCalls(10, 'failing')
+  const answer = await box.outbox.claim({ mode: 'urgent', bodyBytesMax: 100 })
+  expect(answer.kind === 'wait' && answer.forMs).toBeGreaterThan(50_000)
+  expect(await box.outbox.lookDue()).toMatchObject({ urgentDue: false, anyDue: false })
+})
+
+test('a learned limit bounds claims', async () => {
+  await using box = await openHarness()
+  await box.put('a', '"11111111"')
+  await box.put('b', '"22222222"')
+  await box.outbox.learnBodyBytes(15)
+  expect(idsOf(await box.claim())).toEqual(['a'])
+})
+
+test('a writer that another one replaced, or whose writes Redis lost, changes nothing more', async () => {
+  await using box = await openHarness()
+  await box.put('a', '1')
+  await using second = await box.openWriter()
+  await expect(box.put('a', '2')).rejects.toThrow(WriterLostError)
+  await second.update(['a' as ProductId], () => ({ writes: [write('a', '3', 'new')] }))
+  const mark = (await box.connection.get(box.keys.writer)) ?? ''
+  await second.update(['a' as ProductId], () => ({ writes: [write('a', '4', 'new')] }))
+  await box.connection.set(box.keys.writer, mark)
+  const lost = second.update(['a' as ProductId], () => ({ writes: [write('a', '5', 'new')] }))
+  await expect(lost).rejects.toThrow(WriterLostError)
+  expect(await box.connection.hget(box.keys.documents, 'a')).toBe('4')
+})
