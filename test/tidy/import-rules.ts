@@ -1,0 +1,116 @@
+import { isBuiltin } from 'node:module'
+import type { Finding, Import, Module } from './module.ts'
+
+interface Row {
+  /** Folders (or files) whose values and types may be imported. */
+  values: readonly string[]
+  /** Folders whose types alone may be imported. */
+  types?: readonly string[]
+}
+
+const stages = ['sources', 'records', 'catalog', 'imports', 'outbox', 'delivery']
+
+/**
+ * Who may import from whom below src/. Data flows downwards, imports point upstream. Everybody may import `lib`, the
+ * own folder, and the types of the configuration.
+ */
+const table: Record<string, Row> = {
+  'main.ts': { values: ['cli'] },
+  'service.ts': { values: [...stages, 'redis', 'api', 'console', 'config'] },
+  lib: { values: [] },
+  config: { values: [] },
+  redis: { values: [] },
+  api: { values: [] },
+  sources: { values: ['redis'] },
+  records: { values: [], types: ['sources'] },
+  catalog: { values: ['api/contract'], types: ['records'] },
+  outbox: { values: ['redis'], types: ['catalog'] },
+  imports: { values: ['sources', 'records', 'catalog', 'outbox', 'redis'], types: ['api/contract'] },
+  delivery: { values: ['outbox', 'api'], types: ['catalog', 'redis'] },
+  sandbox: { values: ['api/contract'] },
+  console: { values: [], types: [...stages, 'redis'] },
+  cli: { values: ['config', 'service.ts', 'sandbox', 'api'], types: [...stages, 'redis'] },
+  quickstart: { values: ['config', 'service.ts', 'sandbox'], types: stages },
+}
+
+/** Packages that one folder wraps for all others. */
+const wrapped: Record<string, string> = { ioredis: 'redis', bullmq: 'redis' }
+
+export function checkImportTable(modules: readonly Module[]): Finding[] {
+  return modules
+    .filter(({ path }) => path.startsWith('src/'))
+    .flatMap((module) => module.imports.flatMap((one) => checkImport(module, one)))
+}
+
+function checkImport(module: Module, one: Import): Finding[] {
+  const finding = (message: string) => [{ file: module.path, line: one.line, rule: 'import-table', message }]
+  const unit = unitOf(module.path)
+  const owner = wrapped[one.target]
+  if (owner !== undefined && owner !== unit) {
+    return finding(`only src/${owner} imports ${one.target}; take values and types from a file there`)
+  }
+  if (!one.specifier.startsWith('.')) return []
+  if (!one.target.startsWith('src/'))
+    return finding(`${one.specifier} leaves src/; move what is needed into src/`)
+  const row = table[unit]
+  if (!row)
+    return finding(
+      `src/${unit} has no row in the import table (test/tidy/import-rules.ts); add one or move the file`,
+    )
+  if (unitOf(one.target) === unit || isBelow(one.target, ['lib', ...row.values])) return []
+  const typesFrom = ['config/model.ts', ...(row.types ?? [])]
+  if (one.typeOnly && isBelow(one.target, typesFrom)) return []
+  const allowed = [...row.values, ...typesFrom.map((folder) => `${folder} (types)`), 'lib'].join(', ')
+  const what = isBelow(one.target, typesFrom) ? 'a value from' : 'from'
+  return finding(`src/${unit} must not import ${what} ${one.target}; allowed: ${allowed}`)
+}
+
+/** `redis` for src/redis/connection.ts, `main.ts` for src/main.ts. */
+function unitOf(path: string): string {
+  return path.split('/')[1] ?? path
+}
+
+function isBelow(path: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => path === `src/${folder}` || path.startsWith(`src/${folder}/`))
+}
+
+/** The set-up runs before anything is installed. */
+export function checkPlainScripts(modules: readonly Module[]): Finding[] {
+  return modules
+    .filter(({ path }) => path.endsWith('.mjs'))
+    .flatMap(({ path, imports }) =>
+      imports
+        .filter(({ specifier }) => !specifier.startsWith('node:') && !/^\.\/.*\.mjs$/.test(specifier))
+        .map(({ line, specifier }) => ({
+          file: path,
+          line,
+          rule: 'plain-script',
+          message: `${specifier} is not there before the set-up; use node: modules and .mjs files beside this one`,
+        })),
+    )
+}
+
+/** Packages must be named in package.json: for src/ under `dependencies`, elsewhere under any heading. */
+export function checkPackages(
+  modules: readonly Module[],
+  manifest: { dependencies: Record<string, string>; devDependencies: Record<string, string> },
+): Finding[] {
+  return modules.flatMap(({ path, imports }) =>
+    imports
+      .filter(({ specifier, target }) => {
+        if (specifier.startsWith('.') || specifier.startsWith('node:')) return false
+        return !(
+          target in manifest.dependencies ||
+          (!path.startsWith('src/') && target in manifest.devDependencies)
+        )
+      })
+      .map(({ line, target }) => ({
+        file: path,
+        line,
+        rule: 'packages',
+        message: isBuiltin(target)
+          ? `write node:${target}`
+          : `${target} is not among the dependencies of package.json`,
+      })),
+  )
+}
