@@ -1,7 +1,42 @@
-import type { ChainableCommander, Redis } from 'ioredis'
+import { once } from 'node:events'
+import { type ChainableCommander, Redis, type RedisOptions } from 'ioredis'
+import type { Clock } from '../lib/clock.ts'
+import { blockingOptions } from './connection-options.ts'
 
 /** One connection to Redis. Other stages know it by this name, so that `ioredis` is named in this folder only. */
 export type RedisConnection = Redis
 
 /** Commands collected by `pipeline()` or `multi()`. */
 export type RedisBatch = ChainableCommander
+
+/** The connection of a BullMQ worker, with the second, blocking one that BullMQ makes of it. */
+export class WorkerConnection extends Redis {
+  readonly #copies: Redis[] = []
+
+  override duplicate(override?: Partial<RedisOptions>): Redis {
+    const copy = new Redis({ ...this.options, ...override, ...blockingOptions, replyMapping: 'legacy' })
+    this.#copies.push(copy)
+    return copy
+  }
+
+  /** Ends both connections, whatever they are doing: BullMQ's own way waits for ever while Redis is away. */
+  async closeAll(clock: Clock): Promise<void> {
+    await Promise.all([this, ...this.#copies].map((connection) => closeConnection(connection, clock)))
+  }
+}
+
+/** Ends a connection without waiting for replies; resolves when its socket is closed. */
+export async function closeConnection(connection: Redis, clock: Clock): Promise<void> {
+  const { status } = connection
+  if (status === 'end') return
+  // ioredis tells nobody that it ended when it had no socket at the time.
+  const hasSocket = status === 'ready' || status === 'connect' || status === 'connecting'
+  const ended = hasSocket ? once(connection, 'end') : undefined
+  connection.disconnect()
+  const giveUp = new AbortController()
+  await Promise.race([ended, clock.sleep(disconnectWithinMs, giveUp.signal).catch(() => {})])
+  giveUp.abort()
+}
+
+/** ioredis destroys a socket that the other side does not close after 2 s. */
+const disconnectWithinMs = 3_000

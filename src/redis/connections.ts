@@ -1,0 +1,131 @@
+import { Redis } from 'ioredis'
+import type { Clock } from '../lib/clock.ts'
+import { describeError, type OperatingError } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import { closeConnection, type RedisConnection, WorkerConnection } from './connection.ts'
+import { connectionOptions, describeAddress, type RedisAddress } from './connection-options.ts'
+import { downError, explainRedisFailure } from './failure.ts'
+import { OutageLog } from './outage.ts'
+import { readServerInfo, waitUntilReady } from './readiness.ts'
+import { checkServerInfo, type ServerInfo } from './server-info.ts'
+
+const stateWithinMs = 2_000
+
+export interface OpenRedisOptions {
+  address: RedisAddress
+  clock: Clock
+  log: Log
+  /** How long a server may be unreachable before opening fails. */
+  openWithinMs?: number
+  signal?: AbortSignal
+}
+
+export type RedisState =
+  | { up: true; since: number; address: string; info: ServerInfo }
+  | { up: false; since: number; address: string; error: string }
+
+/** Opens the connections of this process and checks that the server is fit (version, eviction). */
+export async function openRedis(options: OpenRedisOptions): Promise<RedisConnections> {
+  const connections = new RedisConnections(options)
+  try {
+    await connections.waitUntilReady({
+      forMs: options.openWithinMs ?? 10_000,
+      ...(options.signal ? { signal: options.signal } : {}),
+    })
+    checkServerInfo(await readServerInfo(connections.commands), connections.address)
+    return connections
+  } catch (error) {
+    await connections[Symbol.asyncDispose]()
+    throw explainRedisFailure(error, connections.address)
+  }
+}
+
+/**
+ * The connections of one process to one Redis. `commands` is shared by all stages: while Redis is away its commands fail
+ * at once (`explain` tells why), and it connects again by itself. Writers and workers have connections of their own.
+ */
+export class RedisConnections implements AsyncDisposable {
+  /** For scripts and reads. Never WATCH, block or SELECT on it. */
+  readonly commands: RedisConnection
+  /** Where Redis is, without credentials. */
+  readonly address: string
+  readonly #options: OpenRedisOptions
+  readonly #outage: OutageLog
+
+  constructor(options: OpenRedisOptions) {
+    this.#options = options
+    this.address = describeAddress(options.address)
+    this.#outage = new OutageLog({ log: options.log, clock: options.clock, address: this.address })
+    this.commands = new Redis(connectionOptions(options.address, 'commands'))
+    this.commands.on('ready', () => this.#outage.recovered())
+    this.commands.on('error', (error) => this.#outage.failed(error))
+    // A server that ends in order closes its connections without an error.
+    this.commands.on('reconnecting', () => this.#outage.failed(new Error('the connection was closed')))
+  }
+
+  /** Resolves when commands would be answered. Without `forMs` it waits until the signal says otherwise. */
+  async waitUntilReady({ forMs, signal }: { forMs?: number; signal?: AbortSignal } = {}): Promise<void> {
+    const { clock, log } = this.#options
+    await waitUntilReady(this.commands, { address: this.address, clock, log, forMs, signal })
+  }
+
+  /**
+   * A connection of the caller's own that never reconnects and never sends twice: after its first break every command
+   * fails, and a new one must be opened. So no WATCH and no transaction is lost unseen. The caller disconnects it.
+   */
+  async openWriter(): Promise<RedisConnection> {
+    const writer = new Redis(connectionOptions(this.#options.address, 'writer'))
+    let reason: unknown
+    writer.on('error', (error) => {
+      reason = error
+      this.#options.log.debug({ address: this.address, error }, 'a writer lost its connection')
+    })
+    try {
+      await writer.connect()
+      return writer
+    } catch (error) {
+      writer.disconnect()
+      throw explainRedisFailure(reason ?? error, this.address)
+    }
+  }
+
+  /** A connection for one BullMQ worker. The caller closes it. */
+  openWorker(): WorkerConnection {
+    return new WorkerConnection(connectionOptions(this.#options.address, 'worker'))
+  }
+
+  /** A failed command as an operating failure that says what to do; bugs come back as they are. */
+  explain(error: unknown): unknown {
+    return explainRedisFailure(error, this.address)
+  }
+
+  /** Why commands fail at present, or undefined. */
+  get failure(): OperatingError | undefined {
+    return this.#outage.up ? undefined : downError(this.address, this.#outage.lastError)
+  }
+
+  /** For `status`: never throws, and answers within two seconds even when the server is silent. */
+  async state(): Promise<RedisState> {
+    const { since } = this.#outage
+    try {
+      const info = await Promise.race([readServerInfo(this.commands), this.#giveUp()])
+      return { up: true, since, address: this.address, info }
+    } catch (error) {
+      return {
+        up: false,
+        since,
+        address: this.address,
+        error: describeError(this.#outage.lastError ?? error),
+      }
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await closeConnection(this.commands, this.#options.clock)
+  }
+
+  async #giveUp(): Promise<never> {
+    await this.#options.clock.sleep(stateWithinMs)
+    throw new Error('it does not answer')
+  }
+}

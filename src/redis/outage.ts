@@ -1,0 +1,53 @@
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+
+/**
+ * Turns the stream of errors of reconnecting connections into one line when Redis goes away and one when it is back.
+ *
+ * up → (failed) → down → (recovered) → up
+ */
+export class OutageLog {
+  readonly #log: Log
+  readonly #clock: Clock
+  readonly #address: string
+  #since: number
+  #up = true
+  #lastError: unknown
+
+  constructor(options: { log: Log; clock: Clock; address: string }) {
+    this.#log = options.log
+    this.#clock = options.clock
+    this.#address = options.address
+    this.#since = options.clock.now()
+  }
+
+  get up(): boolean {
+    return this.#up
+  }
+
+  /** Wall-clock ms of the last change between up and down. */
+  get since(): number {
+    return this.#since
+  }
+
+  get lastError(): unknown {
+    return this.#lastError
+  }
+
+  failed(error: unknown): void {
+    this.#lastError = error
+    if (!this.#up) return
+    this.#up = false
+    this.#since = this.#clock.now()
+    this.#log.warn({ address: this.#address, error }, 'Redis cannot be reached; trying again')
+  }
+
+  recovered(): void {
+    if (this.#up) return
+    const now = this.#clock.now()
+    this.#log.info({ address: this.#address, downMs: now - this.#since }, 'Redis is back')
+    this.#up = true
+    this.#since = now
+    this.#lastError = undefined
+  }
+}

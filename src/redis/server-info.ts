@@ -1,0 +1,61 @@
+import { StorageError } from '../lib/errors.ts'
+
+/** What `INFO` says, as far as catalogd needs it. */
+export interface ServerInfo {
+  /** Of Redis, or the Redis version that Valkey is compatible with. */
+  version: string
+  processId: number
+  loading: { percent: number; secondsLeft: number } | undefined
+  usedMemoryBytes: number
+  /** 0: no limit. */
+  maxMemoryBytes: number
+  evictionPolicy: string
+  aof: 'off' | 'ok' | 'failing'
+}
+
+const versionMin = [6, 2] as const
+
+export function parseServerInfo(text: string): ServerInfo {
+  const lines = text.split('\n').map((line) => line.trim())
+  const fields = new Map(lines.filter((line) => line.includes(':')).map(splitAtColon))
+  const number = (name: string) => Number(fields.get(name) ?? 0)
+  return {
+    version: fields.get('redis_version') ?? '0',
+    processId: number('process_id'),
+    loading:
+      number('loading') === 1
+        ? { percent: number('loading_loaded_perc'), secondsLeft: number('loading_eta_seconds') }
+        : undefined,
+    usedMemoryBytes: number('used_memory'),
+    maxMemoryBytes: number('maxmemory'),
+    evictionPolicy: fields.get('maxmemory_policy') ?? 'noeviction',
+    aof: aofState(number('aof_enabled'), fields.get('aof_last_write_status')),
+  }
+}
+
+function splitAtColon(line: string): [string, string] {
+  const colon = line.indexOf(':')
+  return [line.slice(0, colon), line.slice(colon + 1)]
+}
+
+function aofState(enabled: number, lastWrite: string | undefined): ServerInfo['aof'] {
+  if (enabled !== 1) return 'off'
+  return lastWrite === undefined || lastWrite === 'ok' ? 'ok' : 'failing'
+}
+
+/** Refuses a server that would lose entries of the outbox, or does not know the commands that are used. */
+export function checkServerInfo(info: ServerInfo, address: string): void {
+  const [major = 0, minor = 0] = info.version.split('.').map(Number)
+  if (major < versionMin[0] || (major === versionMin[0] && minor < versionMin[1])) {
+    throw new StorageError('redis-version', `Redis at ${address} is of version ${info.version}`, {
+      hint: `Use Redis ${versionMin.join('.')} or later, or Valkey`,
+    })
+  }
+  if (info.maxMemoryBytes > 0 && info.evictionPolicy !== 'noeviction') {
+    throw new StorageError(
+      'redis-eviction',
+      `Redis at ${address} deletes keys when its memory is full (maxmemory-policy ${info.evictionPolicy})`,
+      { hint: 'Set maxmemory-policy to noeviction, or use a Redis of its own for catalogd' },
+    )
+  }
+}

@@ -1,0 +1,125 @@
+import { Queue } from 'bullmq'
+import type { CatalogName } from '../lib/brand.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { RedisConnections } from './connections.ts'
+import { type RunTicketsOptions, startTicketRunner, type TicketRunner } from './ticket-runner.ts'
+
+/** A wake-up for a run of upsert calls. It carries nothing: what to send is looked up when it runs. */
+export interface Ticket {
+  /** At most one ticket of an id exists at a time, over all processes of the catalog. No colons, not a number. */
+  id: string
+  /** 1 is taken first; at most 2,097,152. */
+  priority: number
+  /** Not before so many ms have passed. */
+  delayMs?: number
+}
+
+export type EnsureAnswer = 'added' | 'present' | 'moved-earlier'
+
+interface OpenTicketQueueOptions {
+  connections: RedisConnections
+  catalog: CatalogName
+  clock: Clock
+  log: Log
+}
+
+/** Scores of BullMQ's delayed set are the due time in ms times this, plus a counter. */
+const delayedScoreUnit = 0x1000
+/** BullMQ writes an event for everything it does; nobody reads them here. */
+const eventsMax = 100
+
+export async function openTicketQueue(options: OpenTicketQueueOptions): Promise<TicketQueue> {
+  const tickets = new TicketQueue(options)
+  try {
+    await tickets.waitUntilReady()
+    return tickets
+  } catch (error) {
+    await tickets[Symbol.asyncDispose]()
+    throw options.connections.explain(error)
+  }
+}
+
+/**
+ * The BullMQ queue `deliveries` of one catalog. A ticket may be lost or run twice at any time; callers ensure the
+ * tickets that should exist every second.
+ */
+export class TicketQueue implements AsyncDisposable {
+  readonly #options: OpenTicketQueueOptions
+  readonly #queue: Queue
+  readonly #prefix: string
+
+  constructor(options: OpenTicketQueueOptions) {
+    this.#options = options
+    this.#prefix = `catalogd:{${options.catalog}}`
+    this.#queue = new Queue('deliveries', {
+      connection: options.connections.commands,
+      prefix: this.#prefix,
+      streams: { events: { maxLen: eventsMax } },
+      defaultJobOptions: { removeOnComplete: true, removeOnFail: true, attempts: 1 },
+    })
+    // The connection's owner logs its failures; commands report their own.
+    this.#queue.on('error', () => {})
+  }
+
+  async waitUntilReady(): Promise<void> {
+    await this.#queue.waitUntilReady()
+  }
+
+  /** Makes sure that a ticket of this id waits, is delayed no longer than asked for, or runs. */
+  async ensureTicket(ticket: Ticket): Promise<EnsureAnswer> {
+    try {
+      return await this.#ensure(ticket)
+    } catch (error) {
+      throw this.#options.connections.explain(error)
+    }
+  }
+
+  /** Runs tickets in this process until disposed. */
+  runTickets(options: RunTicketsOptions): TicketRunner {
+    const { connections, clock, log } = this.#options
+    return startTicketRunner({
+      connections,
+      clock,
+      log,
+      queue: this.#queue.name,
+      prefix: this.#prefix,
+      ...options,
+    })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#queue.close()
+  }
+
+  async #ensure(ticket: Ticket): Promise<EnsureAnswer> {
+    const state = await this.#queue.getJobState(ticket.id)
+    if (state === 'active' || state === 'waiting' || state === 'prioritized') return 'present'
+    if (state === 'delayed') return this.#moveEarlier(ticket)
+    // A record that stands in no list (Redis lost writes) would make BullMQ ignore the addition silently, for ever.
+    const orphan = await this.#queue.getJob(ticket.id)
+    if (orphan && (await orphan.getState()) === 'unknown') await this.#queue.remove(ticket.id)
+    await this.#queue.add(
+      'ticket',
+      {},
+      { jobId: ticket.id, priority: ticket.priority, delay: ticket.delayMs ?? 0 },
+    )
+    return 'added'
+  }
+
+  async #moveEarlier({ id, delayMs = 0 }: Ticket): Promise<EnsureAnswer> {
+    const score = await this.#options.connections.commands.zscore(this.#queue.toKey('delayed'), id)
+    const job = await this.#queue.getJob(id)
+    if (!job || score === null) return 'present'
+    const dueInMs = Number(score) / delayedScoreUnit - this.#options.clock.now()
+    if (delayMs >= dueInMs) return 'present'
+    try {
+      await (delayMs <= 0 ? job.promote() : job.changeDelay(delayMs))
+      return 'moved-earlier'
+    } catch (error) {
+      // It became due, or somebody else moved it, in the meantime.
+      if ((await job.getState()) !== 'delayed') return 'present'
+      throw error
+    }
+  }
+}

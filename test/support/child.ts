@@ -1,0 +1,94 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { waitFor } from './events.ts'
+
+export interface ChildOptions {
+  args?: readonly string[]
+  /** Added to the environment of the tests; undefined removes a variable. */
+  env?: Readonly<Record<string, string | undefined>>
+  cwd?: string
+}
+
+/** A Node process that a test started. Killed, and waited for, on disposal. */
+export interface Child extends AsyncDisposable {
+  readonly pid: number
+  /** All that it wrote so far. */
+  readonly stdout: string
+  readonly stderr: string
+  readonly running: boolean
+  /** The first line of standard output, from the beginning, that matches. */
+  line(pattern: RegExp | string, withinMs?: number): Promise<string>
+  send(line: string): void
+  kill(signal?: NodeJS.Signals): Promise<void>
+  /** Resolves when it ends by itself. */
+  ended(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+}
+
+/** Runs a script (a path or file URL) with the Node that runs the tests. */
+export async function startChild(script: string | URL, options: ChildOptions = {}): Promise<Child> {
+  const file = script instanceof URL ? script.pathname : path.resolve(script)
+  const child = spawn(process.execPath, [file, ...(options.args ?? [])], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { ...process.env, ...options.env },
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+  })
+  const killAtExit = () => void child.kill('SIGKILL')
+  process.once('exit', killAtExit)
+  const closed = once(child, 'close')
+  void closed.then(() => process.off('exit', killAtExit))
+  await once(child, 'spawn')
+  return follow(child, closed)
+}
+
+function follow(child: ChildProcess, closed: Promise<unknown[]>): Child {
+  const written = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.setEncoding('utf8').on('data', (text: string) => {
+      written[name] += text
+    })
+  }
+  child.stdin?.on('error', () => {})
+  const running = () => child.exitCode === null && child.signalCode === null
+  const ended = async () => {
+    await closed
+    return { code: child.exitCode, signal: child.signalCode }
+  }
+  const kill = async (signal: NodeJS.Signals = 'SIGKILL') => {
+    if (running()) child.kill(signal)
+    await closed
+  }
+  return {
+    pid: child.pid as number,
+    get stdout() {
+      return written.stdout
+    },
+    get stderr() {
+      return written.stderr
+    },
+    get running() {
+      return running()
+    },
+    line: async (pattern, withinMs = 20_000) => {
+      const found = () => written.stdout.split('\n').slice(0, -1).find(matcher(pattern))
+      return waitFor(
+        () => {
+          const line = found()
+          if (line === undefined && !running()) {
+            throw new Error(`the child ended before "${pattern}":\n${written.stdout}\n${written.stderr}`)
+          }
+          return line
+        },
+        { withinMs, what: () => `a line with "${pattern}" in:\n${written.stdout}\n${written.stderr}` },
+      )
+    },
+    send: (line) => void child.stdin?.write(`${line}\n`),
+    kill,
+    ended,
+    [Symbol.asyncDispose]: () => kill('SIGKILL'),
+  }
+}
+
+function matcher(pattern: RegExp | string): (line: string) => boolean {
+  return typeof pattern === 'string' ? (line) => line.includes(pattern) : (line) => pattern.test(line)
+}
