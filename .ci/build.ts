@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, globSync, readFileSync, rmSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -10,15 +10,14 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const dist = join(root, 'dist')
 
 rmSync(dist, { recursive: true, force: true })
-execFileSync(process.execPath, [compiler(), '-p', join(root, 'tsconfig.build.json')], { stdio: 'inherit' })
-const assets = globSync('**/*', {
-  cwd: join(root, 'src'),
-  withFileTypes: true,
-  exclude: (entry) => entry.name === 'quickstart' || entry.name.endsWith('.ts'),
+const compiled = spawnSync(process.execPath, [compiler(), '-p', join(root, 'tsconfig.build.json')], {
+  stdio: 'inherit',
 })
-for (const asset of assets) {
-  const file = join(asset.parentPath, asset.name)
-  if (asset.isFile()) cpSync(file, file.replace(join(root, 'src'), dist))
+// The compiler has said why.
+if (compiled.status !== 0) process.exit(compiled.status ?? 1)
+for (const path of readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })) {
+  const isAsset = !path.endsWith('.ts') && !path.startsWith('quickstart')
+  if (isAsset && statSync(join(root, 'src', path)).isFile()) cpSync(join(root, 'src', path), join(dist, path))
 }
 // npm sets the mode when it installs, but `npm link` and a plain checkout run the file as it is.
 chmodSync(join(dist, 'main.js'), 0o755)

@@ -12,7 +12,7 @@ const searchPath = () =>
 /** catalogd runs a redis-server of its own, so the program must be there; no service is wanted. */
 export async function ensureRedisServer() {
   if (findInPath(servers) !== undefined) return
-  const apt = findInPath(['apt-get'], searchPath())
+  const apt = findInPath(['apt-get'])
   if (apt === undefined || !process.getuid || process.getuid() !== 0) throw new SetupError(installHint())
   await installWithApt(apt)
   if (findInPath(servers) === undefined) throw new SetupError(`apt-get ended well. ${installHint()}`)
@@ -26,7 +26,9 @@ function installHint() {
 }
 
 async function installWithApt(apt) {
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', PATH: searchPath() }
+  // The package's scripts need programs that the PATH of a plain `su` leaves out.
+  const path = `${process.env.PATH}:/usr/local/sbin:/usr/sbin:/sbin`
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', PATH: path }
   // Another apt may be at work, for example the unattended upgrades after booting.
   const patience = ['-o', 'DPkg::Lock::Timeout=120', '-o', 'Acquire::Retries=3']
   say('installing redis-server: apt-get update …')
@@ -47,7 +49,7 @@ async function installWithApt(apt) {
 }
 
 async function isKnown(name, env) {
-  const cache = findInPath(['apt-cache'], searchPath())
+  const cache = findInPath(['apt-cache'])
   if (cache === undefined) return true
   return (await runQuietly(cache, ['show', '--no-all-versions', name], env)).code === 0
 }
@@ -73,7 +75,7 @@ function forbidServiceStart() {
 
 /** Nor shall it start with the next boot. Nothing depends on it: without systemd there is no such unit. */
 async function forgetService(name, env) {
-  const systemctl = findInPath(['systemctl'], searchPath())
+  const systemctl = findInPath(['systemctl'])
   if (systemctl === undefined || !existsSync('/run/systemd/system')) return
   await runQuietly(systemctl, ['disable', '--quiet', name], env)
 }

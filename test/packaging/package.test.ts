@@ -1,0 +1,173 @@
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+// The published package, as somebody gets it who installs it into an empty folder.
+
+const run = promisify(execFile)
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'catalogd-package-'))
+const checkout = join(folder, 'checkout')
+const installed = join(folder, 'installed')
+const command = join(installed, 'node_modules', '.bin', 'catalogd')
+const environment = withoutNpmSettings()
+
+let packed: string[] = []
+
+beforeAll(async () => {
+  copyCheckout()
+  const stdout = await npm(checkout, ['pack', '--json', '--silent', '--pack-destination', folder])
+  const [archive] = JSON.parse(stdout.slice(stdout.indexOf('[\n'))) as [
+    { filename: string; files: { path: string }[] },
+  ]
+  packed = archive.files.map(({ path }) => path)
+  mkdirSync(installed)
+  writeFileSync(join(installed, 'package.json'), '{ "private": true }')
+  await npm(installed, [
+    'install',
+    '--prefer-offline',
+    '--no-audit',
+    '--no-fund',
+    join(folder, archive.filename),
+  ])
+}, 240_000)
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('the package', () => {
+  it('holds the built program, the configuration example and the papers, nothing else', () => {
+    const expected =
+      /^(dist\/.+\.(js|d\.ts|lua|html|css|json)|config\/.+|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/
+    expect(packed.filter((path) => !expected.test(path))).toEqual([])
+    expect(packed).toEqual(
+      expect.arrayContaining(['dist/main.js', 'package.json', 'LICENSE', 'CHANGELOG.md']),
+    )
+    expect(packed.filter((path) => path.startsWith('dist/quickstart'))).toEqual([])
+  })
+
+  it('carries the Redis scripts beside their modules', () => {
+    const scripts = globSync('**/*.lua', { cwd: join(root, 'src') })
+    expect(scripts.length).toBeGreaterThan(0)
+    expect(packed).toEqual(expect.arrayContaining(scripts.map((path) => `dist/${path}`)))
+  })
+
+  it('has a typed contract to import', async () => {
+    const { exports } = readManifest()
+    for (const [name, entry] of Object.entries(exports)) {
+      if (typeof entry === 'string') continue
+      expect(packed).toContain(entry.types.slice(2))
+      const script = `import(${JSON.stringify(name.replace('.', 'catalogd'))}).then((m) => console.log(Object.keys(m).length > 0))`
+      const { stdout } = await run(process.execPath, ['-e', script], { cwd: installed })
+      expect(stdout.trim()).toBe('true')
+    }
+  })
+
+  it('tells its version', async () => {
+    const { stdout } = await run(command, ['--version'], { cwd: installed, env: environment })
+    expect(stdout.trim()).toBe(readManifest().version)
+  })
+
+  it('starts the sandbox and ends it on SIGTERM', async () => {
+    const child = spawn(command, ['sandbox', '--port', '0'], { cwd: installed, env: environment })
+    const ended = exitOf(child)
+    try {
+      const address = await firstAddress(child)
+      const response = await fetch(new URL('/sandbox/summary', address))
+      expect(response.status).toBe(200)
+    } finally {
+      child.kill('SIGTERM')
+    }
+    expect(await ended).toEqual({ code: 0, signal: null })
+  })
+
+  const oldNode = findOldNode()
+  it.skipIf(oldNode === undefined)('says in one line what it needs when Node is too old', async () => {
+    const main = join(installed, 'node_modules', 'catalogd', 'dist', 'main.js')
+    const failure = await run(oldNode ?? '', [main, '--version']).catch((error: unknown) => error)
+    expect(failure).toMatchObject({ code: 2, stdout: '' })
+    expect((failure as { stderr: string }).stderr).toMatch(/^[^\n]*Node[^\n]*24[^\n]*\n$/)
+  })
+})
+
+/** What a fresh clone holds, so that packing does not touch this one; the installed packages are lent. */
+function copyCheckout(): void {
+  mkdirSync(checkout)
+  const parts = [
+    'package.json',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'src',
+    'config',
+    '.ci',
+    'LICENSE',
+    'CHANGELOG.md',
+  ]
+  for (const part of parts) cpSync(join(root, part), join(checkout, part), { recursive: true })
+  symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'))
+}
+
+/** Answers what it prints; that is also where the compiler complains. */
+async function npm(cwd: string, args: string[]): Promise<string> {
+  try {
+    return (await run('npm', args, { cwd, env: environment })).stdout
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string }
+    throw new Error(`npm ${args[0]} failed:\n${stdout}\n${stderr}`)
+  }
+}
+
+function readManifest(): { version: string; exports: Record<string, string | { types: string }> } {
+  return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+}
+
+/** Settings of an npm that runs these tests (`npm test`) must not reach the npm under test. */
+function withoutNpmSettings(): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^npm_(config_(?!cache|registry)|package_|lifecycle_)/i.test(name),
+  )
+  return Object.fromEntries(kept)
+}
+
+function exitOf(child: ChildProcess): Promise<{ code: number | null; signal: string | null }> {
+  return new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })))
+}
+
+/** The first http address that the process prints, on either stream. */
+function firstAddress(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let printed = ''
+    const look = (chunk: Buffer) => {
+      printed += chunk
+      const found = /http:\/\/[\w.[\]:]+:\d+/.exec(printed)
+      if (found) resolve(found[0])
+    }
+    child.stdout?.on('data', look)
+    child.stderr?.on('data', look)
+    child.once('exit', () => reject(new Error(`ended without an address: ${printed}`)))
+  })
+}
+
+/** A Node below 24 in PATH, as on the machine of somebody who has not read the requirements. */
+function findOldNode(): string | undefined {
+  const candidates = (process.env.PATH ?? '').split(delimiter).map((path) => join(path, 'node'))
+  return candidates.find((file) => existsSync(file) && majorOf(file) < 24)
+}
+
+function majorOf(file: string): number {
+  const version = /^v(\d+)/.exec(spawnSync(file, ['--version'], { encoding: 'utf8' }).stdout ?? '')
+  return version ? Number(version[1]) : Number.POSITIVE_INFINITY
+}
