@@ -1,0 +1,71 @@
+const timesKeptMax = 100
+
+/** A product as it was last taken. Times are milliseconds since the epoch, with fractions. */
+export interface HeldProduct {
+  readonly id: string
+  /** Exactly the bytes that were sent. */
+  document: Buffer
+  /** How often it was taken, ever. */
+  timesTaken: number
+  /** The last hundred times, oldest first. */
+  receivedAtMs: number[]
+}
+
+/**
+ * The products that the sandbox holds. A million of them fit in memory because only the bytes are kept, never the
+ * parsed object.
+ */
+export class ProductStore {
+  readonly #products = new Map<string, HeldProduct>()
+  #firstReceivedAtMs: number | undefined
+  #lastReceivedAtMs: number | undefined
+  #documentsTaken = 0
+
+  get size(): number {
+    return this.#products.size
+  }
+
+  get documentsTaken(): number {
+    return this.#documentsTaken
+  }
+
+  get firstReceivedAtMs(): number | undefined {
+    return this.#firstReceivedAtMs
+  }
+
+  get lastReceivedAtMs(): number | undefined {
+    return this.#lastReceivedAtMs
+  }
+
+  /** Takes a copy of the document: a view would keep the whole request body alive for as long as the product. */
+  take(id: string, document: Buffer, atMs: number): void {
+    this.#documentsTaken += 1
+    this.#firstReceivedAtMs ??= atMs
+    this.#lastReceivedAtMs = atMs
+    const held = this.#products.get(id)
+    if (held === undefined) {
+      this.#products.set(id, { id, document: Buffer.from(document), timesTaken: 1, receivedAtMs: [atMs] })
+      return
+    }
+    held.document = Buffer.from(document)
+    held.timesTaken += 1
+    held.receivedAtMs.push(atMs)
+    if (held.receivedAtMs.length > timesKeptMax) held.receivedAtMs.shift()
+  }
+
+  get(id: string): HeldProduct | undefined {
+    return this.#products.get(id)
+  }
+
+  /** In the order in which the products were first taken. */
+  values(): IterableIterator<HeldProduct> {
+    return this.#products.values()
+  }
+
+  clear(): void {
+    this.#products.clear()
+    this.#documentsTaken = 0
+    this.#firstReceivedAtMs = undefined
+    this.#lastReceivedAtMs = undefined
+  }
+}

@@ -1,0 +1,50 @@
+import type { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+
+export type ReceivedBody =
+  | { kind: 'whole'; bytes: Buffer }
+  /** Above the limit. `ended` tells whether the sender got to its end: otherwise the connection must be closed. */
+  | { kind: 'too-large'; bytesRead: number; ended: boolean }
+
+/**
+ * A sender whose body is too large is let finish up to this many times the limit, unread bytes being dropped: closing
+ * the connection on a sender that is still writing costs it the answer.
+ */
+const discardedLimits = 4
+
+/** Bodies of any content type, or of none, arrive as bytes. Replaces the parsers that fastify brings. */
+export function receiveBytes(scope: FastifyInstance, bytesMax: number): void {
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser('*', (_request: FastifyRequest, payload: Readable) =>
+    readBody(payload, bytesMax),
+  )
+  // A content type that is no media type would be refused before any parser is asked.
+  scope.addHook('onRequest', async (request) => {
+    request.raw.headers['content-type'] = 'application/octet-stream'
+  })
+}
+
+function readBody(payload: Readable, bytesMax: number): Promise<ReceivedBody> {
+  return new Promise((resolve, reject) => {
+    let chunks: Buffer[] = []
+    let bytesRead = 0
+    payload.on('data', (chunk: Buffer) => {
+      bytesRead += chunk.length
+      if (bytesRead <= bytesMax) {
+        chunks.push(chunk)
+        return
+      }
+      chunks = []
+      if (bytesRead <= bytesMax * (1 + discardedLimits)) return
+      payload.pause()
+      resolve({ kind: 'too-large', bytesRead, ended: false })
+    })
+    payload.on('end', () => {
+      if (bytesRead > bytesMax) resolve({ kind: 'too-large', bytesRead, ended: true })
+      else resolve({ kind: 'whole', bytes: Buffer.concat(chunks, bytesRead) })
+    })
+    payload.on('error', reject)
+    // A sender that breaks off emits no error in every case; settling twice is harmless.
+    payload.on('close', () => reject(new Error('the connection was closed within the body')))
+  })
+}
