@@ -32,11 +32,17 @@ export interface RedisServer extends AsyncDisposable {
   /** SIGKILL, without a chance to write anything. */
   kill(): Promise<void>
   /** Starts again on the same folder after `stop` or `kill` (stops first when it still runs). */
-  restart(): Promise<void>
+  restart(options?: RestartOptions): Promise<void>
   /** SIGSTOP: connections stay open and silent, as behind a black-holed network. */
   pause(): void
   /** SIGCONT. */
   resume(): void
+}
+
+export interface RestartOptions {
+  config?: Readonly<Record<string, string>>
+  /** Resolves as soon as it listens, while it may still load its data. */
+  untilListening?: boolean
 }
 
 const startDeadlineMs = 15_000
@@ -48,7 +54,15 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
     port: options.socket ? 0 : (options.port ?? (await freePort())),
     socketPath: path.join(dir, 'redis.sock'),
   }
-  const run = () => runServer({ dir, ...address, options })
+  const run = (restart: RestartOptions = {}) => {
+    const config = { ...options.config, ...restart.config }
+    return runServer({
+      dir,
+      ...address,
+      options: { ...options, config },
+      ready: restart.untilListening ? anything : ready,
+    })
+  }
   let running: ChildProcess | undefined = await run()
 
   const end = async (signal: NodeJS.Signals) => {
@@ -56,8 +70,9 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
     running = undefined
     if (!child || child.exitCode !== null || child.signalCode !== null) return
     const exited = once(child, 'exit')
-    child.kill('SIGCONT')
     child.kill(signal)
+    // A paused server takes note of anything but SIGKILL only when it runs again.
+    if (signal !== 'SIGKILL') child.kill('SIGCONT')
     await exited
   }
   const runningPid = () => {
@@ -73,9 +88,9 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
     },
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
-    restart: async () => {
+    restart: async (restart) => {
       await end('SIGTERM')
-      running = await run()
+      running = await run(restart)
     },
     pause: () => void process.kill(runningPid(), 'SIGSTOP'),
     resume: () => void process.kill(runningPid(), 'SIGCONT'),
@@ -91,9 +106,15 @@ interface Run {
   port: number
   socketPath: string
   options: RedisServerOptions
+  /** What it answers to PING when the wait for it is over. */
+  ready: RegExp
 }
 
-async function runServer({ dir, port, socketPath, options }: Run): Promise<ChildProcess> {
+const anything = /^[+-]/
+/** Also a server that wants a password is ready. */
+const ready = /^(\+PONG|-NOAUTH)/
+
+async function runServer({ dir, port, socketPath, options, ready }: Run): Promise<ChildProcess> {
   const settings: Record<string, string> = {
     dir,
     port: String(port),
@@ -113,13 +134,17 @@ async function runServer({ dir, port, socketPath, options }: Run): Promise<Child
   process.once('exit', killAtExit)
   child.once('exit', () => process.off('exit', killAtExit))
   await once(child, 'spawn')
-  await untilAnswers(child, options.socket ? { path: socketPath } : { host: '127.0.0.1', port }, dir)
+  const to = options.socket ? { path: socketPath } : { host: '127.0.0.1', port }
+  await untilAnswers(child, { to, dir, ready })
   return child
 }
 
-async function untilAnswers(child: ChildProcess, to: net.NetConnectOpts, dir: string): Promise<void> {
+async function untilAnswers(
+  child: ChildProcess,
+  { to, dir, ready }: { to: net.NetConnectOpts; dir: string; ready: RegExp },
+): Promise<void> {
   const deadline = performance.now() + startDeadlineMs
-  while (!(await answersPing(to))) {
+  while (!ready.test((await ping(to)) ?? ' ')) {
     if (child.exitCode !== null || child.signalCode !== null || performance.now() > deadline) {
       child.kill('SIGKILL')
       const log = await readFile(path.join(dir, 'test-redis.log'), 'utf8').catch(() => '')
@@ -129,17 +154,17 @@ async function untilAnswers(child: ChildProcess, to: net.NetConnectOpts, dir: st
   }
 }
 
-/** False while nobody listens and while the server still loads its data. */
-function answersPing(to: net.NetConnectOpts): Promise<boolean> {
+/** The answer to PING; undefined while nobody listens. */
+function ping(to: net.NetConnectOpts): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket = net.connect(to)
-    const settle = (answer: boolean) => {
+    const settle = (answer: string | undefined) => {
       socket.destroy()
       resolve(answer)
     }
-    socket.once('error', () => settle(false))
-    socket.once('close', () => settle(false))
-    socket.once('data', (reply) => settle(reply.toString('latin1').startsWith('+PONG')))
+    socket.once('error', () => settle(undefined))
+    socket.once('close', () => settle(undefined))
+    socket.once('data', (reply) => settle(reply.toString('latin1')))
     socket.write('PING\r\n')
   })
 }
