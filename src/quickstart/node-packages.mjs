@@ -1,10 +1,11 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { basename, delimiter, join } from 'node:path'
 import { findInPath, runQuietly, SetupError, say } from './run-command.mjs'
 
-/** Packages are installed when npm's own record of `node_modules` equals the lockfile and the pinned Node is there. */
+/** Packages are installed when npm's own record of `node_modules` equals the lockfile and a Node to run them is there. */
 export async function ensureNodePackages(root) {
-  if (packagesMatch(root) && (await nodeForSecondStage(root)) !== undefined) return
+  const present = packagesMatch(root) && existsSync(pinnedNode(root))
+  if (present && (await nodeForSecondStage(root)) !== undefined) return
   say('installing the node packages of package-lock.json (npm ci, about half a minute) …')
   const npm = npmCommand(root)
   // An installation must not depend on the caller's npm settings: the development packages and the install script of
@@ -28,11 +29,14 @@ export async function ensureNodePackages(root) {
  * does not fit the system, as with musl). Undefined when neither does.
  */
 export async function nodeForSecondStage(root) {
-  const pinned = join(root, 'node_modules', '.bin', 'node')
+  const pinned = pinnedNode(root)
   const { code, output } = await runQuietly(pinned, ['--version'], process.env)
   if (code === 0 && majorVersion(output) >= 24) return pinned
-  const own = process.execPath
-  return packagesMatch(root) && majorVersion(process.version) >= 24 && own !== pinned ? own : undefined
+  return majorVersion(process.version) >= 24 && process.execPath !== pinned ? process.execPath : undefined
+}
+
+function pinnedNode(root) {
+  return join(root, 'node_modules', '.bin', 'node')
 }
 
 export function majorVersion(version) {
@@ -65,18 +69,17 @@ function readPackages(file) {
 
 /** npm, and an environment in which it does not run on the Node that it is about to replace. */
 function npmCommand(root) {
-  const bin = join(root, 'node_modules', '.bin')
-  const path = (process.env.PATH || '')
-    .split(delimiter)
-    .filter((folder) => !folder.startsWith(join(root, 'node_modules')))
+  const inside = join(root, 'node_modules')
+  const path = (process.env.PATH || '').split(delimiter).filter((folder) => !folder.startsWith(inside))
   const env = { ...process.env, PATH: path.join(delimiter) }
   const script = process.env.npm_execpath
   const node =
-    findInPath(['node'], env.PATH) || (process.execPath.startsWith(bin) ? undefined : process.execPath)
+    findInPath(['node'], env.PATH) || (process.execPath.startsWith(inside) ? undefined : process.execPath)
   if (script && node && /^npm(-cli)?\.(c|m)?js$/.test(basename(script)))
     return { command: node, args: [script], env }
   const npm = findInPath(['npm'], env.PATH)
-  if (npm === undefined)
+  if (npm === undefined) {
     throw new SetupError('npm is not in PATH; install it (Debian: apt-get install npm) and run this again.')
+  }
   return { command: npm, args: [], env }
 }

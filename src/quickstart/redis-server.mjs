@@ -5,10 +5,6 @@ const servers = ['redis-server', 'valkey-server']
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
 const policyFile = '/usr/sbin/policy-rc.d'
 
-/** Debian keeps its service programs where a plain user's PATH does not look. */
-const searchPath = () =>
-  `${process.env.PATH || ''}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`
-
 /** catalogd runs a redis-server of its own, so the program must be there; no service is wanted. */
 export async function ensureRedisServer() {
   if (findInPath(servers) !== undefined) return
