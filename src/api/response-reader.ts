@@ -1,0 +1,95 @@
+import type { Dispatcher } from 'undici'
+import type { CallResponse } from './call-outcome.ts'
+
+/** A body that may name refused products is read whole for any call of 2 MB; of others only the beginning is shown. */
+const namingBodyBytesMax = 1_048_576
+const otherBodyBytesMax = 65_536
+
+type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2]
+
+/** What the reader makes of one exchange. `sent` is false only when provably no byte of the request was written. */
+export type Exchange = { response: CallResponse } | { error: Error; sent: boolean }
+
+/**
+ * Follows one request through undici.
+ *
+ * waiting for a connection → writing (from here on the request may take effect) → reading the response → done.
+ * undici announces `onRequestStart` before it writes the first byte, and drops a request that is aborted inside it.
+ * A body above its limit ends the exchange as soon as the limit is reached, and the connection with it.
+ */
+export class ResponseReader implements Dispatcher.DispatchHandler {
+  readonly #done: (exchange: Exchange) => void
+  #controller: Dispatcher.DispatchController | undefined
+  #cancelled: Error | undefined
+  #settled = false
+  #head: Pick<CallResponse, 'status' | 'headers'> | undefined
+  #chunks: Buffer[] = []
+  #bytes = 0
+
+  constructor(done: (exchange: Exchange) => void) {
+    this.#done = done
+  }
+
+  /** Ends the exchange now; a request that waits for a connection is never written. */
+  cancel(reason: Error): void {
+    this.#cancelled = reason
+    this.#settle({ error: reason, sent: this.#controller !== undefined })
+    this.#controller?.abort(reason)
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#cancelled) controller.abort(this.#cancelled)
+    else this.#controller = controller
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
+    // Informational responses (100, 103) precede the final one.
+    if (status >= 200) this.#head = { status, headers: pickHeaders(headers) }
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const limit = bodyBytesMax(this.#head?.status ?? 0)
+    this.#chunks.push(chunk.subarray(0, limit - this.#bytes))
+    this.#bytes += chunk.length
+    if (this.#bytes < limit) return
+    this.#finish()
+    controller.abort(new Error('the rest of the response is not wanted'))
+  }
+
+  onResponseEnd(): void {
+    this.#finish()
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#settle({ error, sent: this.#controller !== undefined })
+  }
+
+  #finish(): void {
+    if (!this.#head) return
+    this.#settle({
+      response: { kind: 'response', ...this.#head, body: Buffer.concat(this.#chunks).toString('utf8') },
+    })
+  }
+
+  #settle(exchange: Exchange): void {
+    if (this.#settled) return
+    this.#settled = true
+    this.#chunks = []
+    this.#done(exchange)
+  }
+}
+
+function bodyBytesMax(status: number): number {
+  const mayName = status < 300 || status === 400 || status === 422
+  return mayName ? namingBodyBytesMax : otherBodyBytesMax
+}
+
+function pickHeaders(headers: Headers): CallResponse['headers'] {
+  const picked: CallResponse['headers'] = {}
+  for (const name of ['retry-after', 'x-request-id', 'content-type', 'location'] as const) {
+    const value = headers[name]
+    const first = Array.isArray(value) ? value[0] : value
+    if (first !== undefined) picked[name] = first.slice(0, 500)
+  }
+  return picked
+}

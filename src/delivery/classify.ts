@@ -1,0 +1,155 @@
+import type { CallOutcome, CallResponse } from '../api/call-outcome.ts'
+import type { ProductId } from '../lib/brand.ts'
+import { describeRefusal, findNamedRefusals, type NamedRefusal } from './named-refusals.ts'
+import { parseRetryAfter } from './waiting.ts'
+
+/**
+ * What is done after a call. All of it is decided here, from this table:
+ *
+ * | outcome                                        | verdict                                                        |
+ * |------------------------------------------------|----------------------------------------------------------------|
+ * | 2xx                                            | acknowledge, except products that the body refuses by name     |
+ * | 400, 422 naming products of the call           | reject: those, the rest is sent again                          |
+ * | 400, 422 naming none of them                   | bisect                                                         |
+ * | 401                                            | pause                                                          |
+ * | 403                                            | pause; right after a good probe it refuses content: bisect     |
+ * | 406, 409, 418, 451 and any 4xx not listed      | bisect: filters in front of an endpoint answer so to a product |
+ * | 413                                            | split                                                          |
+ * | 429                                            | throttle                                                       |
+ * | 408, 423, 424, 425                             | retry: nothing was taken, later it may be                      |
+ * | 3xx, 402, 404, 405, 407, 410, 411, 415, 417,   | retry with a hint: the address, the account or something in    |
+ * | 421, 426, 428, 431                             | between is wrong; no product is to blame, nothing is buried    |
+ * | 500, 501, 503, 505 and any 5xx not listed      | retry                                                          |
+ * | 502, 504, 520–527 (from something in between)  | unknown: the endpoint itself may have taken the call           |
+ * | no connection                                  | retry                                                          |
+ * | time-out, reset, half a response, 1xx, ≥ 600   | unknown                                                        |
+ *
+ * `Retry-After` is honoured on 429 and on every 5xx.
+ */
+export type Verdict =
+  | { kind: 'acknowledge'; refused: readonly NamedRefusal[] }
+  /** Nothing took effect that could take effect later. `afterMs`: the endpoint's wish, else the usual back-off. */
+  | { kind: 'retry'; afterMs: number | undefined; description: string }
+  | { kind: 'throttle'; afterMs: number | undefined; description: string }
+  /** The body was too large. */
+  | { kind: 'split'; description: string }
+  | { kind: 'reject'; refused: readonly NamedRefusal[]; description: string }
+  /** At least one product is refused, and it is not said which. */
+  | { kind: 'bisect'; description: string }
+  | { kind: 'pause'; description: string; hint: string }
+  | { kind: 'unknown'; afterMs: number | undefined; description: string }
+
+export interface ClassifyInput {
+  outcome: CallOutcome
+  /** Products of the call. */
+  productIds: readonly ProductId[]
+  /** A probe was answered well within the last minute. */
+  recentlyProbed: boolean
+  /** Wall-clock time, for `Retry-After` dates. */
+  now: number
+}
+
+export function classify({ outcome, productIds, recentlyProbed, now }: ClassifyInput): Verdict {
+  switch (outcome.kind) {
+    case 'not-sent':
+      return { kind: 'retry', afterMs: undefined, description: outcome.error.message }
+    case 'unknown':
+      return { kind: 'unknown', afterMs: undefined, description: outcome.error.message }
+    case 'response':
+      return classifyResponse(outcome, { productIds, recentlyProbed, now })
+    default:
+      return unreachable(outcome)
+  }
+}
+
+function classifyResponse(response: CallResponse, input: Omit<ClassifyInput, 'outcome'>): Verdict {
+  const { status } = response
+  if (status >= 200 && status < 300) {
+    return { kind: 'acknowledge', refused: findNamedRefusals(response.body, input.productIds) }
+  }
+  if (status >= 300 && status < 400) return retryRedirect(response)
+  if (status >= 400 && status < 500) return classifyClientError(response, input)
+  const afterMs = parseRetryAfter(response.headers['retry-after'], input.now)
+  const description = describeAnswer(response)
+  if (status >= 500 && status < 600 && !isFromBetween(status)) return { kind: 'retry', afterMs, description }
+  return { kind: 'unknown', afterMs, description }
+}
+
+function classifyClientError(response: CallResponse, input: Omit<ClassifyInput, 'outcome'>): Verdict {
+  const { status } = response
+  const description = describeAnswer(response)
+  const advice = remedies.get(status)
+  if (advice !== undefined) {
+    return {
+      kind: 'retry',
+      afterMs: undefined,
+      description: advice ? `${description}. ${advice}` : description,
+    }
+  }
+  switch (status) {
+    case 401:
+      return { kind: 'pause', description, hint: wrongToken }
+    case 403:
+      return input.recentlyProbed
+        ? { kind: 'bisect', description }
+        : { kind: 'pause', description, hint: wrongToken }
+    case 413:
+      return { kind: 'split', description }
+    case 429: {
+      const afterMs = parseRetryAfter(response.headers['retry-after'], input.now)
+      return { kind: 'throttle', afterMs, description }
+    }
+    default:
+      return refuseContent(response, input.productIds, description)
+  }
+}
+
+function refuseContent(response: CallResponse, ids: readonly ProductId[], description: string): Verdict {
+  const mayName = response.status === 400 || response.status === 422
+  const refused = mayName ? findNamedRefusals(response.body, ids) : []
+  return refused.length > 0 ? { kind: 'reject', refused, description } : { kind: 'bisect', description }
+}
+
+function retryRedirect(response: CallResponse): Verdict {
+  const { location } = response.headers
+  const target = location === undefined ? '' : ` to ${location.replace(/\?.*$/s, '')}`
+  const description = `the endpoint answered ${response.status}, a redirect${target}, which is never followed. ${checkUrl}`
+  return { kind: 'retry', afterMs: undefined, description }
+}
+
+const descriptionCharactersMax = 300
+const wrongToken = 'Check the API_PRODUCTS token of this catalog; delivery resumes by itself once it is right'
+const checkUrl = 'Check `api.url` of this catalog'
+const checkProxy = 'Check the proxies between here and the endpoint'
+
+/** Statuses that no product causes, with what to check. */
+const remedies: ReadonlyMap<number, string> = new Map([
+  [402, 'Check the account at the API'],
+  [404, checkUrl],
+  [405, checkUrl],
+  [407, checkProxy],
+  [408, ''],
+  [410, checkUrl],
+  [411, checkProxy],
+  [415, checkUrl],
+  [417, checkProxy],
+  [421, checkUrl],
+  [423, ''],
+  [424, ''],
+  [425, ''],
+  [426, checkUrl],
+  [428, checkUrl],
+  [431, checkProxy],
+])
+
+function isFromBetween(status: number): boolean {
+  return status === 502 || status === 504 || (status >= 520 && status <= 527)
+}
+
+function describeAnswer({ status, body }: CallResponse): string {
+  return `the endpoint answered ${status}: ${describeRefusal(body).slice(0, descriptionCharactersMax)}`
+}
+
+function unreachable(value: never): never {
+  throw new Error(`unexpected outcome ${JSON.stringify(value)}`)
+}

@@ -1,0 +1,30 @@
+import type { CatalogClient } from '../api/catalog-client.ts'
+import type { DeliveryConfig } from '../config/model.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { DeliveryOutbox } from '../outbox/model.ts'
+import type { CallGate } from './call-gate.ts'
+import type { CallLog } from './call-log.ts'
+
+/** What the watchdog of the process is told (G11). */
+export interface DeliveryProgress {
+  /** There is work that could be done now: the watchdog counts from here, unless it counts already. */
+  expected(): void
+  /** Something was done, there is nothing to do, or the endpoint, Redis, a rate or a schedule is waited for. */
+  made(): void
+}
+
+/** What every part of delivery of one catalog shares. */
+export interface DeliveryContext {
+  outbox: DeliveryOutbox
+  client: Pick<CatalogClient, 'upsert' | 'probe'>
+  callLog: Pick<CallLog, 'begin' | 'end'>
+  config: DeliveryConfig
+  clock: Clock
+  log: Log
+  progress: DeliveryProgress
+  gate: CallGate
+  random: () => number
+  /** Aborted when even running calls are given up. */
+  giveUp: AbortSignal
+}

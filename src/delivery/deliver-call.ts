@@ -1,0 +1,82 @@
+import type { CallOutcome } from '../api/call-outcome.ts'
+import { type Part, partBytes } from './bisect.ts'
+import { classify, type Verdict } from './classify.ts'
+import type { DeliveryContext } from './context.ts'
+
+export interface CallResult {
+  verdict: Verdict
+  /** Undefined when no response came. */
+  status: number | undefined
+  requestId: string | undefined
+  bodyBytes: number
+}
+
+export interface CallRequest {
+  part: Part
+  /** The claim's. */
+  token: string
+  /** Asked at the last moment before the request is written. */
+  mayStart: () => boolean
+}
+
+/** One request: written down, sent, counted, judged. `withheld` when it may not start any more. */
+export async function deliverCall(
+  { part, token, mayStart }: CallRequest,
+  context: DeliveryContext,
+): Promise<CallResult | 'withheld'> {
+  const { callLog, client, clock, progress } = context
+  const ids = part.map(({ productId }) => productId)
+  const bodyBytes = partBytes(part)
+  const call = await callLog.begin({ token, ids, bytes: bodyBytes })
+  if (!mayStart()) {
+    void callLog.end({ call, outcome: 'withheld', durationMs: 0 })
+    return 'withheld'
+  }
+  const beganAt = clock.monotonic()
+  const outcome = await client.upsert(
+    part.map(({ document }) => document),
+    { signal: context.giveUp },
+  )
+  const durationMs = Math.round(clock.monotonic() - beganAt)
+  progress.made()
+  countCall(outcome, { bodyBytes, products: part.length }, context)
+
+  const { status, requestId } = describeResponse(outcome)
+  const recentlyProbed = status === 403 && (await context.outbox.recentlyProbed())
+  const verdict = classify({ outcome, productIds: ids, recentlyProbed, now: clock.now() })
+  void callLog.end({
+    call,
+    outcome: verdict.kind,
+    durationMs,
+    ...(status === undefined ? {} : { status }),
+    ...(requestId === undefined ? {} : { requestId }),
+  })
+  logCall(verdict, { status, requestId, durationMs, bodyBytes, products: part.length }, context)
+  return { verdict, status, requestId, bodyBytes }
+}
+
+/** Counters are for people: delivery neither waits for them nor fails with them. */
+function countCall(
+  outcome: CallOutcome,
+  call: { bodyBytes: number; products: number },
+  { outbox, log }: DeliveryContext,
+): void {
+  if (outcome.kind === 'not-sent') return
+  outbox.countCall({ ...call, answered: outcome.kind === 'response' }).catch((error: unknown) => {
+    log.debug({ err: error }, 'a call could not be counted')
+  })
+}
+
+function describeResponse(outcome: CallOutcome): { status?: number; requestId?: string } {
+  if (outcome.kind !== 'response') return {}
+  const requestId = outcome.headers['x-request-id']
+  return { status: outcome.status, ...(requestId === undefined ? {} : { requestId }) }
+}
+
+function logCall(verdict: Verdict, call: Record<string, unknown>, { log }: DeliveryContext): void {
+  const fields = { ...call, verdict: verdict.kind }
+  if (verdict.kind !== 'acknowledge') log.warn(fields, verdict.description)
+  else if (verdict.refused.length > 0)
+    log.warn(fields, 'the endpoint refused some products of a call by name')
+  else log.debug(fields, 'call acknowledged')
+}

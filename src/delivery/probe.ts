@@ -1,0 +1,51 @@
+import type { CallOutcome } from '../api/call-outcome.ts'
+import type { PauseReason } from '../outbox/model.ts'
+import type { DeliveryContext } from './context.ts'
+
+const probeEveryMsMin = 5_000
+const probeEveryMsMax = 30_000
+
+/**
+ * Finds out whether credentials that were refused work again (G8).
+ *
+ * Asked at every sweep; one process at a time gets the turn, first after 5 s, then less and less often up to every
+ * 30 s. The client reads the token again for each probe. While the operator has paused the catalog too, nothing is sent.
+ */
+export class CredentialsProbe {
+  readonly #context: DeliveryContext
+  #failures = 0
+
+  constructor(context: DeliveryContext) {
+    this.#context = context
+  }
+
+  /** Answers true when delivery was resumed. Throws only when the outbox does. */
+  async probe(reasons: readonly PauseReason[]): Promise<boolean> {
+    if (!reasons.includes('credentials')) this.#failures = 0
+    if (!reasons.includes('credentials') || reasons.includes('operator')) return false
+    const { outbox, client, log, giveUp } = this.#context
+    const turnMs = Math.min(probeEveryMsMax, probeEveryMsMin * 2 ** this.#failures)
+    if (!(await outbox.takeProbeTurn(turnMs))) return false
+    const outcome = await client.probe({ signal: giveUp })
+    if (!isGoodAnswer(outcome)) {
+      this.#failures += 1
+      log.warn({ ...describe(outcome) }, 'the endpoint still refuses the credentials or cannot be reached')
+      return false
+    }
+    this.#failures = 0
+    await outbox.resume('credentials', 'probed')
+    log.info({ ...describe(outcome) }, 'the endpoint takes the credentials: delivery resumes')
+    return true
+  }
+}
+
+/** Any answer that shows that the credentials were looked at and not refused. */
+function isGoodAnswer(outcome: CallOutcome): boolean {
+  return (
+    outcome.kind === 'response' && outcome.status !== 401 && outcome.status !== 403 && outcome.status < 500
+  )
+}
+
+function describe(outcome: CallOutcome): Record<string, unknown> {
+  return outcome.kind === 'response' ? { status: outcome.status } : { err: outcome.error }
+}

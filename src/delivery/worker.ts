@@ -1,0 +1,206 @@
+import { AssertionError } from 'node:assert'
+import type { CatalogClient } from '../api/catalog-client.ts'
+import type { DeliveryConfig } from '../config/model.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { ClaimMode, DeliveryOutbox } from '../outbox/model.ts'
+import { CallGate } from './call-gate.ts'
+import type { CallLog } from './call-log.ts'
+import type { DeliveryContext, DeliveryProgress } from './context.ts'
+import { CredentialsProbe } from './probe.ts'
+import { runTicket } from './run-ticket.ts'
+import { TicketPlan, type TicketQueue } from './tickets.ts'
+
+const sweepEveryMs = 1_000
+/** What is due may all be in flight: a ticket that found nothing is not replaced at once, lest tickets spin. */
+const restAfterNothingMs = 50
+/** Running calls may finish for so long after the stop; a second is left of ten to put products back. */
+const finishWithinMs = 9_000
+
+export interface DeliveryOptions {
+  outbox: DeliveryOutbox
+  client: Pick<CatalogClient, 'upsert' | 'probe'>
+  tickets: TicketQueue
+  config: DeliveryConfig
+  /** Unique among all processes of the catalog; without colons. */
+  processName: string
+  clock: Clock
+  log: Log
+  callLog: Pick<CallLog, 'begin' | 'end'>
+  progress: DeliveryProgress
+  /** 0 ≤ value < 1; default: Math.random. */
+  random?: () => number
+}
+
+/**
+ * Delivers one catalog's outbox from this process.
+ *
+ * running → stopping (no further call starts; running ones finish, or are given up after 9 s and count as unknown) →
+ * stopped. While running, a sweep every second makes the tickets that should exist, ends expired claims and probes
+ * refused credentials, so that whatever is lost (a ticket, a wake-up, an answer of Redis) costs a second at most.
+ */
+export interface Delivery extends AsyncDisposable {
+  /** There may be something to send: looks at once. Never throws. */
+  wake(): void
+}
+
+export async function openDelivery(options: DeliveryOptions): Promise<Delivery> {
+  const worker = new DeliveryWorker(options)
+  await worker.start()
+  return worker
+}
+
+class DeliveryWorker implements Delivery {
+  readonly #options: DeliveryOptions
+  readonly #context: DeliveryContext
+  readonly #plan: TicketPlan
+  readonly #probe: CredentialsProbe
+  readonly #stopping = new AbortController()
+  readonly #giveUp = new AbortController()
+  #runner: AsyncDisposable | undefined
+  #sweeping: Promise<void> | undefined
+  /** Tickets that ended without finding anything. */
+  readonly #fruitless = new Set<string>()
+  #bulkRunning = 0
+  #looking: 'no' | 'yes' | 'again' = 'no'
+  #outage = false
+
+  constructor(options: DeliveryOptions) {
+    this.#options = options
+    const { outbox, client, callLog, config, clock, log, progress, random = Math.random } = options
+    const giveUp = this.#giveUp.signal
+    const gate = new CallGate()
+    this.#context = { outbox, client, callLog, config, clock, log, progress, random, giveUp, gate }
+    this.#plan = new TicketPlan(options.tickets, {
+      processName: options.processName,
+      concurrency: config.concurrency,
+    })
+    this.#probe = new CredentialsProbe(this.#context)
+  }
+
+  async start(): Promise<void> {
+    this.#runner = this.#options.tickets.runTickets({
+      concurrency: this.#options.config.concurrency,
+      onTicket: (id, signal) => this.#runTicket(id, signal),
+      onEnded: (id) => void this.#lookAgain(id),
+    })
+    this.#sweeping = this.#sweepUntilStopped()
+  }
+
+  wake(): void {
+    void this.#look()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort()
+    const { clock } = this.#options
+    const finished = new AbortController()
+    const giveUp = clock.sleep(finishWithinMs, finished.signal).then(
+      () => this.#giveUp.abort(),
+      () => {},
+    )
+    await this.#runner?.[Symbol.asyncDispose]()
+    finished.abort()
+    await giveUp
+    // Ends a probe that is still waiting for its answer.
+    this.#giveUp.abort()
+    await this.#sweeping
+  }
+
+  async #sweepUntilStopped(): Promise<void> {
+    const { clock } = this.#options
+    while (!this.#stopping.signal.aborted) {
+      await this.#guard(() => this.#sweep())
+      await clock.sleep(sweepEveryMs, this.#stopping.signal).catch(() => {})
+    }
+  }
+
+  async #sweep(): Promise<void> {
+    const { outbox, log } = this.#options
+    const expired = await outbox.expireClaims()
+    if (expired > 0) {
+      log.warn(
+        { products: expired },
+        'a call ended without its outcome being known: its products are sent again',
+      )
+    }
+    const paused = await outbox.pausedFor()
+    if (paused.length === 0) return this.#look()
+    this.#options.progress.made()
+    if (await this.#probe.probe(paused)) await this.#look()
+  }
+
+  /** One look at a time; a wake during it makes one more, however many there were. */
+  async #look(): Promise<void> {
+    if (this.#looking !== 'no') {
+      this.#looking = 'again'
+      return
+    }
+    do {
+      this.#looking = 'yes'
+      await this.#guard(() => this.#makeTickets())
+      // Reread, because a wake may have come meanwhile.
+    } while ((this.#looking as string) === 'again' && !this.#stopping.signal.aborted)
+    this.#looking = 'no'
+  }
+
+  async #makeTickets(): Promise<void> {
+    if (this.#stopping.signal.aborted) return
+    const { outbox, progress } = this.#options
+    const { urgentDue, anyDue, nextDueMs } = await outbox.lookDue()
+    if (anyDue) progress.expected()
+    else progress.made()
+    if (urgentDue) await this.#plan.ensureUrgent()
+    if (anyDue) await this.#plan.ensureBulk()
+    else if (nextDueMs !== undefined) await this.#plan.ensureDelayed(nextDueMs)
+  }
+
+  async #runTicket(id: string, signal: AbortSignal): Promise<void> {
+    const stop = AbortSignal.any([signal, this.#stopping.signal])
+    if (this.#plan.isUrgent(id)) return this.#guard(() => this.#runCalls(id, 'urgent', stop))
+    // Tickets of a process that died would fill the slot that is kept for urgent changes: they end here.
+    if (this.#bulkRunning >= this.#plan.bulkTicketsMax) return
+    this.#bulkRunning += 1
+    try {
+      await this.#guard(() => this.#runCalls(id, 'any', stop))
+    } finally {
+      this.#bulkRunning -= 1
+    }
+  }
+
+  async #runCalls(id: string, mode: ClaimMode, stop: AbortSignal): Promise<void> {
+    const end = await runTicket(mode, this.#context, stop)
+    if (end.kind === 'idle' && end.calls === 0) this.#fruitless.add(id)
+    this.#options.log.debug({ ticket: id, ...end }, 'ticket ended')
+  }
+
+  /** What was offered while a ticket ended found it still in the queue, so that no new one was made for it. */
+  async #lookAgain(id: string): Promise<void> {
+    if (this.#fruitless.delete(id)) {
+      await this.#options.clock.sleep(restAfterNothingMs, this.#stopping.signal).catch(() => {})
+    }
+    await this.#look()
+  }
+
+  /**
+   * Redis may fail at any time. What was claimed then stays claimed until its lease ends, which counts as unknown; the
+   * next sweep tries again. Logged once an outage. A bug is thrown on.
+   */
+  async #guard(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+      if (this.#outage) this.#options.log.info('delivery goes on: the outbox answers again')
+      this.#outage = false
+    } catch (error) {
+      if (isBug(error)) throw error
+      this.#options.progress.made()
+      if (!this.#outage) this.#options.log.error({ err: error }, 'delivery waits: the outbox cannot be used')
+      this.#outage = true
+    }
+  }
+}
+
+function isBug(error: unknown): boolean {
+  const kinds = [AssertionError, TypeError, RangeError, ReferenceError]
+  return kinds.some((kind) => error instanceof kind)
+}
