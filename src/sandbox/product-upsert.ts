@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Logger } from 'pino'
+import type { Log } from '../lib/log.ts'
 import type { CallLog } from './call-log.ts'
 import { applyFault } from './fault-effects.ts'
 import type { Faults } from './faults.ts'
@@ -26,7 +26,7 @@ export interface UpsertParts {
   now: () => number
   /** Rejects when the sandbox closes. */
   sleep: (delayMs: number) => Promise<void>
-  logger: Logger | undefined
+  logger: Log | undefined
 }
 
 /** `POST /v1/products/upsert` with the checks of the contract, and whatever fault is set. */

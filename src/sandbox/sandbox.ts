@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { type FastifyInstance, fastify } from 'fastify'
-import type { Logger } from 'pino'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { ConfigError, systemErrorCode } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
 import { CallLog } from './call-log.ts'
 import { registerFaults } from './fault-routes.ts'
 import { Faults } from './faults.ts'
@@ -24,7 +24,7 @@ export interface SandboxOptions {
   strict?: boolean
   /** Bodies above it are answered 413. */
   callBytesMax?: number
-  logger?: Logger
+  logger?: Log
   clock?: Clock
 }
 
@@ -85,7 +85,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   }
 }
 
-function newServer(logger: Logger | undefined, closing: AbortSignal): FastifyInstance {
+function newServer(logger: Log | undefined, closing: AbortSignal): FastifyInstance {
   const app = fastify({
     genReqId: () => randomUUID(),
     // Answers of other people's clients must not depend on what our clients send.
