@@ -1,0 +1,97 @@
+import { baseAddressProblem, redisAddressProblem } from './base-address.ts'
+import type { ConfigDocument } from './document.ts'
+import { checkDropFolders } from './drop-checks.ts'
+import { parseDuration } from './duration.ts'
+import { checkFeed } from './feed-checks.ts'
+import { checkFieldNames, checkText, type FieldKnowledge, isMapping, namesAt, soundPart } from './parts.ts'
+import type { ConfigPath } from './problems.ts'
+import { apiSchema, deferredSchema, feedShape } from './schema.ts'
+
+/** Names that stand beside the catalogs' folders in the state folder. */
+const reservedNames: ReadonlySet<string> = new Set(['redis', 'lock'])
+
+/**
+ * What the schema cannot see: how parts fit together. Each check looks at parts that are sound by themselves, so that
+ * a mistake in one place hides no mistake elsewhere. `folder` is where relative paths begin.
+ */
+export function checkWhole(document: ConfigDocument, folder: string, knowledge: FieldKnowledge): void {
+  checkText(document, ['redis'], redisAddressProblem)
+  for (const section of ['stack', 'intent']) checkAddress(document, [section, 'url'])
+  checkNotEmpty(document, ['catalogs'], 'catalog')
+  for (const catalog of namesAt(document, ['catalogs'])) checkCatalog(document, catalog, knowledge)
+  checkDropFolders(document, folder)
+}
+
+/** An empty address counts as none: it is an error where it is used. */
+function checkAddress(document: ConfigDocument, path: ConfigPath): void {
+  checkText(document, path, (address) => (address === '' ? undefined : baseAddressProblem(address)))
+}
+
+function checkNotEmpty(document: ConfigDocument, path: ConfigPath, what: string): void {
+  if (isMapping(document.at(path)) && namesAt(document, path).length === 0) {
+    document.addProblem(path, `found no ${what}, expected at least one`)
+  }
+}
+
+function checkCatalog(document: ConfigDocument, name: string, knowledge: FieldKnowledge): void {
+  const path = ['catalogs', name]
+  if (reservedNames.has(name)) {
+    document.addProblem(path, 'found a name that catalogd uses itself, expected another name', 'key')
+  }
+  checkApi(document, [...path, 'api'])
+  checkDeferred(document, [...path, 'deferred'])
+  checkFieldNames(document, [...path, 'urgent'], knowledge)
+  const feedsPath = [...path, 'feeds']
+  checkNotEmpty(document, feedsPath, 'feed')
+  for (const feed of namesAt(document, feedsPath)) checkFeed(document, [...feedsPath, feed], knowledge)
+  checkOwners(document, feedsPath)
+}
+
+function checkApi(document: ConfigDocument, path: ConfigPath): void {
+  checkAddress(document, [...path, 'url'])
+  const api = soundPart(document, path, apiSchema)
+  if (api === undefined) return
+  const hasToken = api.productsToken !== undefined
+  const hasFile = api.productsTokenFile !== undefined
+  if (hasToken && hasFile) {
+    document.addProblem(
+      [...path, 'productsTokenFile'],
+      'found beside productsToken, expected one of them',
+      'key',
+    )
+  } else if (!hasToken && !hasFile) {
+    document.addProblem([...path, 'productsToken'], 'is missing, expected productsToken or productsTokenFile')
+  }
+}
+
+function checkDeferred(document: ConfigDocument, path: ConfigPath): void {
+  const deferred = soundPart(document, path, deferredSchema.prefault({}))
+  if (deferred === undefined) return
+  const { after, atMost } = deferred
+  if ((parseDuration(after) ?? 0) <= (parseDuration(atMost) ?? 0)) return
+  document.addProblem(
+    [...path, 'after'],
+    `found ${after}, expected at most deferred.atMost, which is ${atMost}`,
+  )
+}
+
+/** A field has one writer: two owners would contradict each other. */
+function checkOwners(document: ConfigDocument, feedsPath: ConfigPath): void {
+  const owners = new Map<string, string>()
+  for (const feed of namesAt(document, feedsPath)) {
+    const path = [...feedsPath, feed, 'owns']
+    for (const [index, field] of (soundPart(document, path, feedShape.owns) ?? []).entries()) {
+      const owner = owners.get(field)
+      if (owner === undefined) owners.set(field, feed)
+      else
+        document.addProblem(
+          [...path, index],
+          `found "${field}", which ${describeOwner(owner, feed)}, expected one owner`,
+        )
+    }
+  }
+}
+
+function describeOwner(owner: string, feed: string): string {
+  return owner === feed ? 'stands here twice' : `feed "${owner}" owns already`
+}

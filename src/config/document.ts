@@ -1,0 +1,161 @@
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseDocument,
+  Scalar,
+} from 'yaml'
+import { type ConfigPath, type ConfigProblem, formatPath, type Position } from './problems.ts'
+import { type Environment, expandVariables, maskReferences, unmaskReferences } from './variables.ts'
+
+/** Far above any real configuration; below what aliases of aliases can blow up to. */
+const nodesMax = 100_000
+const depthMax = 32
+
+interface Place {
+  key: Position | undefined
+  value: Position
+}
+
+/**
+ * A configuration file as plain data with the environment filled in, and the place of every key and value in the
+ * source. Collects problems as they are found; every later step adds its own.
+ */
+export class ConfigDocument {
+  readonly file: string
+  root: unknown = undefined
+  readonly problems: ConfigProblem[] = []
+  readonly #environment: Environment
+  readonly #places = new Map<string, Place>()
+  readonly #unset = new Map<string, { path: ConfigPath; names: readonly string[] }>()
+  readonly #lines = new LineCounter()
+  #nodes = 0
+
+  constructor({ file, text, environment }: { file: string; text: string; environment: Environment }) {
+    this.file = file
+    this.#environment = environment
+    const parsed = parseDocument(maskReferences(text), { lineCounter: this.#lines, prettyErrors: false })
+    for (const error of [...parsed.errors, ...parsed.warnings]) {
+      this.#report(this.#positionAt(error.pos[0]), '', describeYamlError(error.code, error.message))
+    }
+    if (this.problems.length > 0) return
+    const resolve = (node: Node | null) => (isAlias(node) ? node.resolve(parsed) : node)
+    this.root = this.#read({ node: parsed.contents, path: [], key: undefined, depth: 0, resolve })
+  }
+
+  /** The value at a path, undefined where there is none. */
+  at(path: ConfigPath): unknown {
+    let value = this.root
+    for (const part of path) {
+      if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined
+      value = (value as Record<string | number, unknown>)[part]
+    }
+    return value
+  }
+
+  /** Variables that the value at a path needs and that are not set. */
+  unsetAt(path: ConfigPath): readonly string[] {
+    return this.#unset.get(formatPath(path))?.names ?? []
+  }
+
+  /** All places whose value could not be filled in from the environment. */
+  unset(): readonly { path: ConfigPath; names: readonly string[] }[] {
+    return [...this.#unset.values()]
+  }
+
+  /** Where the value stands; for one that is absent, where the key of the nearest mapping around it stands. */
+  positionOf(path: ConfigPath): Position {
+    const place = this.#places.get(formatPath(path))
+    return place?.value ?? this.keyPositionOf(path.slice(0, -1))
+  }
+
+  keyPositionOf(path: ConfigPath): Position {
+    const place = this.#places.get(formatPath(path))
+    if (place !== undefined) return place.key ?? place.value
+    return path.length === 0 ? { line: 1, column: 1 } : this.keyPositionOf(path.slice(0, -1))
+  }
+
+  addProblem(path: ConfigPath, message: string, at: 'key' | 'value' = 'value'): void {
+    this.#report(at === 'key' ? this.keyPositionOf(path) : this.positionOf(path), formatPath(path), message)
+  }
+
+  #read(visit: Visit): unknown {
+    const { path, key, depth } = visit
+    const position = visit.node?.range
+      ? this.#positionAt(visit.node.range[0])
+      : (key ?? { line: 1, column: 1 })
+    this.#places.set(formatPath(path), { key, value: position })
+    const node = visit.resolve(visit.node)
+    this.#nodes++
+    if (this.#nodes > nodesMax || depth > depthMax) {
+      if (this.#nodes <= nodesMax + 1) this.addProblem(path, 'found too much nesting or too many aliases')
+      this.#nodes = Math.max(this.#nodes, nodesMax + 1)
+      return null
+    }
+    if (isScalar(node)) return this.#readScalar(node, path)
+    if (isSeq<Node | null>(node)) {
+      return node.items.map((item, index) =>
+        this.#read({ ...visit, node: item, path: [...path, index], key: undefined, depth: depth + 1 }),
+      )
+    }
+    if (!isMap<Node, Node | null>(node)) return null
+    // fromEntries defines keys, it never assigns them: `__proto__` stays an ordinary key.
+    return Object.fromEntries(node.items.flatMap((pair) => this.#readPair(pair, visit)))
+  }
+
+  #readPair(pair: Pair<Node, Node | null>, parent: Visit): [string, unknown][] {
+    const key = this.#positionAt(pair.key.range?.[0] ?? 0)
+    if (!isScalar(pair.key)) {
+      this.#report(key, formatPath(parent.path), 'found a list or mapping as a key, expected a word')
+      return []
+    }
+    // The key as it is written: `0` and `2.0` are names here, not numbers.
+    const name = unmaskReferences(pair.key.source ?? String(pair.key.value))
+    const path = [...parent.path, name]
+    return [[name, this.#read({ ...parent, node: pair.value, path, key, depth: parent.depth + 1 })]]
+  }
+
+  #readScalar(scalar: Scalar, path: ConfigPath): unknown {
+    if (typeof scalar.value !== 'string') {
+      // `0049` is a name to the one who wrote it; as a number it would lose its zeros.
+      const isPadded = scalar.type === Scalar.PLAIN && /^[-+]?0\d/.test(scalar.source ?? '')
+      return isPadded ? scalar.source : scalar.value
+    }
+    const { text, unset, malformed } = expandVariables(scalar.value, this.#environment)
+    for (const match of malformed) {
+      this.addProblem(
+        path,
+        `found ${match}, expected \${NAME} or \${NAME:-default}; write $\${ for a literal \${`,
+      )
+    }
+    if (unset.length > 0) this.#unset.set(formatPath(path), { path, names: unset })
+    return text
+  }
+
+  #positionAt(offset: number): Position {
+    const { line, col } = this.#lines.linePos(offset)
+    return { line: Math.max(1, line), column: Math.max(1, col) }
+  }
+
+  #report(position: Position, path: string, message: string): void {
+    this.problems.push({ file: this.file, ...position, path, message })
+  }
+}
+
+interface Visit {
+  node: Node | null
+  path: ConfigPath
+  key: Position | undefined
+  depth: number
+  resolve(node: Node | null): Node | null | undefined
+}
+
+function describeYamlError(code: string, message: string): string {
+  if (code === 'DUPLICATE_KEY') return 'found the same key twice, expected it once'
+  if (code === 'TAB_AS_INDENT') return 'found a tab, expected spaces for indentation'
+  return `not valid YAML: ${unmaskReferences(message)}`
+}

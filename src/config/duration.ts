@@ -1,0 +1,26 @@
+const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+const form = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/
+
+/** JSON Schema of a duration. */
+export const durationJson = {
+  type: ['string', 'integer'],
+  pattern: '^(0|\\d+(\\.\\d+)?(ms|s|m|h|d))$',
+} as const
+
+/** `500ms`, `2s`, `1.5h`, or a plain 0 → whole milliseconds; undefined when it is none. */
+export function parseDuration(value: unknown): number | undefined {
+  if (value === 0 || value === '0') return 0
+  if (typeof value !== 'string') return undefined
+  const [, amount, unit] = form.exec(value.trim()) ?? []
+  if (amount === undefined) return undefined
+  const delayMs = Number(amount) * unitMs[unit as keyof typeof unitMs]
+  // setTimeout knows 31 bits; 24 days are more than any delay here means.
+  return Number.isInteger(delayMs) && delayMs < 2 ** 31 ? delayMs : undefined
+}
+
+/** The shortest form that `parseDuration` takes back: 90000 → `90s`. */
+export function formatDuration(delayMs: number): string {
+  const units = Object.entries(unitMs).reverse()
+  const [unit, size] = units.find(([, length]) => delayMs > 0 && delayMs % length === 0) ?? ['s', 1000]
+  return `${delayMs / size}${unit}`
+}

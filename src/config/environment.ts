@@ -1,0 +1,38 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { ConfigError } from '../lib/errors.ts'
+import { type LogLevel, logLevels } from '../lib/log.ts'
+import type { Environment } from './variables.ts'
+
+/** The only place that reads the environment of the process. */
+export function readEnvironment(): Environment {
+  return process.env
+}
+
+/** `CATALOGD_LOG`, else what the command prefers. */
+export function logLevelOf(environment: Environment, preferred: LogLevel): LogLevel {
+  const asked = environment.CATALOGD_LOG
+  if (asked === undefined || asked === '') return preferred
+  const level = logLevels.find((name) => name === asked.toLowerCase())
+  if (level !== undefined) return level
+  throw new ConfigError('log-level', `CATALOGD_LOG is "${asked}", expected one of ${logLevels.join(', ')}`, {
+    hint: 'Set it to info, or unset it',
+  })
+}
+
+const configCandidates = ['config/catalogd.yaml', 'catalogd.yaml'] as const
+
+/** Where the configuration is when no `--config` says so: `CATALOGD_CONFIG`, else one of two places under the folder. */
+export function locateConfig(environment: Environment, folder: string): string {
+  const named = environment.CATALOGD_CONFIG
+  if (named !== undefined && named !== '') return named
+  const found = configCandidates.find((candidate) => existsSync(join(folder, candidate)))
+  if (found !== undefined) return found
+  throw new ConfigError(
+    'config-missing',
+    `no configuration: neither ${configCandidates.join(' nor ')} exists in ${folder}`,
+    {
+      hint: 'Run "catalogd init" for a commented one, or name yours with --config',
+    },
+  )
+}

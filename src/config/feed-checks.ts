@@ -1,0 +1,92 @@
+import type { ConfigDocument } from './document.ts'
+import { normalizeRule, ruleProblems } from './field-rules.ts'
+import { fieldRuleSchema } from './field-schema.ts'
+import { checkFieldNames, type FieldKnowledge, namesAt, soundPart } from './parts.ts'
+import { patternsOverlap } from './pattern-overlap.ts'
+import { type ConfigPath, suggestion, suggestWord } from './problems.ts'
+import { feedShape } from './schema.ts'
+
+/** How the parts of one feed fit together. */
+export function checkFeed(document: ConfigDocument, path: ConfigPath, knowledge: FieldKnowledge): void {
+  checkFiles(document, path)
+  checkFormat(document, [...path, 'format'])
+  if (document.at([...path, 'settle']) !== undefined && document.at([...path, 'done']) !== undefined) {
+    document.addProblem([...path, 'done'], 'found beside settle, expected one of them', 'key')
+  }
+  checkFields(document, [...path, 'fields'], knowledge)
+  checkFieldNames(document, [...path, 'owns'], knowledge)
+  checkOwned(document, path)
+}
+
+function checkFiles(document: ConfigDocument, path: ConfigPath): void {
+  const files = soundPart(document, [...path, 'files'], feedShape.files)
+  if (files === undefined || typeof files === 'string') return
+  const filesPath = [...path, 'files']
+  if (files.full === undefined && files.delta === undefined) {
+    document.addProblem(filesPath, 'found neither full nor delta, expected a pattern for at least one')
+  }
+  if (files.full !== undefined && files.delta !== undefined && patternsOverlap(files.full, files.delta)) {
+    const found = `found "${files.delta}" beside "${files.full}"`
+    document.addProblem([...filesPath, 'delta'], `${found}, expected patterns that no name can both match`)
+  }
+  if (document.at([...path, 'mode']) !== undefined) {
+    document.addProblem([...path, 'mode'], 'found beside files by mode, expected one of them', 'key')
+  }
+}
+
+function checkFormat(document: ConfigDocument, path: ConfigPath): void {
+  const format = soundPart(document, path, feedShape.format)
+  if (format === undefined || format.type === undefined || format.type === 'csv') return
+  const foreign = format.type === 'ndjson' ? (['delimiter', 'quote'] as const) : (['delimiter'] as const)
+  for (const key of foreign) {
+    if (format[key] === undefined) continue
+    document.addProblem(
+      [...path, key],
+      `has no effect with type ${format.type}, expected it to be left out`,
+      'key',
+    )
+  }
+}
+
+function checkFields(document: ConfigDocument, path: ConfigPath, knowledge: FieldKnowledge): void {
+  const fields = namesAt(document, path)
+  for (const field of fields) {
+    const rulePath = [...path, field]
+    const known = knowledge.productFields
+    if (known !== undefined && !known.includes(field)) {
+      document.addProblem(rulePath, `is no product field${suggestion(field, known)}`, 'key')
+      continue
+    }
+    checkRule(document, rulePath, knowledge)
+  }
+  // Without any mapping the columns map themselves, the id too; a misspelt product_id is reported above.
+  const isMapped = fields.some((field) => suggestWord(field, knowledge.productFields ?? []) === 'product_id')
+  if (fields.length > 0 && !fields.includes('product_id') && !isMapped) {
+    document.addProblem(
+      [...path, 'product_id'],
+      'is missing, expected the column that holds the id of the product',
+    )
+  }
+}
+
+function checkRule(document: ConfigDocument, path: ConfigPath, knowledge: FieldKnowledge): void {
+  const rule = soundPart(document, path, fieldRuleSchema)
+  if (rule === undefined) return
+  const problems = ruleProblems(rule)
+  for (const problem of problems) document.addProblem([...path, ...problem.path], problem.message)
+  if (problems.length > 0) return
+  const field = String(path.at(-1))
+  for (const message of knowledge.checkRule?.(field, normalizeRule(rule)) ?? [])
+    document.addProblem(path, message)
+}
+
+/** A feed can only own what it can write. */
+function checkOwned(document: ConfigDocument, path: ConfigPath): void {
+  const fields = namesAt(document, [...path, 'fields'])
+  if (fields.length === 0) return
+  for (const [index, field] of (soundPart(document, [...path, 'owns'], feedShape.owns) ?? []).entries()) {
+    if (fields.includes(field)) continue
+    const message = `found "${field}", which this feed does not map${suggestion(field, fields)}`
+    document.addProblem([...path, 'owns', index], message)
+  }
+}

@@ -1,0 +1,104 @@
+import type { z } from 'zod'
+import { isSecretName, redactText } from '../lib/redact.ts'
+import type { ConfigDocument } from './document.ts'
+import { type ConfigPath, formatPath, suggestion, suggestWord } from './problems.ts'
+
+type Issue = z.core.$ZodIssue
+
+/** Of a feed: known to the design, not to this version. Ignoring them would change what a file means. */
+const laterFeedKeys = new Set([
+  'kind',
+  'preset',
+  'asOf',
+  'key',
+  'pull',
+  'changes',
+  'expectEvery',
+  'transform',
+])
+
+/** Turns what the schema found into problems with place, value found, and what is expected. */
+export function explainIssues(document: ConfigDocument, issues: readonly Issue[]): void {
+  const flat = issues.flatMap((issue) => flatten(issue, []))
+  const meant = misspeltKeys(flat)
+  for (const issue of flat) {
+    // A value that lacks its variable is reported as that, and a missing key that is only misspelt, once.
+    if (document.unsetAt(issue.path).length > 0 || meant.has(formatPath(issue.path))) continue
+    explain(document, issue)
+  }
+}
+
+type FlatIssue = Issue & { path: (string | number)[] }
+
+/**
+ * Of a union, the alternative that was meant is the one whose kind fits: a mapping that is wrong inside is explained
+ * by its inside. When no kind fits, the union's own sentence names all alternatives.
+ */
+function flatten(issue: Issue, parent: ConfigPath): FlatIssue[] {
+  const path = [...parent, ...(issue.path as (string | number)[])]
+  if (issue.code === 'invalid_union') {
+    const fitting = issue.errors.filter((alternative) => alternative.every(isInside))
+    const [only] = fitting
+    if (only !== undefined && fitting.length === 1) return only.flatMap((entry) => flatten(entry, path))
+  }
+  return [{ ...issue, path }]
+}
+
+function isInside(issue: Issue): boolean {
+  return issue.path.length > 0 || issue.code === 'unrecognized_keys'
+}
+
+/** Paths of the keys that unknown keys were probably meant to be. */
+function misspeltKeys(issues: readonly FlatIssue[]): Set<string> {
+  const meant = new Set<string>()
+  for (const issue of issues) {
+    if (issue.code !== 'unrecognized_keys') continue
+    for (const key of issue.keys) {
+      const word = suggestWord(key, issue.message.split(' '))
+      if (word !== undefined) meant.add(formatPath([...issue.path, word]))
+    }
+  }
+  return meant
+}
+
+function explain(document: ConfigDocument, issue: FlatIssue): void {
+  if (issue.code === 'unrecognized_keys') {
+    for (const key of issue.keys)
+      document.addProblem([...issue.path, key], describeUnknown(issue, key), 'key')
+    return
+  }
+  if (issue.code === 'invalid_key') {
+    const expected = issue.issues[0]?.message ?? 'another name'
+    document.addProblem(
+      issue.path,
+      `found the name ${JSON.stringify(issue.path.at(-1))}, expected ${expected}`,
+      'key',
+    )
+    return
+  }
+  const value = document.at(issue.path)
+  const found = value === undefined ? 'is missing' : `found ${describeFound(value, issue.path)}`
+  document.addProblem(issue.path, `${found}, expected ${issue.message}`)
+}
+
+function describeUnknown(issue: FlatIssue, key: string): string {
+  const isFeed = issue.path.length === 4 && issue.path[2] === 'feeds'
+  if (isFeed && laterFeedKeys.has(key)) return 'is not supported by this version, expected a feed without it'
+  return `found an unknown key${suggestion(key, issue.message.split(' '))}`
+}
+
+/** What stands there, for a message; secrets stay hidden. */
+export function describeFound(value: unknown, path: ConfigPath): string {
+  if (value === undefined || value === null) return 'nothing'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object') return 'a mapping'
+  if (typeof value !== 'string')
+    return `the ${typeof value} ${isSecretPath(path) ? '(hidden)' : String(value)}`
+  if (isSecretPath(path)) return 'a text (hidden)'
+  const shown = redactText(value)
+  return JSON.stringify(shown.length > 80 ? `${shown.slice(0, 80)}…` : shown)
+}
+
+function isSecretPath(path: ConfigPath): boolean {
+  return path.some((part) => typeof part === 'string' && isSecretName(part))
+}

@@ -1,0 +1,64 @@
+import { stringify } from 'yaml'
+import { isSecretName, redactedText, redactText } from '../lib/redact.ts'
+import type { LoadedConfig } from './load.ts'
+import type { FeedConfig } from './model.ts'
+import { defaultSettle, type FeedInput } from './schema.ts'
+
+/**
+ * The configuration as it counts, in the words of the file: environment and defaults filled in, paths absolute,
+ * secrets masked. Apart from the secrets it can be loaded again.
+ */
+export function printConfig(loaded: LoadedConfig): string {
+  return `# ${loaded.config.file}, resolved; secrets are masked\n${stringify(describeConfig(loaded), { lineWidth: 0 })}`
+}
+
+/** The same as plain data. */
+export function describeConfig({ config, input }: LoadedConfig): Record<string, unknown> {
+  const { redis, console, alerts, stack, intent } = input
+  const catalogs = [...config.catalogs].map(([name, { feeds }]) => {
+    const catalog = input.catalogs[name]
+    const described = [...feeds].map(([feed, built]) => [feed, describeFeed(catalog?.feeds[feed], built)])
+    return [name, { ...catalog, api: maskSecrets(catalog?.api), feeds: Object.fromEntries(described) }]
+  })
+  const sections = { console: maskSecrets(console), alerts: maskAddress(alerts), stack: maskSecrets(stack) }
+  return withoutUndefined({
+    state: config.stateDir,
+    redis: redactText(redis),
+    ...sections,
+    intent: maskSecrets(intent),
+    catalogs: Object.fromEntries(catalogs),
+  })
+}
+
+function describeFeed(input: FeedInput | undefined, { dropDir, files }: FeedConfig): Record<string, unknown> {
+  const mode = typeof input?.files === 'string' ? { mode: files[0]?.mode } : {}
+  const settle = input?.done === undefined ? { settle: input?.settle ?? defaultSettle } : {}
+  return { ...input, drop: dropDir, ...mode, ...settle }
+}
+
+type Section = Readonly<Record<string, string | undefined>>
+
+/** Hides what its name calls a secret, and user-info of addresses. */
+function maskSecrets(section: Section | undefined): Section | undefined {
+  if (section === undefined) return undefined
+  return Object.fromEntries(
+    Object.entries(section).map(([key, text]) => [key, text === undefined ? text : maskText(key, text)]),
+  )
+}
+
+function maskText(key: string, text: string): string {
+  if (!isSecretName(key)) return redactText(text)
+  // What is left of a reference names a variable; it gives no secret away.
+  return text === '' || /^\$\{\w+\}$/.test(text) ? text : redactedText
+}
+
+/** The path of a webhook's address is its secret. */
+function maskAddress(alerts: Section | undefined): Section | undefined {
+  const { url } = alerts ?? {}
+  if (url === undefined || url === '') return alerts
+  return { ...alerts, url: URL.canParse(url) ? `${new URL(url).origin}/${redactedText}` : redactedText }
+}
+
+function withoutUndefined(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+}

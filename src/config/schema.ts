@@ -1,0 +1,186 @@
+import { z } from 'zod'
+import { encodingNames, encodingOf } from './encoding.ts'
+import { fieldRuleSchema } from './field-schema.ts'
+import {
+  duration,
+  mapping,
+  mappingOf,
+  oneOf,
+  optionalText,
+  share,
+  size,
+  text,
+  textOf,
+  wholeNumber,
+} from './leaves.ts'
+import type { ConfigPath } from './problems.ts'
+
+/** Names become parts of Redis keys and of folders. */
+const namePattern = /^[a-z0-9][a-z0-9_-]{0,63}$/
+const nameExpected = 'lower-case letters, digits, - and _, beginning with a letter or digit, at most 64'
+const nameSchema = z.string(nameExpected).regex(namePattern, nameExpected)
+const filePattern = textOf(
+  (value) => value !== '' && !/[/\\]/.test(value),
+  'a file name pattern such as *.csv, without a folder',
+  { pattern: '^[^/\\\\]+$' },
+)
+
+export const apiSchema = mapping({
+  url: optionalText('the base address of the catalog API').describe(
+    'Base address of the catalog API. https, or http on this machine',
+  ),
+  productsToken: optionalText('an API_PRODUCTS token').optional().describe('Token of kind API_PRODUCTS'),
+  productsTokenFile: text('a file that holds the token')
+    .optional()
+    .describe('File with the token in one line; read again at every use'),
+  emailToken: optionalText('an Email token').optional().describe('No effect yet'),
+})
+
+const deliverySchema = mapping({
+  callBytes: size({ min: 1000, max: 2_000_000, because: 'the endpoint takes at most 2 MB' })
+    .default(2_000_000)
+    .describe('Upper bound of a request body, exact'),
+  concurrency: wholeNumber({ min: 1, max: 64 })
+    .default(4)
+    .describe('Calls at one time of one process; one of them serves urgent changes only'),
+  timeout: duration({ minMs: 100 }).default('30s').describe('How long a call may take'),
+  horizon: duration({ minMs: 0 })
+    .default('2m')
+    .describe('How long a request whose outcome is unknown may still take effect'),
+  callsPerSecond: wholeNumber({ min: 1, max: 10_000 })
+    .default(20)
+    .describe('Over all processes of the catalog'),
+})
+
+export const deferredSchema = mapping({
+  after: duration({ minMs: 0 })
+    .default('15m')
+    .describe('How long a change that is not urgent waits for others'),
+  atMost: duration({ minMs: 0 }).default('1h').describe('The longest it ever waits'),
+})
+
+export const fieldNamesSchema = z.array(text('the name of a product field'), {
+  error: 'a list of product fields',
+})
+
+const formatSchema = mapping({
+  type: oneOf(['csv', 'tsv', 'ndjson']).optional(),
+  delimiter: textOf(
+    (value) => value === 'tab' || /^[^\r\n"]$/u.test(value),
+    'one character, or tab',
+  ).optional(),
+  quote: oneOf(['"', "'", 'none']).optional().describe('none: a quote is an ordinary character'),
+  encoding: textOf(
+    (value) => encodingOf(value) !== undefined,
+    `one of ${encodingNames.join(', ')}`,
+  ).optional(),
+  recordBytes: size({ min: 1000, max: 1_000_000_000, because: 'a longer record refuses the file' }).default(
+    '16MB',
+  ),
+})
+
+export const defaultSettle = '2s'
+
+export const feedShape = {
+  drop: text('the folder to watch').describe('Watched folder, relative to this file'),
+  files: z
+    .union([filePattern, mapping({ full: filePattern.optional(), delta: filePattern.optional() })], {
+      error: 'a file name pattern such as *.csv, or { full: …, delta: … }',
+    })
+    .default('*')
+    .describe('Which files belong to the feed; compressed forms (.gz, .zst) belong too'),
+  mode: oneOf(['full', 'delta'])
+    .optional()
+    .describe('full (default): a product that is absent is missing; delta: only what is present counts'),
+  settle: duration({ minMs: 0 })
+    .optional()
+    .describe('Size and time unchanged for so long (default 2s); 0s when files are renamed into place'),
+  done: filePattern.optional().describe('Instead of settle: the file is complete when this marker exists'),
+  format: formatSchema.prefault({}).describe('Each part is detected when left out'),
+  fields: mappingOf(z.string(), fieldRuleSchema, 'a mapping of product fields to columns')
+    .default({})
+    .describe(
+      'How each product field is computed; left out: columns named as in the contract map themselves',
+    ),
+  owns: fieldNamesSchema.default([]).describe('Fields that only this feed decides'),
+  missing: mapping({
+    action: oneOf(['out_of_stock', 'ignore']).default('out_of_stock'),
+    atMost: share().default('10%').describe('Above this share removals wait for approval'),
+  }).prefault({}),
+  rejects: mapping({
+    atMost: share().default('5%').describe('Above this share of bad records removals wait'),
+  }).prefault({}),
+}
+
+const feedSchema = mapping(feedShape)
+
+export const defaultUrgent = [
+  'price',
+  'list_price',
+  'price_currency_code',
+  'availability',
+  'inventory_level',
+] as const
+
+const catalogSchema = mapping({
+  api: apiSchema,
+  delivery: deliverySchema.prefault({}),
+  urgent: fieldNamesSchema
+    .default([...defaultUrgent])
+    .describe('Fields whose change is sent at once; inside variations and skus too'),
+  deferred: deferredSchema.prefault({}),
+  feeds: mappingOf(nameSchema, feedSchema, 'a mapping of feeds by name').describe(
+    'Sources of files, by name',
+  ),
+})
+
+/** Read by later versions; accepted so that one file serves them all. */
+const laterSections = {
+  console: mapping({
+    listen: optionalText('host:port').optional(),
+    token: optionalText('a token').optional(),
+  })
+    .optional()
+    .describe('No effect yet'),
+  alerts: mapping({ url: optionalText('the address of a webhook').optional() })
+    .optional()
+    .describe('No effect yet'),
+  stack: mapping({
+    url: optionalText('a base address').optional(),
+    accessToken: optionalText('an access token').optional(),
+    name: optionalText('the name of the Stack').optional(),
+  })
+    .optional()
+    .describe('No effect yet'),
+  intent: mapping({
+    url: optionalText('a base address').optional(),
+    token: optionalText('an API_LIM token').optional(),
+    partnerId: optionalText('a partner id').optional(),
+  })
+    .optional()
+    .describe('No effect yet'),
+}
+
+export const laterSectionNames = ['console', 'alerts', 'stack', 'intent'] as const
+
+/** What a configuration file holds, checked and with defaults, in the words of the file. */
+export const configSchema = mapping({
+  state: text('the folder for what catalogd stores').default('./state'),
+  redis: optionalText('the address of a Redis, or nothing')
+    .default('')
+    .describe('redis:// or rediss:// address; empty: catalogd runs its own redis-server under state'),
+  ...laterSections,
+  catalogs: mappingOf(nameSchema, catalogSchema, 'a mapping of catalogs by name').describe(
+    'Merchant accounts, by name',
+  ),
+}).meta({ title: 'catalogd configuration' })
+
+export type ConfigInput = z.output<typeof configSchema>
+export type CatalogInput = ConfigInput['catalogs'][string]
+export type FeedInput = CatalogInput['feeds'][string]
+
+/** Whether an unset variable at this place is an error only where the value is used. */
+export function isDeferredPath(path: ConfigPath): boolean {
+  const [section, , part] = path
+  return section === 'catalogs' ? part === 'api' : laterSectionNames.some((name) => name === section)
+}
