@@ -6,19 +6,24 @@ export interface ProductPatch {
   productId: ProductId
   set: Readonly<Partial<Record<ProductField, unknown>>>
   clear: readonly ProductField[]
+  /** Keys of `custom_fields` that keep what the same feed said before, when `set` holds others of them. */
+  keepEntries?: readonly string[]
 }
+
+/** A product in wire form, keys in contract order. */
+export type ProductDocument = Readonly<Partial<Record<ProductField, unknown>>>
 
 /**
  * Everything known of a product besides acknowledgement and delivery.
- * `fields` is the merged product without the effect of missing marks, keys in contract order.
+ * `fields` is the merged product without the effect of missing marks and without `product_id`, keys in contract order.
  */
 export interface ProductState {
   fields: Partial<Record<ProductField, unknown>>
   /** Which feed each field's value (or its having been cleared) comes from. */
   writers: Partial<Record<ProductField, FeedName>>
-  /** Feeds that name the product. */
+  /** Feeds that name the product now. */
   feeds: ReadonlySet<FeedName>
-  /** Full feeds that no longer name it. */
+  /** Full feeds that named it and no longer do; never overlaps `feeds`. */
   missingFrom: ReadonlySet<FeedName>
 }
 
@@ -35,6 +40,7 @@ export interface FieldChange {
 export interface Change {
   productId: ProductId
   kind: 'added' | 'changed' | 'missing'
+  /** Empty for `added`: everything is new, the document itself says what. */
   fields: readonly FieldChange[]
   lane: Lane
 }

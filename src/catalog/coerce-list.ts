@@ -1,0 +1,100 @@
+import { hasOtherCategorySeparator } from '../api/contract/values.ts'
+import type { Coerce, CoerceOptions } from './coerce-options.ts'
+import { Problem } from './problem.ts'
+import { textOf } from './text-of.ts'
+
+const defaultSplit = '|'
+
+/** Cells are split, or are JSON arrays unless `split` is configured; NDJSON arrays are taken as they are. */
+export function listCoercer(options: CoerceOptions): Coerce {
+  return (value) => {
+    const elements = elementsOf(value, options)
+    if (elements instanceof Problem) return elements
+    return elements.length === 0 && typeof value === 'string' ? undefined : elements
+  }
+}
+
+/** Paths with one slash between levels, whatever separates them in the feed. */
+export function categoriesCoercer(options: CoerceOptions): Coerce {
+  const toList = listCoercer(options)
+  return (value, notes) => {
+    const elements = toList(value, notes)
+    if (!Array.isArray(elements)) return elements
+    const paths: string[] = []
+    for (const element of elements) {
+      const path = toPath(String(element), options)
+      if (path instanceof Problem) return path
+      if (path !== '') paths.push(path)
+    }
+    return paths
+  }
+}
+
+function elementsOf(value: unknown, options: CoerceOptions): string[] | Problem {
+  const list = Array.isArray(value) ? value : splitCell(value, options)
+  if (list instanceof Problem) return list
+  const elements: string[] = []
+  for (const element of list) {
+    const text = element === null ? '' : textOf(element)?.trim()
+    if (text === undefined) {
+      return new Problem(
+        'not-text',
+        `found ${options.describe(element)} in the list, expected texts; give each element as a string`,
+      )
+    }
+    if (text !== '') elements.push(text)
+  }
+  return elements
+}
+
+function splitCell(value: unknown, { split, describe }: CoerceOptions): readonly unknown[] | Problem {
+  const text = textOf(value)
+  if (text === undefined) {
+    return new Problem(
+      'not-a-list',
+      `found ${describe(value)}, expected a list of texts; give a list of strings`,
+    )
+  }
+  if (split === undefined && text.startsWith('[') && text.endsWith(']')) {
+    const parsed = parseArray(text)
+    if (parsed) return parsed
+    // A bracket may open plain text as well ("[Sale] shoes|boots [2024]"); a bracket and a quote may not.
+    if (/^\[\s*"/.test(text))
+      return new Problem('not-json', `found ${describe(value)}, which is no valid JSON array; correct it`)
+  }
+  return text.split(split ?? defaultSplit)
+}
+
+function parseArray(text: string): unknown[] | undefined {
+  try {
+    const parsed: unknown = JSON.parse(text)
+    return Array.isArray(parsed) ? parsed : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function toPath(text: string, { separator, slash, describe }: CoerceOptions): string | Problem {
+  const mark = separator ?? '/'
+  const levels = text
+    .split(mark)
+    .map((level) => level.trim())
+    .filter((level) => level !== '')
+  if (levels.some(hasOtherCategorySeparator)) {
+    const remedy = /&gt;/i.test(text) ? 'set separator: "&gt;"' : 'set separator: ">"'
+    return new Problem(
+      'category-separator',
+      `found ${describe(text)}, whose levels are separated by ">", expected slashes; ${remedy}`,
+    )
+  }
+  if (mark === '/') return (text.startsWith('/') && levels.length > 0 ? '/' : '') + levels.join('/')
+  if (slash !== undefined) return levels.map((level) => level.replaceAll('/', slash)).join('/')
+  if (levels.some((level) => level.includes('/'))) {
+    const remedy = 'set slash to what replaces it, such as slash: "-"'
+    return new Problem(
+      'category-slash',
+      `found ${describe(text)}, where a "/" inside one level would make two of it; ${remedy}`,
+    )
+  }
+  return levels.join('/')
+}

@@ -1,0 +1,33 @@
+import type { FieldKind } from '../api/contract/kinds.ts'
+import { numberCoercer } from './coerce-number.ts'
+import type { Coerce, CoerceOptions } from './coerce-options.ts'
+import { Problem } from './problem.ts'
+import { textOf } from './text-of.ts'
+
+export function scalarCoercer(kind: FieldKind, options: CoerceOptions): Coerce {
+  switch (kind) {
+    case 'number':
+    case 'integer':
+    case 'decimal-string':
+    case 'integer-string':
+      return numberCoercer(kind, options)
+    case 'date':
+      return dateCoercer(options)
+    default:
+      return textCoercer(options)
+  }
+}
+
+function textCoercer({ describe }: CoerceOptions): Coerce {
+  return (value) =>
+    textOf(value) ?? new Problem('not-text', `found ${describe(value)}, expected a text; give it as a string`)
+}
+
+function dateCoercer({ describe, readDate }: CoerceOptions): Coerce {
+  return (value) =>
+    readDate(value) ??
+    new Problem(
+      'not-a-date',
+      `found ${describe(value)}, which is no date in the configured form; set date, such as date: DD.MM.YYYY, or correct it`,
+    )
+}

@@ -1,0 +1,58 @@
+import { type ProductField, productFields } from '../api/contract/product.ts'
+import type { FeedConfig } from '../config/model.ts'
+import type { FeedName } from '../lib/brand.ts'
+import { ConfigError } from '../lib/errors.ts'
+
+/**
+ * Who writes a field: the value of the feed with the lowest rank among those that have spoken of it counts. So the
+ * result depends on what each feed says in its own order, never on how feeds interleave.
+ */
+export interface FieldRanks {
+  /** 0 writes; a feed that does not map the field ranks behind all that do. */
+  rank(field: ProductField, feed: FeedName): number
+  /** Fields that more than one feed maps, in contract order; `feeds` by rank. */
+  readonly overlaps: readonly FieldOverlap[]
+}
+
+export interface FieldOverlap {
+  field: ProductField
+  feeds: readonly FeedName[]
+  /** The first of `feeds` is named by `owns`; otherwise the configured order decides. */
+  isOwned: boolean
+}
+
+/** Throws a ConfigError when two feeds own one field, or a feed owns what it does not map. */
+export function rankFields(feeds: ReadonlyMap<FeedName, FeedConfig>): FieldRanks {
+  const ranks = new Map<ProductField, ReadonlyMap<FeedName, number>>()
+  const overlaps: FieldOverlap[] = []
+  for (const field of productFields) {
+    if (field === 'product_id') continue
+    const owner = ownerOf(field, feeds)
+    const mapping = [...feeds.keys()].filter((name) => mapsField(field, feeds.get(name)))
+    const ordered = owner === undefined ? mapping : [owner, ...mapping.filter((name) => name !== owner)]
+    ranks.set(field, new Map(ordered.map((name, rank) => [name, rank])))
+    if (ordered.length > 1) overlaps.push({ field, feeds: ordered, isOwned: owner !== undefined })
+  }
+  return { rank: (field, feed) => ranks.get(field)?.get(feed) ?? Number.POSITIVE_INFINITY, overlaps }
+}
+
+function ownerOf(field: ProductField, feeds: ReadonlyMap<FeedName, FeedConfig>): FeedName | undefined {
+  const owners = [...feeds.values()].filter(({ owns }) => owns.includes(field))
+  const [owner] = owners
+  if (owners.length > 1) {
+    const names = owners.map(({ name }) => name).join(', ')
+    throw new ConfigError('owners', `${field} is owned by several feeds: ${names}`, {
+      hint: 'Leave it to one of them',
+    })
+  }
+  if (owner && !mapsField(field, owner)) {
+    const hint = `Add ${field} to its fields, or take it out of owns`
+    throw new ConfigError('owners', `feed ${owner.name} owns ${field}, which it does not map`, { hint })
+  }
+  return owner?.name
+}
+
+/** A feed without configured fields may bring any of them. */
+function mapsField(field: ProductField, feed: FeedConfig | undefined): boolean {
+  return feed !== undefined && (Object.keys(feed.fields).length === 0 || Object.hasOwn(feed.fields, field))
+}

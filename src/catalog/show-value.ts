@@ -1,0 +1,28 @@
+import { productFields, sensitiveFields } from '../api/contract/product.ts'
+
+const shownCharactersMax = 80
+
+/** One value for a diff or a message: short, on one line, and nothing of sensitive fields. `field` may be a path. */
+export function showValue(field: string, value: unknown): string {
+  if (value === undefined) return '(none)'
+  if (isSensitive(field)) return '(hidden)'
+  // Cut before quoting, so that a text of megabytes costs nothing; and again, since quoting makes it longer.
+  if (typeof value === 'string') return cut(JSON.stringify(cut(value)))
+  return cut(JSON.stringify(value, hideSensitive) ?? String(value))
+}
+
+/** At any place of a path: a root (`supplier_cost`) or a part of a member. Keys of custom fields are the feed's own. */
+function isSensitive(path: string): boolean {
+  const parts = path.split('.')
+  if (parts[0] === 'custom_fields') return false
+  return parts.some((part) => sensitiveFields.some((field) => field === part))
+}
+
+/** Whole documents are shown too. */
+function hideSensitive(key: string, value: unknown): unknown {
+  return productFields.some((field) => field === key) && isSensitive(key) ? '(hidden)' : value
+}
+
+function cut(text: string): string {
+  return text.length > shownCharactersMax ? `${text.slice(0, shownCharactersMax - 1)}…` : text
+}

@@ -1,0 +1,165 @@
+import { type ProductField, productFields } from '../api/contract/product.ts'
+import type { FeedName } from '../lib/brand.ts'
+import { type ComposedDocument, outOfStock } from './compose.ts'
+import type { ProductState } from './model.ts'
+
+/** What is stored of a product. Parts that are undefined are removed from the store. */
+export interface StoredForm {
+  /** The wire document; only of complete products. */
+  document: Buffer | undefined
+  /**
+   * JSON of the fields that the wire document does not hold as they are: all of an incomplete product, else those that
+   * a missing mark changes.
+   */
+  partial: Buffer | undefined
+  /** Feeds, writers and marks. */
+  meta: string
+  /** Names of the required fields that are missing, comma-separated. */
+  incomplete: string | undefined
+}
+
+/** What meta says about one feed. */
+type Standing = 'named' | 'missing' | 'gone'
+
+/**
+ * Places of the fields in the bit masks of `meta`. Stored masks outlive a release, so the order is fixed here and not
+ * the contract's: new fields go to the end, no place is ever used again.
+ */
+export const metaFields: readonly ProductField[] = [
+  'name',
+  'url',
+  'image_url',
+  'availability',
+  'price',
+  'price_currency_code',
+  'list_price',
+  'rating_value',
+  'review_count',
+  'categories',
+  'categoryIds',
+  'parentCategoryIds',
+  'description',
+  'brand',
+  'tag1',
+  'tag2',
+  'tag3',
+  'date_published',
+  'variation_id',
+  'alternate_image_urls',
+  'variations',
+  'inventory_level',
+  'supplier_cost',
+  'custom_fields',
+  'skus',
+]
+
+// A feed that wrote fields and neither names the product nor misses it: only after a change of configuration.
+const marks: Readonly<Record<Standing, string>> = { named: '=', missing: '!', gone: '?' }
+const entryForm = /^([^=!?]+)([=!?])([0-9a-z]*)$/
+
+/** `composed` is the document of the same state. */
+export function storedForm(state: ProductState, composed: ComposedDocument): StoredForm {
+  const meta = encodeMeta(state)
+  if (composed.kind === 'incomplete') {
+    const partial = Buffer.from(JSON.stringify(state.fields))
+    return { document: undefined, partial, meta, incomplete: composed.missing.join(',') }
+  }
+  return { document: composed.bytes, partial: unmarkedFields(state), meta, incomplete: undefined }
+}
+
+function unmarkedFields({ fields, missingFrom }: ProductState): Buffer | undefined {
+  if (missingFrom.size === 0) return undefined
+  const changed = Object.keys(outOfStock(fields)) as ProductField[]
+  if (changed.length === 0) return undefined
+  return Buffer.from(JSON.stringify(Object.fromEntries(changed.map((field) => [field, fields[field]]))))
+}
+
+interface StoredParts {
+  document: Buffer | undefined
+  partial: Buffer | undefined
+  meta: string
+}
+
+export function decodeState({ document, partial, meta }: StoredParts): ProductState {
+  const stored = { ...parseFields(document), ...parseFields(partial) }
+  const fields: ProductState['fields'] = {}
+  const writers: ProductState['writers'] = {}
+  const entries = parseMeta(meta)
+  for (const field of productFields) {
+    if (field === 'product_id') continue
+    const value = stored[field]
+    if (value !== undefined) fields[field] = value
+    const bit = 1 << metaFields.indexOf(field)
+    const writer = entries.find(({ mask }) => (mask & bit) !== 0)
+    if (writer) writers[field] = writer.feed
+  }
+  return { fields, writers, ...standings(entries) }
+}
+
+/**
+ * One entry per feed, sorted by name and separated by blanks: name, standing, base-36 mask of the fields it wrote.
+ * An ordinary product of one feed takes about 15 bytes (`products=2rvxtz`).
+ */
+export function encodeMeta({ writers, feeds, missingFrom }: ProductState): string {
+  const masks = new Map<FeedName, number>()
+  for (const feed of feeds) masks.set(feed, 0)
+  for (const feed of missingFrom) masks.set(feed, 0)
+  for (let place = 0; place < metaFields.length; place++) {
+    const feed = writers[metaFields[place] as ProductField]
+    if (feed !== undefined) masks.set(feed, (masks.get(feed) ?? 0) | (1 << place))
+  }
+  return [...masks]
+    .map(([feed, mask]) => {
+      const standing: Standing = missingFrom.has(feed) ? 'missing' : feeds.has(feed) ? 'named' : 'gone'
+      return encodeName(feed) + marks[standing] + (mask === 0 ? '' : mask.toString(36))
+    })
+    .sort()
+    .join(' ')
+}
+
+/** Only the feeds, for passes over all products. */
+export function feedsOf(meta: string): Pick<ProductState, 'feeds' | 'missingFrom'> {
+  return standings(parseMeta(meta))
+}
+
+interface MetaEntry {
+  feed: FeedName
+  standing: Standing
+  mask: number
+}
+
+function parseMeta(meta: string): MetaEntry[] {
+  if (meta === '') return []
+  return meta.split(' ').map((text) => {
+    const [, name = '', mark, mask = ''] = entryForm.exec(text) ?? []
+    const standing = mark === marks.named ? 'named' : mark === marks.missing ? 'missing' : 'gone'
+    // Ours alone writes meta: anything else under its key is a defect, and guessing would corrupt products.
+    if (name === '') throw new Error(`stored meta cannot be read: ${meta.slice(0, 80)}`)
+    return {
+      feed: decodeURIComponent(name) as FeedName,
+      standing,
+      mask: mask === '' ? 0 : Number.parseInt(mask, 36),
+    }
+  })
+}
+
+function standings(entries: readonly MetaEntry[]): Pick<ProductState, 'feeds' | 'missingFrom'> {
+  const feeds = new Set<FeedName>()
+  const missingFrom = new Set<FeedName>()
+  for (const { feed, standing } of entries) {
+    if (standing === 'named') feeds.add(feed)
+    else if (standing === 'missing') missingFrom.add(feed)
+  }
+  return { feeds, missingFrom }
+}
+
+/** Leaves ordinary names as they are; blanks and the marks are escaped. */
+function encodeName(feed: FeedName): string {
+  return encodeURIComponent(feed).replaceAll('!', '%21')
+}
+
+function parseFields(bytes: Buffer | undefined): Partial<Record<ProductField, unknown>> {
+  return bytes === undefined
+    ? {}
+    : (JSON.parse(bytes.toString('utf8')) as Partial<Record<ProductField, unknown>>)
+}

@@ -1,0 +1,86 @@
+import type { FieldRule } from '../config/model.ts'
+import { splitMoney } from './money-text.ts'
+import { type NumberLocale, parseNumberText } from './number-text.ts'
+import { Problem } from './problem.ts'
+import { textOf } from './text-of.ts'
+
+/** What stands for a cell: `value` is undefined for an empty cell, and may answer undefined for "empty". */
+export type Decide = (value: unknown) => unknown
+
+interface Comparison {
+  holds: (number: number) => boolean
+  outcome: unknown
+}
+
+const comparison = /^(<=|>=|<|>)\s*(-?\d+(?:\.\d+)?)$/
+
+/** The keys of `when`: exact cells first, then comparisons in configured order, then `otherwise`. */
+export function compileWhen(
+  rule: Pick<FieldRule, 'when' | 'otherwise'>,
+  options: { locale: NumberLocale; secret: boolean; describe: (value: unknown) => string },
+): Decide {
+  const exact = new Map(Object.entries(rule.when ?? {}))
+  const comparisons = Object.entries(rule.when ?? {}).flatMap(([key, outcome]) => {
+    const holds = compileComparison(key)
+    return holds ? [{ holds, outcome }] : []
+  })
+  const hasOtherwise = rule.otherwise !== undefined
+  return (value) => {
+    // An empty cell is not "anything else": only the key "" speaks of it.
+    if (value === undefined) return asOutcome(exact.get(''))
+    const text = textOf(value)
+    if (text !== undefined) {
+      if (exact.has(text)) return asOutcome(exact.get(text))
+      const found = compare(text, comparisons, options.locale)
+      if (found) return asOutcome(found.outcome)
+    }
+    if (hasOtherwise) return asOutcome(rule.otherwise)
+    const key =
+      options.secret || text === undefined ? 'a key for it' : `the key ${JSON.stringify(text.slice(0, 40))}`
+    const found = `found ${options.describe(value)}, which no key of when matches`
+    return new Problem('when-unmatched', `${found}; add ${key} to when, or otherwise`)
+  }
+}
+
+/** All values that a rule may put in place of a cell; each must fit the field. */
+export function outcomesOf(
+  rule: Pick<FieldRule, 'when' | 'otherwise'>,
+): readonly (readonly [string, unknown])[] {
+  const outcomes = Object.entries(rule.when ?? {}).map(
+    ([key, outcome]) => [`when "${key}"`, outcome] as const,
+  )
+  return rule.otherwise === undefined ? outcomes : [...outcomes, ['otherwise', rule.otherwise]]
+}
+
+/** `""` and null as outcome mean that the cell counts as empty. */
+function asOutcome(outcome: unknown): unknown {
+  return outcome === '' || outcome === null ? undefined : outcome
+}
+
+function compileComparison(key: string): ((number: number) => boolean) | undefined {
+  const match = comparison.exec(key)
+  if (!match) return undefined
+  const bound = Number(match[2])
+  switch (match[1]) {
+    case '<':
+      return (number) => number < bound
+    case '<=':
+      return (number) => number <= bound
+    case '>':
+      return (number) => number > bound
+    default:
+      return (number) => number >= bound
+  }
+}
+
+function compare(
+  text: string,
+  comparisons: readonly Comparison[],
+  locale: NumberLocale,
+): Comparison | undefined {
+  if (comparisons.length === 0) return undefined
+  const amount = splitMoney(text)?.amount
+  const digits = amount === undefined ? undefined : parseNumberText(amount, locale)
+  if (typeof digits !== 'string') return undefined
+  return comparisons.find(({ holds }) => holds(Number(digits)))
+}

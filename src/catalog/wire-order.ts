@@ -1,0 +1,27 @@
+import { skuSchema, variationSchema } from '../api/contract/product.ts'
+
+export const variationFields: readonly string[] = Object.keys(variationSchema.shape)
+export const skuFields: readonly string[] = Object.keys(skuSchema.shape)
+
+export type JsonObject = Readonly<Record<string, unknown>>
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/**
+ * The same value must always give the same bytes, so keys inside a field have one order: contract order where the
+ * contract names them (others follow, for the schema to refuse), else sorted by code unit.
+ * Entries, not assignments: a key `__proto__` must stay a key, for the schema to refuse.
+ */
+export function inContractOrder(object: JsonObject, order: readonly string[]): JsonObject {
+  const known = order.filter((key) => object[key] !== undefined && Object.hasOwn(object, key))
+  const others = Object.keys(object).filter((key) => !order.includes(key) && object[key] !== undefined)
+  return Object.fromEntries([...known, ...others].map((key) => [key, object[key]]))
+}
+
+export function sortedByKey(object: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(object).sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0)),
+  )
+}
