@@ -1,5 +1,8 @@
 import type { Encoding } from '../config/model.ts'
 
+/** The extra first column of a file of rejected records. A feed file that has it never counts anything as missing. */
+export const reasonColumn = 'catalogd_reason'
+
 /** How a file's bytes become records, after detection. */
 export interface Dialect {
   type: 'csv' | 'ndjson'
@@ -8,6 +11,8 @@ export interface Dialect {
   /** CSV only. */
   delimiter: string
   quote: string | undefined
+  /** How the first record ends. `\n` and `\r\n` both end records of such a file; a lone `\r` only in a file of the third kind. */
+  lineEnd: '\n' | '\r\n' | '\r'
   /** What was configured, read from a byte order mark, or guessed: shown by `check`. */
   basis: Readonly<Record<'type' | 'encoding' | 'delimiter' | 'quote', 'configured' | 'bom' | 'detected'>>
 }
@@ -22,14 +27,33 @@ export interface RecordSlice {
   record: number
   /** First line of the record, counted from 1 in the decoded file. */
   line: number
+  /** Where the record begins, in bytes of the decoded (UTF-8) text without its byte order mark. */
+  offset: number
 }
 
 /** One parsed record. CSV cells are strings in header order; NDJSON values keep their JSON types. */
 export interface ParsedRecord {
   record: number
   line: number
-  /** By index of `RecordsHeader.columns`; undefined where an NDJSON record has no such key. */
+  /** By index of the file's columns; undefined where an NDJSON record has no such key. */
   cells: readonly unknown[]
+  /** NDJSON only: the whole object, or the text of a line that is no object, so that a reject loses nothing. */
+  source?: Readonly<Record<string, unknown>> | string
+}
+
+/** A record that is not applied. Its cells are kept as found, also when they are more or fewer than the columns. */
+export interface RejectedRecord extends ParsedRecord {
+  issues: readonly RecordIssue[]
+}
+
+/** Neighbouring records of one file, in file order. */
+export interface RecordBatch {
+  records: readonly ParsedRecord[]
+  rejected: readonly RejectedRecord[]
+  /** Every issue of the batch, those of rejected records included. */
+  issues: readonly RecordIssue[]
+  /** How much of the (compressed) file has been read. */
+  bytesRead: number
 }
 
 /** Something wrong with one record: collected and reported, never thrown. */

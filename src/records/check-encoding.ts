@@ -1,0 +1,52 @@
+import { isUtf8 } from 'node:buffer'
+import type { RecordIssue, RecordSlice } from './model.ts'
+import { sequenceLength } from './utf8-tally.ts'
+
+const replacementCharacter = Buffer.from('\ufffd', 'utf8')
+
+/**
+ * Issues of records that were not decodable (rejected), or that already came with replacement characters (warned
+ * about), by record number. Costs next to nothing when all of the slices are sound.
+ */
+export function checkEncoding(slices: readonly RecordSlice[]): Map<number, RecordIssue> {
+  const issues = new Map<number, RecordIssue>()
+  const valid = everyValid(slices)
+  for (const slice of slices) {
+    if (!valid && !isUtf8(slice.bytes)) issues.set(slice.record, invalid(slice))
+    else if (slice.bytes.includes(replacementCharacter)) issues.set(slice.record, replaced(slice))
+  }
+  return issues
+}
+
+/** Slices of one chunk lie in one memory, in order. What lies between them is text of other records. */
+export function everyValid(slices: readonly RecordSlice[]): boolean {
+  const first = slices[0]?.bytes
+  const last = slices.at(-1)?.bytes
+  if (first === undefined || last === undefined) return true
+  if (first.buffer !== last.buffer) return slices.every(({ bytes }) => isUtf8(bytes))
+  return isUtf8(Buffer.from(first.buffer, first.byteOffset, last.byteOffset + last.length - first.byteOffset))
+}
+
+function invalid({ record, line, bytes, offset }: RecordSlice): RecordIssue {
+  let at = 0
+  for (let length = sequenceLength(bytes, 0); length > 0; length = sequenceLength(bytes, at)) at += length
+  return {
+    record,
+    line,
+    field: undefined,
+    code: 'invalid-encoding',
+    message: `holds bytes that mean nothing in the encoding of the file, first at byte ${offset + at} of its text: export it again in one encoding, or set format.encoding`,
+    severity: 'reject',
+  }
+}
+
+function replaced({ record, line }: RecordSlice): RecordIssue {
+  return {
+    record,
+    line,
+    field: undefined,
+    code: 'replacement-character',
+    message: 'holds the character U+FFFD, which stands for text that was lost before the file was written',
+    severity: 'warn',
+  }
+}

@@ -1,0 +1,54 @@
+import type { Encoding } from '../config/model.ts'
+import type { Dialect } from './model.ts'
+import { Utf8Tally } from './utf8-tally.ts'
+
+export interface DetectedEncoding {
+  encoding: Encoding
+  basis: Dialect['basis']['encoding']
+  /** The configuration says otherwise than the file's byte order mark: the mark wins. */
+  warning?: string
+}
+
+const marks: readonly { encoding: Encoding; bytes: Buffer }[] = [
+  { encoding: 'utf-8', bytes: Buffer.of(0xef, 0xbb, 0xbf) },
+  { encoding: 'utf-16le', bytes: Buffer.of(0xff, 0xfe) },
+  { encoding: 'utf-16be', bytes: Buffer.of(0xfe, 0xff) },
+]
+
+/**
+ * A byte order mark, else the configuration, else a guess from the beginning of the (decompressed) file. The guess
+ * between UTF-8 and Windows-1252 is provisional: only the whole file decides.
+ */
+export function detectEncoding(head: Buffer, configured: Encoding | undefined): DetectedEncoding {
+  const mark = marks.find(({ bytes }) => head.subarray(0, bytes.length).equals(bytes))
+  if (mark) {
+    const contradicted = configured !== undefined && configured !== mark.encoding
+    return {
+      encoding: mark.encoding,
+      basis: 'bom',
+      ...(contradicted && {
+        warning: `format.encoding says ${configured}, but the file's byte order mark says ${mark.encoding}: read as ${mark.encoding}`,
+      }),
+    }
+  }
+  if (configured) return { encoding: configured, basis: 'configured' }
+  return { encoding: detectUtf16(head) ?? detectSingleByte(head), basis: 'detected' }
+}
+
+/** Separators, digits and line ends are ASCII in every feed: in UTF-16 each has a zero byte, always on the same side. */
+function detectUtf16(head: Buffer): Encoding | undefined {
+  const zeros: [number, number] = [0, 0]
+  for (let at = 0; at < head.length; at++) if (head[at] === 0) zeros[(at % 2) as 0 | 1] += 1
+  const [even, odd] = zeros
+  const enough = head.length / 2 / 20
+  if (odd > enough && odd > even * 10) return 'utf-16le'
+  if (even > enough && even > odd * 10) return 'utf-16be'
+  return undefined
+}
+
+function detectSingleByte(head: Buffer): Encoding {
+  // Not ended: a sequence that the sample cuts off is no evidence.
+  const tally = new Utf8Tally()
+  tally.add(head)
+  return tally.encoding
+}

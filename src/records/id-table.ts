@@ -1,0 +1,65 @@
+import xxhash from 'xxhash-wasm'
+import { HashTable } from './hash-table.ts'
+
+/** The product ids of one file. */
+export interface IdTable {
+  /** Different ids. */
+  readonly size: number
+  /** Ids that more than one record has. */
+  readonly repeated: number
+  has(id: string): boolean
+  /** Of the records with this id only the last one of the file counts. */
+  isLast(id: string, record: number): boolean
+}
+
+/**
+ * Holds 64-bit hashes, not ids: about 13 bytes an id, so that a file of ten million stays within 200 MB. Two ids of
+ * such a file share a hash once in 400,000 files. Only ids that repeat have their last record noted.
+ */
+export class IdTableBuilder implements IdTable {
+  readonly #seen = new HashTable({ withValues: false })
+  readonly #lastRecords = new HashTable({ withValues: true })
+  readonly #hash: (id: string) => bigint
+  readonly #wide = new BigUint64Array(1)
+  readonly #halves = new Uint32Array(this.#wide.buffer)
+
+  private constructor(hash: (id: string) => bigint) {
+    this.#hash = hash
+  }
+
+  static async open(): Promise<IdTableBuilder> {
+    const { h64 } = await xxhash()
+    return new IdTableBuilder((id) => h64(id))
+  }
+
+  get size(): number {
+    return this.#seen.size
+  }
+
+  get repeated(): number {
+    return this.#lastRecords.size
+  }
+
+  /** Records in file order. */
+  add(id: string, record: number): void {
+    const [low, high] = this.#hashOf(id)
+    if (!this.#seen.put(low, high)) this.#lastRecords.put(low, high, record)
+  }
+
+  has(id: string): boolean {
+    const [low, high] = this.#hashOf(id)
+    return this.#seen.has(low, high)
+  }
+
+  isLast(id: string, record: number): boolean {
+    if (this.#lastRecords.size === 0) return true
+    const [low, high] = this.#hashOf(id)
+    const last = this.#lastRecords.get(low, high)
+    return last === undefined || last === record
+  }
+
+  #hashOf(id: string): readonly [low: number, high: number] {
+    this.#wide[0] = this.#hash(id)
+    return [this.#halves[0] as number, this.#halves[1] as number]
+  }
+}

@@ -1,0 +1,163 @@
+import { isUtf8 } from 'node:buffer'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { FormatConfig } from '../config/model.ts'
+import { CellReader } from './cells.ts'
+import { everyValid } from './check-encoding.ts'
+import { emptyFile } from './detect-dialect.ts'
+import { readHeader } from './header.ts'
+import { type IdTable, IdTableBuilder } from './id-table.ts'
+import { type Dialect, type RecordSlice, reasonColumn } from './model.ts'
+import { lookUp, parseLine } from './parse-ndjson.ts'
+import type { FileSource } from './read-file.ts'
+import { fileRefusal } from './refusal.ts'
+import { openSplitter } from './slices.ts'
+import { readText } from './text.ts'
+
+/** Reads the product id of a record without the rest of it. */
+export interface IdReader {
+  /** Columns that it looks at. */
+  indices: readonly number[]
+  /** `cells[i]` is the cell of the column at `indices[i]`. Undefined when they hold no id. */
+  read(cells: readonly unknown[]): string | undefined
+}
+
+export interface JudgeOptions extends FileSource {
+  format: FormatConfig
+  /** Columns that the mapping reads. They steer detection and are the columns of an NDJSON file. */
+  neededColumns: readonly string[]
+  /** Given the file's columns; undefined when the columns of the id are not among them. */
+  openIdReader: (columns: readonly string[]) => IdReader | undefined
+}
+
+export interface PassResult {
+  /** In file order; of an NDJSON file the needed columns, and the reason column where the first record has it. */
+  columns: readonly string[]
+  /** The header is not counted, nor are blank records. */
+  records: number
+  /** Records whose id cannot be read: nothing can be said about what is missing from the file. */
+  unreadableIds: number
+  /** UTF-8 text without its byte order mark. */
+  decodedBytes: number
+  ids: IdTable
+  /** About the file as a whole; none of them keeps it from being imported. */
+  warnings: readonly string[]
+}
+
+/** Reads the file in one dialect. Gives way to the event loop after every batch: a few milliseconds of work. */
+export async function runPass(
+  options: JudgeOptions,
+  dialect: Dialect,
+  onRaw?: (chunk: Buffer) => void,
+): Promise<PassResult> {
+  const splitter = openSplitter(options.name, dialect, options.format.recordBytes)
+  const pass = new JudgePass(options, dialect, await IdTableBuilder.open())
+  for await (const chunk of readText(options, dialect, onRaw)) {
+    for (const batch of splitter.push(chunk)) {
+      pass.take(batch)
+      await nextTurn()
+    }
+  }
+  for (const batch of splitter.end()) pass.take(batch)
+  return pass.finish(splitter.textBytes, splitter.openEnded)
+}
+
+class JudgePass {
+  readonly #options: JudgeOptions
+  readonly #dialect: Dialect
+  readonly #ids: IdTableBuilder
+  readonly #cells: CellReader
+  readonly #warnings: string[] = []
+  #columns: readonly string[] | undefined
+  #idReader: IdReader | undefined
+  #records = 0
+  #unreadableIds = 0
+  #undecodable = 0
+  /** Cells of the last record but one and of the last; the header counts as a record here. */
+  #widths: readonly [number, number] = [0, 0]
+  #lastUnparsable = false
+
+  constructor(options: JudgeOptions, dialect: Dialect, ids: IdTableBuilder) {
+    this.#options = options
+    this.#dialect = dialect
+    this.#ids = ids
+    this.#cells = new CellReader(dialect)
+  }
+
+  take(batch: readonly RecordSlice[]): void {
+    const valid = everyValid(batch)
+    const records = this.#columns === undefined ? this.#begin(batch) : batch
+    for (const slice of records) {
+      const sound = valid || isUtf8(slice.bytes)
+      if (!sound) this.#undecodable += 1
+      const id = this.#readId(slice)
+      // An id with undecodable bytes reads like others that differ from it in just these bytes.
+      if (id === undefined || (!sound && id.includes('\ufffd'))) this.#unreadableIds += 1
+      else this.#ids.add(id, slice.record)
+    }
+    this.#records += records.length
+    if (this.#dialect.type === 'csv') {
+      for (const { bytes } of batch.slice(-2)) this.#widths = [this.#widths[1], this.#cells.count(bytes)]
+    }
+  }
+
+  finish(decodedBytes: number, openEnded: boolean): PassResult {
+    if (this.#columns === undefined) throw emptyFile(this.#options.name)
+    if (openEnded) this.#checkLastRecord(this.#columns)
+    if (this.#undecodable > 0) {
+      this.#warnings.push(
+        `${this.#undecodable} of ${this.#records} records hold bytes that are no ${this.#dialect.encoding}: they are rejected`,
+      )
+    }
+    return {
+      columns: this.#columns,
+      records: this.#records,
+      unreadableIds: this.#unreadableIds,
+      decodedBytes,
+      ids: this.#ids,
+      warnings: this.#warnings,
+    }
+  }
+
+  /** Takes the columns from the first batch; returns its records. */
+  #begin(batch: readonly RecordSlice[]): readonly RecordSlice[] {
+    const first = batch[0] as RecordSlice
+    if (this.#dialect.type === 'ndjson') {
+      const source = parseLine(first.bytes)
+      const again = !(source instanceof Error) && Object.hasOwn(source, reasonColumn)
+      this.#columns = [...new Set([...this.#options.neededColumns, ...(again ? [reasonColumn] : [])])]
+    } else {
+      const { columns, warnings } = readHeader(first, this.#dialect)
+      this.#columns = columns
+      this.#warnings.push(...warnings)
+    }
+    this.#idReader = this.#options.openIdReader(this.#columns)
+    return this.#dialect.type === 'ndjson' ? batch : batch.slice(1)
+  }
+
+  #readId({ bytes }: RecordSlice): string | undefined {
+    const reader = this.#idReader
+    if (this.#dialect.type === 'csv') return reader?.read(this.#cells.readCells(bytes, reader.indices))
+    const source = parseLine(bytes)
+    this.#lastUnparsable = source instanceof Error
+    if (source instanceof Error) return undefined
+    const columns = this.#columns ?? []
+    return reader?.read(reader.indices.map((index) => lookUp(source, columns[index] ?? '')))
+  }
+
+  /**
+   * A file that stops in the middle of its last record was cut off. A CSV record shows it only by its missing cells,
+   * which mean nothing when the record before misses cells too.
+   */
+  #checkLastRecord(columns: readonly string[]): void {
+    const [before, last] = this.#widths
+    const short = this.#records > 0 && last < columns.length && before >= columns.length
+    if (!this.#lastUnparsable && !short) return
+    const found = this.#lastUnparsable ? 'is no valid JSON' : `has only ${last} of ${columns.length} cells`
+    throw fileRefusal({
+      name: this.#options.name,
+      code: 'truncated',
+      found: `the last record (${this.#records}) ends without a line end and ${found}`,
+      hint: 'The file was cut off: export it again and rename it into place when it is complete; or, if it is whole, complete its last record and end it with a line end',
+    })
+  }
+}

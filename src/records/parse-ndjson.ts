@@ -1,0 +1,53 @@
+import type { ParsedRecord, RecordIssue, RecordSlice } from './model.ts'
+import type { ParsedSlice } from './parse-csv.ts'
+
+export type JsonObject = Readonly<Record<string, unknown>>
+
+export function parseNdjson(slices: readonly RecordSlice[], columns: readonly string[]): ParsedSlice[] {
+  return slices.map((slice) => {
+    const { record, line } = slice
+    const source = parseLine(slice.bytes)
+    if (source instanceof Error) return rejected(slice, source.message)
+    const parsed: ParsedRecord = {
+      record,
+      line,
+      cells: columns.map((column) => lookUp(source, column)),
+      source,
+    }
+    return { parsed }
+  })
+}
+
+/** The object that a line holds, or why it holds none. */
+export function parseLine(bytes: Buffer): JsonObject | Error {
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'))
+    if (isObject(value)) return value
+    return new Error(
+      `is no JSON object but ${Array.isArray(value) ? 'an array' : JSON.stringify(value).slice(0, 40)}`,
+    )
+  } catch (error) {
+    return new Error(`is no valid JSON (${error instanceof Error ? error.message : String(error)})`)
+  }
+}
+
+/** The value under exactly this key, else along the dotted path. Own keys only: a feed may name keys `__proto__`. */
+export function lookUp(source: JsonObject, column: string): unknown {
+  if (Object.hasOwn(source, column)) return source[column]
+  if (!column.includes('.')) return undefined
+  let value: unknown = source
+  for (const key of column.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
+    value = (value as JsonObject)[key]
+  }
+  return value
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function rejected({ record, line, bytes }: RecordSlice, message: string): ParsedSlice {
+  const issue: RecordIssue = { record, line, field: undefined, code: 'not-json', message, severity: 'reject' }
+  return { rejected: { record, line, cells: [], source: bytes.toString('utf8'), issues: [issue] } }
+}

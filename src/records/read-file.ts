@@ -1,0 +1,63 @@
+import type { FileHandle } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
+import { SourceError, systemErrorCode } from '../lib/errors.ts'
+import { fileRefusal } from './refusal.ts'
+
+/** The part of an archived file that belongs to one acceptance. */
+export interface FileSource {
+  path: string
+  /** The file may have grown since it was accepted: nothing beyond is read. */
+  bytes: number
+  /** What messages call the file. */
+  name: string
+  /** Told after every read how many bytes of the file have been read. */
+  onProgress?: ((bytesRead: number) => void) | undefined
+  signal?: AbortSignal | undefined
+}
+
+export async function openSource(source: FileSource): Promise<FileHandle> {
+  try {
+    return await open(source.path, 'r')
+  } catch (cause) {
+    throw new SourceError(
+      'file-unreadable',
+      `cannot open ${source.path} (${systemErrorCode(cause) ?? cause})`,
+      {
+        hint: 'Check that the file exists and that the user of this process may read it',
+        cause,
+      },
+    )
+  }
+}
+
+/**
+ * Yields the file from `offset` on. With `reuse` all chunks share one buffer, and each is valid until the next is asked
+ * for; without it every chunk has its own, for consumers that queue them.
+ */
+export async function* readFileChunks(
+  handle: FileHandle,
+  source: FileSource,
+  { offset, chunkBytes, reuse }: { offset: number; chunkBytes: number; reuse: boolean },
+): AsyncGenerator<Buffer> {
+  const size = Math.max(1, Math.min(chunkBytes, source.bytes - offset))
+  let buffer = Buffer.allocUnsafeSlow(size)
+  for (let position = offset; position < source.bytes; ) {
+    source.signal?.throwIfAborted()
+    const length = Math.min(size, source.bytes - position)
+    const { bytesRead } = await handle.read(buffer, 0, length, position)
+    if (bytesRead === 0) throw shorterThanAccepted(source, position)
+    position += bytesRead
+    source.onProgress?.(position)
+    yield buffer.subarray(0, bytesRead)
+    if (!reuse) buffer = Buffer.allocUnsafeSlow(size)
+  }
+}
+
+function shorterThanAccepted(source: FileSource, found: number): Error {
+  return fileRefusal({
+    name: source.name,
+    code: 'truncated',
+    found: `the file ends after ${found} bytes, it had ${source.bytes} when it was accepted`,
+    hint: 'Export the file again and drop it under a new name',
+  })
+}

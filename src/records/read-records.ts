@@ -1,0 +1,57 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { checkEncoding } from './check-encoding.ts'
+import type { Dialect, ParsedRecord, RecordBatch, RecordIssue, RecordSlice, RejectedRecord } from './model.ts'
+import { type ParsedSlice, parseCsv } from './parse-csv.ts'
+import { parseNdjson } from './parse-ndjson.ts'
+import type { FileSource } from './read-file.ts'
+import { readSlices } from './slices.ts'
+
+export interface ReadOptions extends FileSource {
+  /** From the first pass, so that both passes see the same text. */
+  dialect: Dialect
+  columns: readonly string[]
+  recordBytes: number
+}
+
+/** The second pass: at most 500 records or about 1 MB of text a batch. Gives way to the event loop before each. */
+export async function* readRecords(options: ReadOptions): AsyncGenerator<RecordBatch> {
+  const { dialect, columns, recordBytes } = options
+  let bytesRead = 0
+  const onProgress = (bytes: number) => {
+    bytesRead = bytes
+    options.onProgress?.(bytes)
+  }
+  for await (const slices of readSlices({ ...options, onProgress }, dialect, recordBytes)) {
+    // The seam of the skip stage: slices are whole, numbered and not parsed yet. Whoever knows the digest of
+    // `slice.bytes` from the feed's previous full file leaves the slice out here; the parser takes any selection of
+    // slices of one batch, in file order. Slices do not outlive the batch: their memory is used again.
+    await nextTurn()
+    yield { ...parseSlices(slices, dialect, columns), bytesRead }
+  }
+}
+
+/** Parses a selection of the slices of one batch. */
+export function parseSlices(
+  slices: readonly RecordSlice[],
+  dialect: Dialect,
+  columns: readonly string[],
+): Omit<RecordBatch, 'bytesRead'> {
+  const encodingIssues = checkEncoding(slices)
+  const results = dialect.type === 'csv' ? parseCsv(slices, dialect, columns) : parseNdjson(slices, columns)
+  const records: ParsedRecord[] = []
+  const rejected: RejectedRecord[] = []
+  const issues: RecordIssue[] = []
+  for (const result of results) {
+    const record = recordOf(result)
+    const found = encodingIssues.get(record.record)
+    const own = [...(found ? [found] : []), ...('rejected' in result ? result.rejected.issues : [])]
+    issues.push(...own)
+    if (own.some(({ severity }) => severity === 'reject')) rejected.push({ ...record, issues: own })
+    else records.push(record)
+  }
+  return { records, rejected, issues }
+}
+
+function recordOf(result: ParsedSlice): ParsedRecord {
+  return 'parsed' in result ? result.parsed : result.rejected
+}

@@ -1,0 +1,90 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { StorageError, systemErrorCode } from '../lib/errors.ts'
+import type { Dialect, RejectedRecord } from './model.ts'
+import { RejectsText } from './rejects-text.ts'
+
+/** Gathered before they go to the disk. */
+const bufferedBytesMax = 64 * 2 ** 10
+
+/** Writes a file of rejected records that can be corrected and dropped again. Nothing rejected: no file. */
+export interface RejectsWriter extends AsyncDisposable {
+  readonly count: number
+  /** Await each call before the next. */
+  write(record: RejectedRecord): Promise<void>
+}
+
+export function openRejectsWriter(options: {
+  path: string
+  dialect: Dialect
+  columns: readonly string[]
+}): RejectsWriter {
+  return new RejectsFile(options.path, new RejectsText(options.dialect, options.columns))
+}
+
+/** Not begun (no file), then writing (file open, a buffer before it), then closed. A file from an earlier try is replaced. */
+class RejectsFile implements RejectsWriter {
+  readonly #path: string
+  readonly #text: RejectsText
+  #count = 0
+  #buffered: Buffer[] = []
+  #bufferedBytes = 0
+  #file: FileHandle | undefined
+
+  constructor(path: string, text: RejectsText) {
+    this.#path = path
+    this.#text = text
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  async write(record: RejectedRecord): Promise<void> {
+    if (this.#count === 0) this.#add(this.#text.head)
+    this.#count += 1
+    this.#add(this.#text.record(record, reasonOf(record)))
+    if (this.#bufferedBytes >= bufferedBytesMax) await this.#flush()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      await this.#flush()
+    } finally {
+      await this.#file?.close()
+      this.#file = undefined
+    }
+  }
+
+  #add(bytes: Buffer): void {
+    this.#buffered.push(bytes)
+    this.#bufferedBytes += bytes.length
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#buffered.length === 0) return
+    const bytes = Buffer.concat(this.#buffered)
+    this.#buffered = []
+    this.#bufferedBytes = 0
+    try {
+      this.#file ??= await open(this.#path, 'w')
+      await this.#file.writeFile(bytes)
+    } catch (cause) {
+      const code = systemErrorCode(cause) ?? String(cause)
+      throw new StorageError(
+        'rejects-not-written',
+        `cannot write the rejected records to ${this.#path} (${code})`,
+        {
+          hint: 'Make room on the disk and check that the folder can be written',
+          cause,
+        },
+      )
+    }
+  }
+}
+
+function reasonOf({ issues }: RejectedRecord): string {
+  const reasons = issues.filter(({ severity }) => severity === 'reject')
+  return (reasons.length > 0 ? reasons : issues)
+    .map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`))
+    .join('; ')
+}
