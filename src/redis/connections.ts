@@ -59,8 +59,7 @@ export class RedisConnections implements AsyncDisposable {
     this.commands = new Redis(connectionOptions(options.address, 'commands'))
     this.commands.on('ready', () => this.#outage.recovered())
     this.commands.on('error', (error) => this.#outage.failed(error))
-    // A server that ends in order closes its connections without an error.
-    this.commands.on('reconnecting', () => this.#outage.failed(new Error('the connection was closed')))
+    this.commands.on('reconnecting', () => this.#outage.closed())
   }
 
   /** Resolves when commands would be answered. Without `forMs` it waits until the signal says otherwise. */

@@ -42,6 +42,11 @@ export class OutageLog {
     this.#log.warn({ address: this.#address, error }, 'Redis cannot be reached; trying again')
   }
 
+  /** A server that ends in order closes its connections without an error. */
+  closed(): void {
+    if (this.#up) this.failed(new Error('it closed the connection'))
+  }
+
   recovered(): void {
     if (this.#up) return
     const now = this.#clock.now()

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { waitFor } from './events.ts'
 
@@ -91,4 +92,15 @@ function follow(child: ChildProcess, closed: Promise<unknown[]>): Child {
 
 function matcher(pattern: RegExp | string): (line: string) => boolean {
   return typeof pattern === 'string' ? (line) => line.includes(pattern) : (line) => pattern.test(line)
+}
+
+/** True while a process runs, whoever started it. One that ended and waits to be collected does not run. */
+export async function isRunning(pid: number): Promise<boolean> {
+  try {
+    process.kill(pid, 0)
+  } catch {
+    return false
+  }
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+  return stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3) !== 'Z'
 }

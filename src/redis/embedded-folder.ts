@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto'
+import { chmod, lstat, mkdir, readFile, readlink, realpath, rename, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import lockfile from 'proper-lockfile'
+import { StorageError, systemErrorCode } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+
+/** The shortest limit of all systems (macOS: 104 bytes with the closing zero). */
+const socketPathBytesMax = 103
+/** A holder that was killed keeps the lock for so long. */
+const lockStaleMs = 5_000
+const lockRetries = { retries: 400, factor: 1.2, minTimeout: 10, maxTimeout: 100, randomize: true }
+
+/** Written by whoever starts the server, so that all users find the same one. */
+export interface ServerRecord {
+  pid: number
+  socketPath: string
+}
+
+/** The folder of the embedded server: its data, its log, who runs, and the lock under which it is started and ended. */
+export class EmbeddedFolder {
+  readonly path: string
+  readonly #log: Log
+
+  constructor(folder: string, log: Log) {
+    this.path = folder
+    this.#log = log
+  }
+
+  get logFile(): string {
+    return path.join(this.path, 'redis.log')
+  }
+
+  /** Runs `work` while no other process starts, joins or ends the server. */
+  async locked<T>(work: () => Promise<T>): Promise<T> {
+    const unlock = await lockfile
+      .lock(this.path, {
+        lockfilePath: path.join(this.path, 'start.lock'),
+        stale: lockStaleMs,
+        update: 1_000,
+        retries: lockRetries,
+        onCompromised: (error) => this.#log.warn({ error }, 'the lock of the embedded Redis was taken over'),
+      })
+      .catch((cause: unknown) => {
+        throw lockError(this.path, cause)
+      })
+    try {
+      return await work()
+    } finally {
+      await unlock().catch((error: unknown) => this.#log.debug({ error }, 'the lock was released already'))
+    }
+  }
+
+  async readRecord(): Promise<ServerRecord | undefined> {
+    const text = await readFile(this.#recordFile, 'utf8').catch(() => '')
+    const [pid, socketPath] = text.split('\n')
+    if (!/^\d+$/.test(pid ?? '') || !socketPath?.startsWith('/')) return undefined
+    return { pid: Number(pid), socketPath }
+  }
+
+  async writeRecord({ pid, socketPath }: ServerRecord): Promise<void> {
+    const file = `${this.#recordFile}.${process.pid}.tmp`
+    await writeFile(file, `${pid}\n${socketPath}\n`)
+    await rename(file, this.#recordFile)
+  }
+
+  /** Where the server shall listen: in this folder, or in a short private one when the path would be too long. */
+  async prepareSocketPath(): Promise<string> {
+    const direct = path.join(this.path, 'redis.sock')
+    if (Buffer.byteLength(direct) <= socketPathBytesMax) return direct
+    const recorded = await this.readRecord()
+    // Another process may see another temporary folder; what one of them chose first counts for all. The name tells a
+    // record of this folder from one that came with a copy of it.
+    const chosen = recorded && path.dirname(recorded.socketPath)
+    if (chosen && path.basename(chosen) === shortName(this.path) && (await isPrivateFolder(chosen))) {
+      return recorded.socketPath
+    }
+    return path.join(await makeShortFolder(this.path), 'redis.sock')
+  }
+
+  /** True when the process is a server that works in this folder, and not merely has a number that was given again. */
+  async isServer(pid: number): Promise<boolean> {
+    try {
+      return (await readlink(`/proc/${pid}/cwd`)) === this.path
+    } catch (error) {
+      if (systemErrorCode(error) !== 'ENOENT' || process.platform === 'linux') return false
+      return isAlive(pid)
+    }
+  }
+
+  get #recordFile(): string {
+    return path.join(this.path, 'server')
+  }
+}
+
+/** Creates the folder, readable by its owner only. */
+export async function openEmbeddedFolder(dir: string, log: Log): Promise<EmbeddedFolder> {
+  try {
+    await mkdir(dir, { recursive: true, mode: 0o700 })
+    await chmod(dir, 0o700)
+    return new EmbeddedFolder(await realpath(dir), log)
+  } catch (cause) {
+    throw new StorageError('redis-folder', `${dir} cannot be used by the embedded Redis: ${String(cause)}`, {
+      hint: 'Let the user that runs catalogd own the state folder',
+      cause,
+    })
+  }
+}
+
+/** Signals nobody; an existing process of another user counts as alive. */
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return systemErrorCode(error) === 'EPERM'
+  }
+}
+
+function shortName(dir: string): string {
+  return `catalogd-${createHash('sha256').update(dir).digest('hex').slice(0, 16)}`
+}
+
+async function makeShortFolder(dir: string): Promise<string> {
+  const folder = path.join(os.tmpdir(), shortName(dir))
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  if (Buffer.byteLength(folder) + '/redis.sock'.length > socketPathBytesMax) {
+    throw new StorageError(
+      'redis-folder',
+      `The paths of ${dir} and of ${os.tmpdir()} are too long for a socket`,
+      {
+        hint: 'Set TMPDIR to a folder with a short path, or state to one',
+      },
+    )
+  }
+  if (await isPrivateFolder(folder)) return folder
+  throw new StorageError('redis-folder', `${folder} belongs to another user, or others may write into it`, {
+    hint: 'Remove it, or set state to a folder with a shorter path',
+  })
+}
+
+/** A folder (no link) of this user that nobody else may enter. */
+async function isPrivateFolder(folder: string): Promise<boolean> {
+  const entry = await lstat(folder).catch(() => undefined)
+  return entry?.isDirectory() === true && entry.uid === process.getuid?.() && (entry.mode & 0o077) === 0
+}
+
+function lockError(folder: string, cause: unknown): StorageError {
+  if (systemErrorCode(cause) === 'ELOCKED') {
+    return new StorageError(
+      'redis-locked',
+      `Another process keeps starting or ending the Redis of ${folder}`,
+      {
+        hint: 'Look for a catalogd that is stopped or hangs, and end it',
+        cause,
+      },
+    )
+  }
+  return new StorageError('redis-folder', `${folder} cannot be locked: ${String(cause)}`, { cause })
+}

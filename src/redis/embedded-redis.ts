@@ -1,0 +1,222 @@
+import type { Clock } from '../lib/clock.ts'
+import { StorageError } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import { closeConnection, type RedisConnection } from './connection.ts'
+import { type EmbeddedFolder, isAlive, openEmbeddedFolder, type ServerRecord } from './embedded-folder.ts'
+import { type StartedServer, startError, startServer } from './embedded-server.ts'
+import { countOtherUsers, joinServer } from './presence.ts'
+import { readServerInfo, silentError, waitUntilLoaded } from './readiness.ts'
+
+export interface OpenEmbeddedRedisOptions {
+  /** Folder of the server's data, under the state folder. Created when absent. */
+  dir: string
+  clock: Clock
+  log: Log
+  /** Called after the server died and was started, or found started, again. */
+  onRestart?: () => void
+  signal?: AbortSignal
+}
+
+/** From the start of the process until it listens; loading its data comes after. */
+const listenWithinMs = 30_000
+const endWithinMs = 10_000
+const restartAfterMaxMs = 5_000
+const steadyAfterMs = 30_000
+
+/** Joins the server of this folder, or starts it, and waits until it has loaded its data. */
+export async function openEmbeddedRedis(options: OpenEmbeddedRedisOptions): Promise<EmbeddedRedis> {
+  const redis = new EmbeddedRedis(await openEmbeddedFolder(options.dir, options.log), options)
+  await redis.join(options.signal)
+  return redis
+}
+
+/**
+ * This process's use of the one redis-server of a state folder. Every process that uses it holds a named connection
+ * (`presence.ts`); joining, starting and ending it happen under the folder's lock.
+ *
+ * joined → (the server died) → joining again, with back-off → joined …
+ *        → (disposed) → left; the last user ends the server
+ */
+export class EmbeddedRedis implements AsyncDisposable {
+  readonly #folder: EmbeddedFolder
+  readonly #options: OpenEmbeddedRedisOptions
+  readonly #closing = new AbortController()
+  #presence: RedisConnection | undefined
+  #socketPath = ''
+  #pid = 0
+  #rejoining: Promise<void> = Promise.resolve()
+  #joinedAt = 0
+  #attempts = 0
+
+  constructor(folder: EmbeddedFolder, options: OpenEmbeddedRedisOptions) {
+    this.#folder = folder
+    this.#options = options
+  }
+
+  /** Stays the same over restarts. */
+  get socketPath(): string {
+    return this.#socketPath
+  }
+
+  /** Of the server that runs at present. */
+  get pid(): number {
+    return this.#pid
+  }
+
+  /** Called by `openEmbeddedRedis`. */
+  async join(signal = this.#closing.signal): Promise<void> {
+    const { clock, log } = this.#options
+    const presence = await this.#folder.locked(() => this.#joinOrStart())
+    try {
+      const info = await waitUntilLoaded(presence, { clock, log, address: this.#socketPath, signal })
+      this.#pid = info.processId
+    } catch (error) {
+      if (presence.status !== 'ready') throw await startError(this.#folder.logFile)
+      await this.#letGo(presence)
+      throw error
+    }
+    this.#presence = presence
+    this.#joinedAt = clock.monotonic()
+    presence.once('end', () => this.#lost(presence))
+    if (presence.status === 'end') this.#lost(presence)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#closing.signal.aborted) return
+    this.#closing.abort()
+    await this.#rejoining
+    if (this.#presence?.status === 'ready') await this.#letGo(this.#presence)
+  }
+
+  /** Under the lock. */
+  async #joinOrStart(): Promise<RedisConnection> {
+    const { clock } = this.#options
+    const socketPath = await this.#folder.prepareSocketPath()
+    const running = await joinServer(socketPath, clock)
+    if (typeof running !== 'string') return this.#joined(running, socketPath)
+    const record = await this.#folder.readRecord()
+    if (record && (await this.#folder.isServer(record.pid))) {
+      const joined = await this.#outwait(record)
+      if (joined) return this.#joined(joined, record.socketPath)
+    }
+    const presence = await this.#start(socketPath)
+    return this.#joined(presence, socketPath)
+  }
+
+  #joined(presence: RedisConnection, socketPath: string): RedisConnection {
+    this.#socketPath = socketPath
+    return presence
+  }
+
+  /** A server that does not listen yet (its starter was killed), not any more, or whose socket file was deleted. */
+  async #outwait({ pid, socketPath }: ServerRecord): Promise<RedisConnection | undefined> {
+    const { clock, log } = this.#options
+    const deadline = clock.monotonic() + endWithinMs
+    for (;;) {
+      const joined = await joinServer(socketPath, clock)
+      if (typeof joined !== 'string') return joined
+      if (!(await this.#folder.isServer(pid))) return undefined
+      if (clock.monotonic() > deadline && joined === 'closing') throw silentError(socketPath, undefined)
+      if (clock.monotonic() > deadline) break
+      await clock.sleep(50)
+    }
+    // Two servers must never write one folder.
+    log.warn(
+      { serverPid: pid, socketPath },
+      'the embedded Redis runs but cannot be reached; starting it again',
+    )
+    process.kill(pid, 'SIGTERM')
+    await this.#untilGone(pid)
+    return undefined
+  }
+
+  /** Under the lock. */
+  async #start(socketPath: string): Promise<RedisConnection> {
+    const server = await startServer({ dir: this.#folder.path, socketPath, logFile: this.#folder.logFile })
+    await this.#folder.writeRecord({ pid: server.pid, socketPath })
+    const presence = await this.#untilListening(server, socketPath)
+    this.#options.log.info({ serverPid: server.pid, socketPath }, 'started the embedded Redis')
+    return presence
+  }
+
+  async #untilListening(server: StartedServer, socketPath: string): Promise<RedisConnection> {
+    const { clock } = this.#options
+    const deadline = clock.monotonic() + listenWithinMs
+    for (;;) {
+      const presence = await joinServer(socketPath, clock)
+      if (typeof presence !== 'string') return presence
+      if (server.ended()) throw await startError(this.#folder.logFile)
+      if (clock.monotonic() > deadline) {
+        throw new StorageError('redis-start', `The embedded Redis does not listen on ${socketPath}`, {
+          hint: `Look into ${this.#folder.logFile}`,
+        })
+      }
+      await clock.sleep(10)
+    }
+  }
+
+  async #letGo(presence: RedisConnection): Promise<void> {
+    try {
+      await this.#folder.locked(() => this.#leave(presence))
+    } catch (error) {
+      this.#options.log.warn({ error }, 'the embedded Redis was left running; the next command takes it over')
+    }
+    await closeConnection(presence, this.#options.clock)
+  }
+
+  /** Under the lock, so that nobody joins between the count and the end. */
+  async #leave(presence: RedisConnection): Promise<void> {
+    if ((await countOtherUsers(presence)) > 0) return
+    const { processId } = await readServerInfo(presence)
+    // It answers only when it refuses; else the connection ends. Everything is on disk then.
+    await presence.shutdown('NOSAVE').catch((error: unknown) => {
+      if (presence.status === 'ready') throw error
+    })
+    await this.#untilGone(processId)
+    this.#options.log.info({ serverPid: processId }, 'ended the embedded Redis')
+  }
+
+  async #untilGone(pid: number): Promise<void> {
+    const { clock } = this.#options
+    const deadline = clock.monotonic() + endWithinMs
+    while (isAlive(pid) && (await this.#folder.isServer(pid))) {
+      if (clock.monotonic() > deadline) {
+        throw new StorageError('redis-end', `The embedded Redis (process ${pid}) does not end`, {
+          hint: `Look into ${this.#folder.logFile}`,
+        })
+      }
+      await clock.sleep(10)
+    }
+  }
+
+  #lost(presence: RedisConnection): void {
+    if (this.#presence !== presence) return
+    this.#presence = undefined
+    if (!this.#closing.signal.aborted) this.#rejoining = this.#rejoin()
+  }
+
+  /** Until it succeeds or this process lets go. Whichever user comes first starts the server; the others join it. */
+  async #rejoin(): Promise<void> {
+    const { log, clock, onRestart } = this.#options
+    const { signal } = this.#closing
+    log.warn({ serverPid: this.#pid }, 'the embedded Redis died; starting it again')
+    // A server that dies again and again is not started again and again without a pause.
+    if (clock.monotonic() - this.#joinedAt > steadyAfterMs) this.#attempts = 0
+    while (!signal.aborted) {
+      try {
+        await this.#pauseBefore(this.#attempts++)
+        await this.join()
+        log.info({ serverPid: this.#pid }, 'the embedded Redis runs again')
+        onRestart?.()
+        return
+      } catch (error) {
+        if (!signal.aborted) log.error({ error }, 'the embedded Redis cannot be started again; trying on')
+      }
+    }
+  }
+
+  async #pauseBefore(attempt: number): Promise<void> {
+    if (attempt === 0) return
+    await this.#options.clock.sleep(Math.min(50 * 2 ** attempt, restartAfterMaxMs), this.#closing.signal)
+  }
+}
