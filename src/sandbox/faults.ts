@@ -31,7 +31,7 @@ export class Faults {
       const action = faultAction(setting)
       return {
         id,
-        name: setting.name ?? `${id}: ${action.kind}${action.kind === 'status' ? ` ${action.status}` : ''}`,
+        name: setting.name ?? (action.kind === 'status' ? `status ${action.status}` : action.kind),
         action,
         setting,
         productIds: setting.productIds === undefined ? undefined : new Set(setting.productIds),

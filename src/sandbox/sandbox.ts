@@ -104,7 +104,12 @@ function newServer(logger: Log | undefined, closing: AbortSignal): FastifyInstan
       .send({ message: `the sandbox has no ${request.method} ${request.url.split('?', 1)[0] ?? ''}` }),
   )
   app.setErrorHandler(async (error, request, reply) => {
-    if (!closing.aborted) logger?.error({ err: error, request: request.id }, 'the sandbox failed to answer')
+    if (closing.aborted) {
+      // A wait was cut short: a server that goes away answers nothing.
+      request.raw.socket.destroy()
+      return reply.hijack()
+    }
+    logger?.error({ err: error, request: request.id }, 'the sandbox failed to answer')
     return reply.code(500).send({ message: 'the sandbox failed to answer; see its log' })
   })
   return app
