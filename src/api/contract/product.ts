@@ -145,7 +145,7 @@ export const knownAvailabilities: readonly string[] = ['InStock', 'OutOfStock', 
 /** Why an availability that is valid may still not do what was meant; undefined for the known words. */
 export function availabilityWarning(value: string): string | undefined {
   if (knownAvailabilities.includes(value)) return undefined
-  return `availability: "${value}" is none of the known words ${knownAvailabilities.join(', ')}; map it with when/otherwise if it means one of them`
+  return `availability: ${describeFound(value, false)} is none of the known words ${knownAvailabilities.join(', ')}; map it with when/otherwise if it means one of them`
 }
 
 /**

@@ -173,7 +173,7 @@ describe('an availability', () => {
   it('that the service is not known to understand is warned about, and valid', () => {
     expect(knownAvailabilities.map(availabilityWarning)).toEqual([undefined, undefined, undefined, undefined])
     expect(availabilityWarning('in stock')).toMatch(
-      /^availability: "in stock" is none of the known words InStock/,
+      /^availability: the text "in stock" is none of the known words InStock/,
     )
     expect(productProblems({ ...plain, availability: 'in stock' })).toEqual([])
   })
