@@ -28,12 +28,12 @@ async function installWithApt(apt) {
   // Another apt may be at work, for example the unattended upgrades after booting.
   const patience = ['-o', 'DPkg::Lock::Timeout=120', '-o', 'Acquire::Retries=3']
   say('installing redis-server: apt-get update …')
-  const update = await runQuietly(apt, [...patience, 'update'], env)
+  const update = await runQuietly(apt, [...patience, 'update'], { env })
   const name = (await isKnown('redis-server', env)) ? 'redis-server' : 'valkey-server'
   say(`installing redis-server: apt-get install ${name} …`)
   const allowServiceStart = forbidServiceStart()
   const args = [...patience, 'install', '-y', '--no-install-recommends', name]
-  const install = await runQuietly(apt, args, env)
+  const install = await runQuietly(apt, args, { env })
   const stopped = allowServiceStart()
   if (install.code !== 0) {
     throw new SetupError(
@@ -47,7 +47,7 @@ async function installWithApt(apt) {
 async function isKnown(name, env) {
   const cache = findInPath(['apt-cache'])
   if (cache === undefined) return true
-  return (await runQuietly(cache, ['show', '--no-all-versions', name], env)).code === 0
+  return (await runQuietly(cache, ['show', '--no-all-versions', name], { env })).code === 0
 }
 
 /**
@@ -73,5 +73,5 @@ function forbidServiceStart() {
 async function forgetService(name, env) {
   const systemctl = findInPath(['systemctl'])
   if (systemctl === undefined || !existsSync('/run/systemd/system')) return
-  await runQuietly(systemctl, ['disable', '--quiet', name], env)
+  await runQuietly(systemctl, ['disable', '--quiet', name], { env })
 }

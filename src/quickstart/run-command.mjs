@@ -16,9 +16,9 @@ export function say(line) {
  * Runs a command without input and keeps its output for the case that it fails.
  * Answers `{ code, output }`; `code` is undefined when it could not be started or was killed.
  */
-export function runQuietly(command, args, env) {
+export function runQuietly(command, args, { cwd, env } = {}) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(command, args, { cwd, env: env || process.env, stdio: ['ignore', 'pipe', 'pipe'] })
     const chunks = []
     child.stdout.on('data', (chunk) => chunks.push(chunk))
     child.stderr.on('data', (chunk) => chunks.push(chunk))

@@ -23,9 +23,16 @@ const lock = {
     '': {},
     'node_modules/a': { version: '1.0.0', integrity: 'x' },
     'node_modules/b': { version: '1', optional: true },
+    'node_modules/c': { version: '1', optional: true, os: ['another'] },
+    'node_modules/native': { version: '1', optional: true, os: [process.platform], cpu: [process.arch] },
+    'node_modules/node': { version: '24.0.1' },
   },
 }
-const installedLock = { packages: { 'node_modules/a': { version: '1.0.0', integrity: 'x' } } }
+const withoutNative = {
+  'node_modules/a': { version: '1.0.0', integrity: 'x' },
+  'node_modules/node': { version: '24.0.1' },
+}
+const installedLock = { packages: { ...withoutNative, 'node_modules/native': { version: '1' } } }
 
 let root: string
 let bin: string
@@ -33,7 +40,7 @@ let bin: string
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'catalogd-setup-'))
   bin = join(root, 'path')
-  for (const name of ['setup', 'node-packages', 'redis-server', 'run-command']) {
+  for (const name of ['setup', 'node-packages', 'lockfile', 'redis-server', 'run-command']) {
     cpSync(join(source, `${name}.mjs`), join(root, 'src', 'quickstart', `${name}.mjs`))
   }
   write('package-lock.json', JSON.stringify(lock))
@@ -99,9 +106,16 @@ describe('node packages', () => {
     ['are missing', () => {}],
     [
       'differ from the lockfile',
-      () => installPackages('node_modules', { packages: { 'node_modules/a': { version: '0.9.0' } } }),
+      () => {
+        const packages = { ...installedLock.packages, 'node_modules/a': { version: '0.9.0', integrity: 'y' } }
+        installPackages('node_modules', { packages })
+      },
     ],
-    ['lack one', () => installPackages('node_modules', { packages: {} })],
+    ['lack all', () => installPackages('node_modules', { packages: {} })],
+    [
+      'lack a native part for this system',
+      () => installPackages('node_modules', { packages: withoutNative }),
+    ],
     ['lack the pinned Node', () => write('node_modules/.package-lock.json', JSON.stringify(installedLock))],
   ])('are installed by npm ci when they %s, and not again', async (_, prepare) => {
     prepare()
@@ -114,6 +128,38 @@ describe('node packages', () => {
     rmSync(join(root, 'npm-was-called'))
     expect(await runSetup('quickstart')).toEqual({ code: 0, stdout: 'second stage\n', stderr: '' })
     expect(existsSync(join(root, 'npm-was-called'))).toBe(false)
+  })
+
+  it('are not installed again for a native part that npm could not install', async () => {
+    installPackages('prepared', { packages: withoutNative })
+    write('npm/npm-cli.js', installing)
+    expect(await runSetup('quickstart')).toMatchObject({ code: 0 })
+    rmSync(join(root, 'npm-was-called'))
+    expect(await runSetup('quickstart')).toMatchObject({ code: 0, stderr: '' })
+    expect(existsSync(join(root, 'npm-was-called'))).toBe(false)
+  })
+
+  it('are installed by an npm on the pinned Node when the present one is older', async () => {
+    rmSync(join(bin, 'node'))
+    const real = process.execPath
+    writeProgram('path/node', `#!/bin/sh\ncase $1 in --version) echo v18.0.0;; *) exec ${real} "$@";; esac\n`)
+    installPackages('prepared')
+    installPackages('borrowed')
+    // Asked for the pinned Node it puts one into the folder it runs in, and notes which Node comes first.
+    write(
+      'npm/npm-cli.js',
+      `import { appendFileSync, cpSync } from 'node:fs'
+      const { ROOT, PATH } = process.env
+      const words = process.argv.slice(2, 6)
+      appendFileSync(ROOT + '/npm-was-called', words.join(' ') + '|' + PATH.split(':')[0] + '\\n')
+      const from = words[0] === 'install' ? '/borrowed' : '/prepared'
+      cpSync(ROOT + from, process.cwd() + '/node_modules', { recursive: true, verbatimSymlinks: true })`,
+    )
+    expect(await runSetup('quickstart')).toMatchObject({ code: 0, stdout: 'second stage\n' })
+    const [first, second = ''] = readFileSync(join(root, 'npm-was-called'), 'utf8').trim().split('\n')
+    expect(first).toBe(`install --no-save --no-package-lock node@24.0.1|${bin}`)
+    expect(second).toMatch(/^ci --include=dev .*\/catalogd-setup-\w+\/node_modules\/\.bin$/)
+    expect(existsSync(second.split('|')[1] ?? root)).toBe(false)
   })
 
   it("show npm's output when it fails", async () => {
