@@ -13,7 +13,7 @@ import { type ConfigPath, type ConfigProblem, formatPath, type Position } from '
 import { type Environment, expandVariables, maskReferences, unmaskReferences } from './variables.ts'
 
 /** Far above any real configuration; below what aliases of aliases can blow up to. */
-const nodesMax = 100_000
+const nodesMax = 50_000
 const depthMax = 32
 
 interface Place {
@@ -103,14 +103,14 @@ export class ConfigDocument {
       )
     }
     if (!isMap<Node, Node | null>(node)) return null
-    // fromEntries defines keys, it never assigns them: `__proto__` stays an ordinary key.
     return Object.fromEntries(node.items.flatMap((pair) => this.#readPair(pair, visit)))
   }
 
   #readPair(pair: Pair<Node, Node | null>, parent: Visit): [string, unknown][] {
     const key = this.#positionAt(pair.key.range?.[0] ?? 0)
-    if (!isScalar(pair.key)) {
-      this.#report(key, formatPath(parent.path), 'found a list or mapping as a key, expected a word')
+    if (!isScalar(pair.key) || pair.key.value === '__proto__') {
+      const found = isScalar(pair.key) ? 'the reserved word __proto__' : 'a list or mapping'
+      this.#report(key, formatPath(parent.path), `found ${found} as a key, expected another word`)
       return []
     }
     // The key as it is written: `0` and `2.0` are names here, not numbers.

@@ -15,13 +15,14 @@ import {
 } from './leaves.ts'
 import type { ConfigPath } from './problems.ts'
 
-/** Names become parts of Redis keys and of folders. */
-const namePattern = /^[a-z0-9][a-z0-9_-]{0,63}$/
-const nameExpected = 'lower-case letters, digits, - and _, beginning with a letter or digit, at most 64'
+/** Names become parts of Redis keys and of folders. One of digits only would lose its place in the order of feeds. */
+const namePattern = /^(?!\d+$)[a-z0-9][a-z0-9_-]{0,63}$/
+const nameExpected =
+  'at most 64 lower-case letters, digits, - and _, with a letter, beginning with a letter or digit'
 const nameSchema = z.string(nameExpected).regex(namePattern, nameExpected)
 const filePattern = textOf(
   (value) => value !== '' && !/[/\\]/.test(value),
-  'a file name pattern such as *.csv, without a folder',
+  'a file name pattern without a folder such as *.csv',
   { pattern: '^[^/\\\\]+$' },
 )
 
@@ -85,7 +86,7 @@ export const feedShape = {
   drop: text('the folder to watch').describe('Watched folder, relative to this file'),
   files: z
     .union([filePattern, mapping({ full: filePattern.optional(), delta: filePattern.optional() })], {
-      error: 'a file name pattern such as *.csv, or { full: …, delta: … }',
+      error: 'a file name pattern without a folder such as *.csv, or { full: …, delta: … }',
     })
     .default('*')
     .describe('Which files belong to the feed; compressed forms (.gz, .zst) belong too'),
