@@ -19,6 +19,8 @@ export interface OpenEmbeddedRedisOptions {
 
 /** From the start of the process until it listens; loading its data comes after. */
 const listenWithinMs = 30_000
+/** For a server that runs but does not listen: longer than it takes to begin. Ending it then is harmless. */
+const reachableWithinMs = 3_000
 const endWithinMs = 10_000
 const restartAfterMaxMs = 5_000
 const steadyAfterMs = 30_000
@@ -111,7 +113,7 @@ export class EmbeddedRedis implements AsyncDisposable {
   /** A server that does not listen yet (its starter was killed), not any more, or whose socket file was deleted. */
   async #outwait({ pid, socketPath }: ServerRecord): Promise<RedisConnection | undefined> {
     const { clock, log } = this.#options
-    const deadline = clock.monotonic() + endWithinMs
+    const deadline = clock.monotonic() + reachableWithinMs
     for (;;) {
       const joined = await joinServer(socketPath, clock)
       if (typeof joined !== 'string') return joined

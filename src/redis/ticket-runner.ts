@@ -31,7 +31,7 @@ const lostTicketsEveryMs = 5_000
 /** A lost ticket is run again however often: it is the outbox that counts failures. */
 const lossesMax = 1_000_000
 /** How long one BZPOPMIN waits; shorter than the silence after which a connection is given up. */
-const blockSeconds = 5
+const blockSeconds = 2
 const finishWithinMs = 10_000
 const abortWithinMs = 2_000
 const backOffMs = 1_000
