@@ -1,0 +1,152 @@
+import { access, readFile } from 'node:fs/promises'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Encoding } from '../../src/config/model.ts'
+import type { RejectedRecord } from '../../src/records/model.ts'
+import { reasonColumn } from '../../src/records/model.ts'
+import { openRejectsWriter } from '../../src/records/rejects-writer.ts'
+import { encode, FeedFolder, judge, judgeAndRead, read } from './feed-file.ts'
+
+let folder: FeedFolder
+beforeAll(async () => {
+  folder = await FeedFolder.open()
+})
+afterAll(() => folder[Symbol.asyncDispose]())
+
+function rejected(cells: readonly unknown[], record = 1, rest: Partial<RejectedRecord> = {}): RejectedRecord {
+  const message = 'has "a", b;\tor | c\nand é'
+  const issue = {
+    record,
+    line: record + 1,
+    field: 'price',
+    code: 'bad',
+    message,
+    severity: 'reject',
+  } as const
+  return { record, line: record + 1, cells, issues: [issue], ...rest }
+}
+
+async function writeRejects(
+  source: { path: string; bytes: number; name: string },
+  records: readonly RejectedRecord[],
+) {
+  const judgement = await judge(source)
+  const path = folder.path('rejects.csv')
+  await using writer = openRejectsWriter({ ...judgement, path })
+  for (const record of records) await writer.write(record)
+  expect(writer.count).toBe(records.length)
+  await writer[Symbol.asyncDispose]()
+  const content = await readFile(path)
+  return { path, bytes: content.length, name: 'rejects.csv', content }
+}
+
+const header = 'id,na"me,price'
+const encodings: [Encoding, boolean][] = [
+  ['utf-8', false],
+  ['utf-8', true],
+  ['utf-16le', true],
+  ['utf-16be', false],
+  ['windows-1252', false],
+]
+
+describe('a file of rejected records', () => {
+  it.each(encodings)('comes back as it was, in its own dialect (%s, mark: %s)', async (encoding, mark) => {
+    const cells = [
+      ['1', 'é "quoted"', '1;5'],
+      ['2', ' two\r\nlines ', '', 'one too many'],
+      ['3'],
+      ['4', "'", '|'],
+    ]
+    const start = encode(`${header.replaceAll(',', ';')}\r\n1;é;2\r\n`, encoding, { mark })
+    const source = await folder.write('a.csv', start)
+    const rejects = await writeRejects(
+      source,
+      cells.map((row, index) => rejected(row, index + 1)),
+    )
+    const again = await judgeAndRead(rejects)
+    expect(again.judgement.dialect).toMatchObject({ encoding, delimiter: ';', lineEnd: '\r\n' })
+    expect(again.judgement.dialect.basis.encoding).toBe(mark ? 'bom' : 'detected')
+    expect(again.judgement.columns).toEqual([reasonColumn, 'id', 'na"me', 'price'])
+    const rows = [...again.records, ...again.rejected].sort((a, b) => a.record - b.record)
+    expect(rows.map((row) => row.cells.slice(1))).toEqual(cells)
+    expect(rows[0]?.cells[0]).toBe('price: has "a", b; or | c and é')
+  })
+
+  it('comes back whatever the cells hold', async () => {
+    const source = await folder.write('a.csv', 'id,name,price\n1,2,3\n')
+    const { dialect } = await judge(source)
+    const cell = fc.string({ unit: fc.constantFrom('"', ',', '\n', '\r', ' ', 'a', "'", 'é', '\0') })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(cell, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 5 }),
+        async (rows) => {
+          const rejects = await writeRejects(
+            source,
+            rows.map((cells, index) => rejected(cells, index + 1)),
+          )
+          const wide = Array.from({ length: 20 }, (_, index) => `${index}`)
+          const again = await read(rejects, { dialect, columns: wide })
+          expect(again.rejected.map(({ cells }) => cells.slice(1))).toEqual(rows)
+        },
+      ),
+      { numRuns: 100 },
+    )
+  })
+
+  it('holds only the newest reason when it is rejected again', async () => {
+    const source = await folder.write('a.csv', `id,${reasonColumn},name\n1,"old, reason",x\n`)
+    const rejects = await writeRejects(source, [rejected(['1', 'old, reason', 'x'])])
+    const { judgement, records } = await judgeAndRead(rejects)
+    expect(judgement.columns).toEqual([reasonColumn, 'id', 'name'])
+    expect(records[0]?.cells.slice(1)).toEqual(['1', 'x'])
+  })
+
+  it('has no cell broken by its reason where there are no quotes', async () => {
+    const source = await folder.write('a.csv', 'id|name\n"1|x"\n')
+    const judgement = await judge(source, { format: { quote: 'none' } })
+    const path = folder.path('none.csv')
+    {
+      await using writer = openRejectsWriter({ ...judgement, path })
+      await writer.write(rejected(['"1', 'x"']))
+    }
+    expect(await readFile(path, 'utf8')).toBe(
+      `${reasonColumn}|id|name\nprice: has "a", b; or   c and é|"1|x"\n`,
+    )
+  })
+
+  it('holds NDJSON records whole, and lines that were none as text', async () => {
+    const source = await folder.write(
+      'a',
+      '{"id":"1","__proto__":{"x":1},"more":[1,null]}\n{"id":\n{"id":"3"}\n',
+    )
+    const { records } = await judgeAndRead(source)
+    const first = rejected([], 1, { source: records[0]?.source as Record<string, unknown> })
+    const rejects = await writeRejects(source, [first, rejected([], 2, { source: '{"id":' })])
+    const lines = rejects.content.toString().trimEnd().split('\n')
+    const reason = '"price: has \\"a\\", b;\\tor | c\\nand é"'
+    expect(lines[0]).toBe(`{"${reasonColumn}":${reason},"id":"1","__proto__":{"x":1},"more":[1,null]}`)
+    expect(lines[1]).toBe(`{"${reasonColumn}":${reason},"catalogd_text":"{\\"id\\":"}`)
+    expect((await judge(rejects)).columns).toContain(reasonColumn)
+  })
+
+  it('does not exist when nothing was rejected, and replaces that of an earlier try', async () => {
+    const source = await folder.write('a.csv', 'id,name\n1,x\n')
+    const path = folder.path('never.csv')
+    {
+      await using writer = openRejectsWriter({ ...(await judge(source)), path })
+      expect(writer.count).toBe(0)
+    }
+    await expect(access(path)).rejects.toThrow()
+    const many = Array.from({ length: 3000 }, (_, index) => rejected([`${index}`, 'x'.repeat(30)], index + 1))
+    await writeRejects(source, many)
+    const rejects = await writeRejects(source, many.slice(0, 2000))
+    expect((await judge(rejects)).records).toBe(2000)
+  })
+
+  it('that cannot be written is an operating failure', async () => {
+    const source = await folder.write('a.csv', 'id,name\n1,x\n')
+    const writer = openRejectsWriter({ ...(await judge(source)), path: folder.path('no/such/folder.csv') })
+    await writer.write(rejected(['1', 'x']))
+    await expect(writer[Symbol.asyncDispose]()).rejects.toMatchObject({ code: 'rejects-not-written' })
+  })
+})
