@@ -5,7 +5,7 @@ COPY package.json package-lock.json ./
 # The image brings Node 24; the install script that would fetch the pinned one is not run.
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
-COPY .ci/build.ts .ci/
+COPY .ci .ci
 COPY src src
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 

@@ -10,11 +10,9 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const dist = join(root, 'dist')
 
 rmSync(dist, { recursive: true, force: true })
-const compiled = spawnSync(process.execPath, [compiler(), '-p', join(root, 'tsconfig.build.json')], {
-  stdio: 'inherit',
-})
-// The compiler has said why.
-if (compiled.status !== 0) process.exit(compiled.status ?? 1)
+compile('tsconfig.build.json')
+// Declarations only for what `exports` of package.json names; the rest is nobody's to import.
+compile('.ci/tsconfig.types.json')
 for (const path of readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })) {
   const isAsset = !path.endsWith('.ts') && !path.startsWith('quickstart')
   if (isAsset && statSync(join(root, 'src', path)).isFile()) cpSync(join(root, 'src', path), join(dist, path))
@@ -22,8 +20,12 @@ for (const path of readdirSync(join(root, 'src'), { recursive: true, encoding: '
 // npm sets the mode when it installs, but `npm link` and a plain checkout run the file as it is.
 chmodSync(join(dist, 'main.js'), 0o755)
 
-function compiler(): string {
+function compile(project: string): void {
   const folder = join(root, 'node_modules', 'typescript')
   const { bin } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { bin: { tsc: string } }
-  return join(folder, bin.tsc)
+  const { status } = spawnSync(process.execPath, [join(folder, bin.tsc), '-p', join(root, project)], {
+    stdio: 'inherit',
+  })
+  // The compiler has said why.
+  if (status !== 0) process.exit(status ?? 1)
 }
