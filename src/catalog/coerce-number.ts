@@ -5,6 +5,8 @@ import { Problem, type RecordNotes } from './problem.ts'
 
 export type NumberKind = 'number' | 'integer' | 'decimal-string' | 'integer-string'
 
+const besideDigits = /[^\d.,-]/
+
 /**
  * Cells become numbers, or plain decimal text where the contract wants numbers as text. Digits are kept as they stand
  * there (`4.0` stays `4.0`), so that no rating changes by being read.
@@ -53,11 +55,9 @@ function fromText(
 ): string | NumberFault {
   if (typeof value !== 'string')
     return { code: 'not-a-number', found: 'which is no number', remedy: 'give digits' }
-  const direct = parseNumberText(value.trim(), options.locale)
   // Only amounts of money have a currency: "5 kr" in stock is a mistake in the mapping.
-  if (kind !== 'number' || typeof direct === 'string') return direct
-  const money = splitMoney(value)
-  if (!money) return direct
+  const money = kind === 'number' && besideDigits.test(value) ? splitMoney(value) : undefined
+  if (!money) return parseNumberText(value.trim(), options.locale)
   if (money.code !== undefined) notes.currencies.push({ field: options.field, code: money.code })
   return parseNumberText(money.amount, options.locale)
 }

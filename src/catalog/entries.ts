@@ -25,7 +25,8 @@ export function compileEntries(
   { empty, problems, compile }: Context,
 ): CompiledRule | undefined {
   const compiled: Entry<CompiledRule>[] = []
-  for (const [key, entry] of Object.entries(entries)) {
+  // Sorted here once, as wire documents want them, and not in every record.
+  for (const [key, entry] of Object.entries(sortedByKey(entries))) {
     const found: string[] = []
     const ready = compile(entry, found)
     problems.push(...found.map((problem) => `entry ${key}: ${problem}`))
@@ -55,6 +56,6 @@ function computeEntries(entries: readonly Entry<Compute>[]): Compute {
     if (kept.length === entries.length) return nothingSaid
     if (kept.length === 0 && values.length === 0) return undefined
     notes.keepEntries.push(...kept)
-    return sortedByKey(Object.fromEntries(values))
+    return Object.fromEntries(values)
   }
 }

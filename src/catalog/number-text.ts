@@ -57,7 +57,7 @@ function readDigits(body: string, locale: NumberLocale): string | NumberFault {
       remedy: 'correct it in the feed',
     }
   }
-  const strange = [...body].find((char) => /\D/.test(char) && char !== decimal && char !== thousands)
+  const strange = strangeMark(body, locale)
   if (strange !== undefined) return fault(`with a ${nameOf(strange)}, which the locale does not name`, body)
   if (decimal === thousands) return readOneMark(body, decimal)
   const [whole = '', ...rest] = body.split(decimal)
@@ -66,6 +66,13 @@ function readDigits(body: string, locale: NumberLocale): string | NumberFault {
   if (fraction !== undefined && !/^\d+$/.test(fraction))
     return fault('with no plain digits behind the decimal mark', body)
   return join(whole, thousands, fraction) ?? fault(groupFault(thousands), body)
+}
+
+function strangeMark(body: string, { decimal, thousands }: NumberLocale): string | undefined {
+  for (const char of body) {
+    if ((char < '0' || char > '9') && char !== decimal && char !== thousands) return char
+  }
+  return undefined
 }
 
 /**

@@ -29,3 +29,7 @@ export function rulePartProblems(field: ProductField, rule: FieldRule): string[]
   if (field === 'product_id' && rule.trim === false) problems.push('product_id is always trimmed')
   return problems
 }
+
+function isConstant(from: FieldRule['from']): boolean {
+  return from.kind === 'value' || (from.kind === 'template' && !from.template.includes('{'))
+}

@@ -79,8 +79,9 @@ function compare(
   locale: NumberLocale,
 ): Comparison | undefined {
   if (comparisons.length === 0) return undefined
-  const amount = splitMoney(text)?.amount
-  const digits = amount === undefined ? undefined : parseNumberText(amount, locale)
+  let digits = parseNumberText(text, locale)
+  const amount = typeof digits === 'string' ? undefined : splitMoney(text)?.amount
+  if (amount !== undefined) digits = parseNumberText(amount, locale)
   if (typeof digits !== 'string') return undefined
   return comparisons.find(({ holds }) => holds(Number(digits)))
 }

@@ -20,7 +20,7 @@ export function inContractOrder(object: JsonObject, order: readonly string[]): J
   return Object.fromEntries([...known, ...others].map((key) => [key, object[key]]))
 }
 
-export function sortedByKey(object: JsonObject): JsonObject {
+export function sortedByKey<Value>(object: Readonly<Record<string, Value>>): Record<string, Value> {
   return Object.fromEntries(
     Object.entries(object).sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0)),
   )

@@ -280,6 +280,7 @@ describe('rules that are wrong whatever a file holds', () => {
     ['price', valueRule('12,50'), /set decimal/],
     ['url', valueRule('shop'), /https/],
     ['product_id', valueRule('1'), /one product/],
+    ['product_id', templateRule('x'), /one product/],
     ['name', templateRule('a {} b'), /no name/],
     ['name', templateRule('a } b'), /counterpart/],
     ['skus', { from: { kind: 'entries', entries: { a: columnRule('c') } } }, /custom_fields only/],
