@@ -24,7 +24,7 @@ export function rulePartProblems(field: ProductField, rule: FieldRule): string[]
   if (rule.slash !== undefined && /[/>]/.test(rule.slash)) problems.push('slash cannot hold "/" or ">"')
   if (rule.from.kind === 'entries' && field !== 'custom_fields')
     problems.push('entries belong to custom_fields only')
-  if (field === 'product_id' && rule.from.kind === 'value')
+  if (field === 'product_id' && isConstant(rule.from))
     problems.push('a constant product_id would be one product')
   if (field === 'product_id' && rule.trim === false) problems.push('product_id is always trimmed')
   return problems
