@@ -33,7 +33,7 @@ export function redactText(text: string): string {
     .replaceAll(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@"']*@/gi, `$1${redactedText}@`)
     .replaceAll(/([?&][a-z_-]*(?:token|password|secret|key)=)[^&#\s"']+/gi, `$1${redactedText}`)
     .replaceAll(/\b(Basic|Bearer) +[A-Za-z0-9+/=._~-]{8,}/g, `$1 ${redactedText}`)
-    .replaceAll(/("?supplier_cost"?\s*[:=]\s*)(?:"[^"]*"|[^\s,}\]]+)/gi, `$1${redactedText}`)
+    .replaceAll(/(supplier_cost\\?"?\s*[:=]\s*\\?"?)[-+]?\d[^\s"\\,}\]]*/gi, `$1${redactedText}`)
 }
 
 /** A copy of plain data in which secrets are hidden at any depth. Other objects (errors, streams) pass unchanged. */

@@ -3,10 +3,10 @@
  * thrown together at the end.
  */
 export class ReleaseStack implements AsyncDisposable {
-  readonly #releases: { name: string; release: () => Promise<void> | void }[] = []
+  readonly #releases: { name: string; release: () => PromiseLike<void> | void }[] = []
 
   /** Remembers how to release something that has just been opened. */
-  push(name: string, release: () => Promise<void> | void): void {
+  push(name: string, release: () => PromiseLike<void> | void): void {
     this.#releases.push({ name, release })
   }
 

@@ -47,6 +47,8 @@ export interface CatalogKeys {
   writer: string
   /** STRING with expiry: who holds the writer's lease. */
   writerLease: string
+  /** STRING: whose manifest the sequences in `applied` belong to. */
+  origin: string
   /** HASH feed → last accept sequence that is wholly applied; `*` for decisions about the catalog. */
   applied: string
   /** HASH `sequence:what` → count, of unfinished imports. */
@@ -90,6 +92,7 @@ export function catalogKeys(catalog: CatalogName): CatalogKeys {
     counters: key('counters'),
     writer: key('writer'),
     writerLease: key('writer-lease'),
+    origin: key('origin'),
     applied: key('applied'),
     counts: key('counts'),
     held: key('held'),

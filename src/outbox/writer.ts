@@ -37,6 +37,8 @@ export interface WriterChunk {
   progress?: { feed: FeedName; value: string | undefined }
   /** `*` is the catalog itself. */
   applied?: { scope: FeedName | '*'; sequence: number }
+  /** The manifest changed: sequences counted in another one mean nothing. */
+  origin?: string
   /** Removes the counters of a finished import. */
   forgetCounts?: { sequence: number; names: readonly string[] }
 }
@@ -192,7 +194,8 @@ export class CatalogWriter implements AsyncDisposable {
   }
 
   #addBookkeeping(multi: RedisBatch, chunk: WriterChunk): void {
-    const { counts, held, progress, applied } = this.#keys
+    const { counts, held, progress, applied, origin } = this.#keys
+    if (chunk.origin !== undefined) multi.del(applied, counts, held, progress).set(origin, chunk.origin)
     const { sequence, add } = chunk.counts ?? { sequence: 0, add: {} }
     for (const [name, by] of Object.entries(add)) {
       if (by !== 0) multi.hincrby(counts, `${sequence}:${name}`, by)

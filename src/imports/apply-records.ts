@@ -1,0 +1,105 @@
+import type { BoundMapping } from '../catalog/mapping.ts'
+import type { ProductPatch } from '../catalog/model.ts'
+import type { Judgement } from '../records/judge.ts'
+import { readRecords } from '../records/read-records.ts'
+import type { RejectsWriter } from '../records/rejects-writer.ts'
+import type { AcceptLine } from '../sources/model.ts'
+import type { FeedContext } from './context.ts'
+import { planChunk } from './plan-chunk.ts'
+import type { ImportProgress } from './progress.ts'
+import type { ProblemCollector } from './report.ts'
+import { emptyTally, type Tally } from './tally.ts'
+
+export interface ApplyOptions {
+  context: FeedContext
+  accept: AcceptLine
+  path: string
+  judgement: Judgement
+  mapping: BoundMapping
+  rejects: RejectsWriter
+  problems: ProblemCollector
+  progress: ImportProgress
+  /** The feed has removals that wait for approval: naming a product takes it out of them. */
+  hasHeld: boolean
+}
+
+export interface Applied {
+  /** Records that were applied and changed nothing. */
+  unchanged: number
+}
+
+/** The second pass: each batch of records is one transaction. Safe to repeat from the first record. */
+export async function applyRecords(options: ApplyOptions): Promise<Applied> {
+  const { context, accept, path, judgement } = options
+  const { name, bytes } = accept
+  const { dialect, columns } = judgement
+  const { recordBytes } = context.feed.format
+  const source = { path, name, bytes, dialect, columns, recordBytes, signal: context.signal }
+  const applied: Applied = { unchanged: 0 }
+  // One transaction is under way while the next batch is parsed and mapped.
+  let running: Promise<void> = Promise.resolve()
+  try {
+    for await (const batch of readRecords(source)) {
+      const superseded = { count: 0 }
+      const patches: ProductPatch[] = []
+      for (const rejected of batch.rejected) {
+        options.problems.add(rejected.issues)
+        await options.rejects.write(rejected)
+      }
+      for (const record of batch.records) {
+        const { patch, issues } = options.mapping.map(record)
+        if (patch && !judgement.ids.isLast(patch.productId, record.record)) {
+          superseded.count += 1
+          continue
+        }
+        options.problems.add(issues)
+        if (patch) patches.push(patch)
+        else await options.rejects.write({ ...record, issues })
+      }
+      await running
+      context.work.advance()
+      const progressJson = options.progress.update({
+        bytesRead: batch.bytesRead,
+        records: batch.records.length,
+      })
+      running = applyBatch({ ...options, patches, superseded: superseded.count, progressJson, applied })
+      running.catch(() => undefined)
+    }
+  } finally {
+    // Even when reading failed: no transaction is left running behind the caller's back.
+    await running
+  }
+  return applied
+}
+
+interface Batch extends ApplyOptions {
+  patches: readonly ProductPatch[]
+  superseded: number
+  /** JSON, when it is time to write it down. */
+  progressJson: string | undefined
+  applied: Applied
+}
+
+async function applyBatch(batch: Batch): Promise<void> {
+  const { context, accept, patches, applied } = batch
+  const { feed, ranks, catalog, writer } = context
+  const ids = patches.map((patch) => patch.productId)
+  let offered = false
+  await writer.update(ids, (stored) => {
+    const steps = patches.map((patch) => ({ patch }))
+    const plan = planChunk({ steps, stored, feed: feed.name, ranks, urgent: catalog.urgent })
+    offered = plan.changes.length > 0 || accept.resend === true
+    applied.unchanged += patches.length - plan.writes.length
+    const add: Tally = { ...emptyTally(), ...plan.tally, superseded: batch.superseded }
+    return {
+      writes: plan.writes,
+      counts: { sequence: accept.sequence, add },
+      ...(accept.resend ? { echoes: ids } : {}),
+      ...(batch.hasHeld ? { heldIds: { feed: feed.name, remove: ids } } : {}),
+      ...(batch.progressJson === undefined
+        ? {}
+        : { progress: { feed: feed.name, value: batch.progressJson } }),
+    }
+  })
+  if (offered) context.onOffered()
+}

@@ -1,0 +1,35 @@
+import type { FieldRanks } from '../catalog/ranks.ts'
+import type { CatalogConfig, FeedConfig } from '../config/model.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { WatchedWork } from '../lib/watchdog.ts'
+import type { CatalogKeys } from '../outbox/keys.ts'
+import type { CatalogWriter } from '../outbox/writer.ts'
+import type { RedisConnection } from '../redis/connection.ts'
+import type { Archive } from '../sources/archive.ts'
+import type { Manifest } from '../sources/manifest.ts'
+
+/** What every step of an import of one catalog is given. */
+export interface ImportContext {
+  catalog: CatalogConfig
+  ranks: FieldRanks
+  manifest: Manifest
+  archive: Archive
+  /** `state/<catalog>/reports`. */
+  reportsDir: string
+  writer: CatalogWriter
+  /** For reads. */
+  connection: RedisConnection
+  keys: CatalogKeys
+  clock: Clock
+  log: Log
+  /** Something may be due for delivery. */
+  onOffered: () => void
+  signal: AbortSignal
+}
+
+/** The same for one feed. */
+export interface FeedContext extends ImportContext {
+  feed: FeedConfig
+  work: WatchedWork
+}

@@ -1,0 +1,62 @@
+import type { FeedName } from '../lib/brand.ts'
+import type { AcceptLine } from '../sources/model.ts'
+import type { Removals } from './removals.ts'
+
+/** What of a feed waits for the operator; stands in Redis under the feed's name. */
+export type Held =
+  | {
+      kind: 'removals'
+      sequence: number
+      file: string
+      at: string
+      reason: string
+      missing: number
+      of: number
+    }
+  | { kind: 'file'; sequence: number; file: string; at: string; reason: string }
+
+interface HoldOptions {
+  removals: Removals
+  atMost: number
+  records: number
+  rejected: number
+  rejectsAtMost: number
+  unreadableIds: number
+}
+
+/** Why the removals of a full file must wait for approval; undefined: they may be applied. Pure. */
+export function reasonToHold(options: HoldOptions): string | undefined {
+  const { removals, atMost, records, rejected, rejectsAtMost, unreadableIds } = options
+  if (removals.missing === 0) return undefined
+  if (records - rejected <= 0) return 'the file has no valid record'
+  if (unreadableIds > 0) return `the id of ${unreadableIds} of ${records} records cannot be read`
+  if (rejected > records * rejectsAtMost) {
+    return `${rejected} of ${records} records are rejected, more than rejects.atMost (${percent(rejectsAtMost)})`
+  }
+  if (removals.missing > removals.of * atMost) {
+    return `${removals.missing} of ${removals.of} products are missing, more than missing.atMost (${percent(atMost)})`
+  }
+  return undefined
+}
+
+export function heldRemovals(
+  accept: AcceptLine,
+  options: { reason: string; at: string; removals: Removals },
+): Held {
+  const { reason, at, removals } = options
+  return { kind: 'removals', sequence: accept.sequence, file: accept.name, at, reason, ...removals }
+}
+
+export function parseHeld(text: string | null): Held | undefined {
+  return text === null ? undefined : (JSON.parse(text) as Held)
+}
+
+/** One line for operators. */
+export function describeHeld(feed: FeedName, held: Held): string {
+  const what = held.kind === 'removals' ? `${held.missing} removals` : 'the whole file'
+  return `${feed}: ${what} of import ${held.sequence} (${held.file}) held: ${held.reason}; approve ${held.sequence} or discard ${held.sequence}`
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 1000) / 10}%`
+}

@@ -1,0 +1,147 @@
+import { rankFields } from '../catalog/ranks.ts'
+import type { CatalogConfig } from '../config/model.ts'
+import type { Clock } from '../lib/clock.ts'
+import { describeError, OperatingError, systemErrorCode } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import type { Watchdog } from '../lib/watchdog.ts'
+import type { CatalogKeys } from '../outbox/keys.ts'
+import type { OutboxScripts } from '../outbox/scripts.ts'
+import { CatalogWriter } from '../outbox/writer.ts'
+import type { RedisConnections } from '../redis/connections.ts'
+import type { Archive } from '../sources/archive.ts'
+import type { Manifest } from '../sources/manifest.ts'
+import type { AcceptLine, DecisionLine } from '../sources/model.ts'
+import { Importer } from './importer.ts'
+import type { ImportReport } from './report.ts'
+import { WriterLease } from './writer-lease.ts'
+
+const retryAfterMs = 500
+const retryAfterMaxMs = 5_000
+
+export interface ImportRunnerOptions {
+  catalog: CatalogConfig
+  connections: RedisConnections
+  keys: CatalogKeys
+  scripts: OutboxScripts
+  manifest: Manifest
+  archive: Archive
+  reportsDir: string
+  /** Identity of the manifest: its sequences mean nothing to another one. */
+  stateId: string
+  clock: Clock
+  log: Log
+  watchdog: Watchdog
+  onOffered: () => void
+  onImported: (report: ImportReport, accept: AcceptLine) => void
+  onCatalogDecision: (decision: DecisionLine) => Promise<void>
+  /** Trouble that keeps imports from going on; undefined: it is over. */
+  onNotice: (text: string | undefined) => void
+  /** A bug: the process ends and its supervisor starts it again. */
+  onFatal: (error: unknown) => void
+}
+
+/**
+ * Keeps a catalog's imports going: opens a writer, runs the importer until something fails, and begins again.
+ *
+ * waiting for Redis and the lease → importing → (failure) → waiting …  → stopped. Redis being away, a disk that is full
+ * and another process that took over are waited out; unfinished files start again from their first record.
+ */
+export class ImportRunner implements AsyncDisposable {
+  readonly #options: ImportRunnerOptions
+  readonly #stop = new AbortController()
+  #importer: Importer | undefined
+  #running: Promise<void> | undefined
+
+  constructor(options: ImportRunnerOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    this.#running = this.#run().catch((error: unknown) => this.#options.onFatal(error))
+  }
+
+  /** New lines stand in the manifest. */
+  wake(): void {
+    this.#importer?.wake()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop
+    const { connections, clock, log, onNotice } = this.#options
+    let delayMs = retryAfterMs
+    while (!signal.aborted) {
+      try {
+        await connections.waitUntilReady({ signal })
+        await this.#importUntilFailure(() => {
+          delayMs = retryAfterMs
+          onNotice(undefined)
+        })
+      } catch (error) {
+        if (signal.aborted) return
+        const failure = connections.explain(error)
+        if (!isOperating(failure)) throw failure
+        log.warn({ err: failure }, 'imports pause and begin again')
+        onNotice(`imports pause: ${describeError(failure)}`)
+        await clock.sleep(delayMs, signal).catch(() => undefined)
+        delayMs = Math.min(delayMs * 2, retryAfterMaxMs)
+      }
+    }
+  }
+
+  async #importUntilFailure(onReady: () => void): Promise<void> {
+    const { catalog, connections, keys, scripts, stateId, clock, log } = this.#options
+    const { signal } = this.#stop
+    await using lease = await WriterLease.take({
+      connection: connections.commands,
+      keys,
+      stateId,
+      clock,
+      log,
+      signal,
+    })
+    await using writer = await CatalogWriter.open({
+      connection: await connections.openWriter(),
+      keys,
+      scripts,
+      deferredAfterMs: catalog.deferred.afterMs,
+    })
+    const known = await connections.commands.get(keys.origin)
+    if (known !== stateId) await writer.update([], () => ({ writes: [], origin: stateId }))
+    const { manifest, archive, reportsDir, watchdog, onOffered, onImported, onCatalogDecision } =
+      this.#options
+    this.#importer = new Importer({
+      context: {
+        catalog,
+        ranks: rankFields(catalog.feeds),
+        manifest,
+        archive,
+        reportsDir,
+        writer,
+        connection: connections.commands,
+        keys,
+        clock,
+        log,
+        onOffered,
+      },
+      watchdog,
+      onImported,
+      onCatalogDecision,
+    })
+    onReady()
+    try {
+      await this.#importer.run(AbortSignal.any([signal, lease.lost]))
+    } finally {
+      this.#importer = undefined
+    }
+  }
+}
+
+/** What can pass by itself, or with an operator's help; everything else is a bug. */
+function isOperating(error: unknown): boolean {
+  return error instanceof OperatingError || systemErrorCode(error) !== undefined
+}

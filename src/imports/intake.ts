@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { CatalogConfig } from '../config/model.ts'
+import type { Clock } from '../lib/clock.ts'
+import { systemErrorCode } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import { ReleaseStack } from '../lib/release-stack.ts'
+import type { Watchdog } from '../lib/watchdog.ts'
+import type { CatalogKeys } from '../outbox/keys.ts'
+import type { DeliveryOutbox } from '../outbox/model.ts'
+import type { OutboxScripts } from '../outbox/scripts.ts'
+import type { RedisConnections } from '../redis/connections.ts'
+import { openArchive } from '../sources/archive.ts'
+import { openManifest } from '../sources/manifest.ts'
+import { openSources } from '../sources/sources.ts'
+import { ArchiveQueue } from './archive-queue.ts'
+import { applyCatalogDecision } from './catalog-decisions.ts'
+import { ImportRunner } from './import-runner.ts'
+import { NoticePublisher } from './notice-publisher.ts'
+import type { ImportReport } from './report.ts'
+
+export interface IntakeOptions {
+  catalog: CatalogConfig
+  /** `state/<catalog>`. */
+  dir: string
+  connections: RedisConnections
+  keys: CatalogKeys
+  scripts: OutboxScripts
+  outbox: DeliveryOutbox
+  /** `false`: only what commands hand in is accepted; the drop folders are left alone. */
+  watchesDropFolders: boolean
+  /** `false`: files are accepted, but another process imports them. */
+  imports: boolean
+  clock: Clock
+  log: Log
+  watchdog: Watchdog
+  onOffered: () => void
+  onFatal: (error: unknown) => void
+}
+
+/**
+ * Everything of one catalog that only the holder of the state lock does: accepting files and decisions, importing them,
+ * archiving. Disposing it stops accepting first, then importing.
+ */
+export async function openIntake(options: IntakeOptions): Promise<AsyncDisposable> {
+  const { catalog, dir, connections, keys, clock, log } = options
+  const stack = new ReleaseStack()
+  try {
+    const manifest = stack.use('manifest', await openManifest({ dir, clock, log }))
+    const archive = await openArchive({ dir, manifest })
+    const notices = stack.use(
+      'notices',
+      new NoticePublisher({ connection: connections.commands, keys, clock }),
+    )
+    await notices.begin().catch(() => undefined)
+    const archiving = stack.use('archiving', new ArchiveQueue({ archive, manifest, clock, log }))
+    const runner = new ImportRunner({
+      ...options,
+      manifest,
+      archive,
+      reportsDir: join(dir, 'reports'),
+      stateId: await readStateId(dir),
+      onImported: (report, accept) => {
+        logImport(log, report)
+        notices.set(`failed:${report.feed}`, describeFailure(report))
+        archiving.add(accept)
+      },
+      onCatalogDecision: (line) =>
+        applyCatalogDecision({ ...options, connection: connections.commands }, line),
+      onNotice: (text) => notices.set('imports', text),
+    })
+    if (options.imports) {
+      runner.start()
+      stack.use('imports', runner)
+      archiving.start()
+    }
+    const sources = await openSources({
+      catalog,
+      dir,
+      manifest,
+      clock,
+      log,
+      watchesDropFolders: options.watchesDropFolders,
+      onAccepted: () => runner.wake(),
+      onDecision: () => runner.wake(),
+      onNotice: (key, text) => notices.set(key, text),
+    })
+    stack.use('sources', sources)
+    return stack
+  } catch (error) {
+    await stack[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+/** Names this state folder, so that sequences of another one are never taken for its own. */
+async function readStateId(dir: string): Promise<string> {
+  const file = join(dir, 'id')
+  try {
+    return (await readFile(file, 'utf8')).trim()
+  } catch (error) {
+    if (systemErrorCode(error) !== 'ENOENT') throw error
+  }
+  await mkdir(dir, { recursive: true })
+  const id = randomUUID()
+  await writeFile(`${file}.tmp`, `${id}\n`)
+  await rename(`${file}.tmp`, file)
+  return id
+}
+
+function logImport(log: Log, report: ImportReport): void {
+  const { feed, file, sequence, outcome, reason, records, rejected, unchanged, changes, seconds } = report
+  const line = { feed, file, sequence, outcome, reason, records, rejected, unchanged, changes, seconds }
+  if (outcome === 'imported') log.info(line, 'imported')
+  else log.warn(line, outcome === 'held' ? 'imported, with something held' : 'refused')
+}
+
+function describeFailure({ outcome, file, reason, hint }: ImportReport): string | undefined {
+  if (outcome !== 'refused') return undefined
+  return `${file} was refused: ${reason}${hint === undefined ? '' : `. ${hint}`}`
+}

@@ -1,0 +1,82 @@
+import { composeDocument } from '../catalog/compose.ts'
+import { diffDocuments } from '../catalog/diff.ts'
+import { markMissing, mergePatch } from '../catalog/merge.ts'
+import type { Change, ProductPatch, ProductState } from '../catalog/model.ts'
+import type { FieldRanks } from '../catalog/ranks.ts'
+import { decodeState, storedForm } from '../catalog/stored-form.ts'
+import type { FeedName, ProductId } from '../lib/brand.ts'
+import { digestDocument } from '../outbox/digest.ts'
+import type { ProductWrite, StoredProduct } from '../outbox/writer.ts'
+import { emptyTally, type Tally, tallyChange } from './tally.ts'
+
+/** One step for one product: what a record says, or that a full feed no longer names it. */
+export type ProductStep = { patch: ProductPatch } | { missing: ProductId }
+
+interface PlanOptions {
+  steps: readonly ProductStep[]
+  stored: ReadonlyMap<ProductId, StoredProduct>
+  feed: FeedName
+  ranks: FieldRanks
+  urgent: readonly string[]
+}
+
+export interface ChunkPlan {
+  writes: ProductWrite[]
+  changes: Change[]
+  tally: Tally
+}
+
+/** Pure: which products change, how, and into which lane. Products that stay as they are need no write. */
+export function planChunk({ steps, stored, feed, ranks, urgent }: PlanOptions): ChunkPlan {
+  const plan: ChunkPlan = { writes: [], changes: [], tally: emptyTally() }
+  for (const step of steps) {
+    const productId = 'patch' in step ? step.patch.productId : step.missing
+    const before = stored.get(productId)
+    const state = before && readState(before)
+    if ('missing' in step && !state) continue
+    const next =
+      'patch' in step
+        ? mergePatch({ state, patch: step.patch, feed, ranks })
+        : markMissing(state as ProductState, feed)
+    addProduct(plan, { productId, before, next, urgent, missing: 'missing' in step })
+  }
+  return plan
+}
+
+interface ProductOutcome {
+  productId: ProductId
+  before: StoredProduct | undefined
+  next: ProductState
+  urgent: readonly string[]
+  missing: boolean
+}
+
+function addProduct(plan: ChunkPlan, { productId, before, next, urgent, missing }: ProductOutcome): void {
+  const composed = composeDocument(next, productId)
+  const form = storedForm(next, composed)
+  if (composed.kind === 'incomplete') plan.tally.incomplete += 1
+  const documentChanged = !sameBytes(before?.document, form.document)
+  if (!documentChanged && sameBytes(before?.partial, form.partial) && before?.meta === form.meta) return
+  const write: ProductWrite = { productId, ...form, offer: undefined }
+  plan.writes.push(write)
+  if (composed.kind === 'incomplete' || !documentChanged) return
+  const change = diffDocuments({
+    productId,
+    before: before?.document && JSON.parse(before.document.toString('utf8')),
+    after: composed.document,
+    urgent,
+    missing,
+  })
+  if (!change) return
+  tallyChange(plan.tally, change)
+  plan.changes.push(change)
+  write.offer = { digest: digestDocument(composed.bytes), lane: change.lane }
+}
+
+function readState({ document, partial, meta }: StoredProduct): ProductState | undefined {
+  return meta === undefined ? undefined : decodeState({ document, partial, meta })
+}
+
+function sameBytes(one: Buffer | undefined, other: Buffer | undefined): boolean {
+  return one === undefined || other === undefined ? one === other : one.equals(other)
+}

@@ -1,0 +1,42 @@
+import type { Clock } from '../lib/clock.ts'
+import type { AcceptLine } from '../sources/model.ts'
+
+/** How far the running import of a feed is; stands in Redis for `status` and `load`. */
+export interface ProgressState {
+  sequence: number
+  claim: string
+  file: string
+  phase: 'judging' | 'applying' | 'removing'
+  bytes: number
+  bytesRead: number
+  records: number
+}
+
+const everyMs = 250
+
+/** Decides when progress is worth writing down: at most four times a second. */
+export class ImportProgress {
+  readonly #clock: Clock
+  readonly #state: ProgressState
+  #writtenAt = Number.NEGATIVE_INFINITY
+
+  constructor(accept: AcceptLine, clock: Clock) {
+    this.#clock = clock
+    const { sequence, claim, name: file, bytes } = accept
+    this.#state = { sequence, claim, file, phase: 'judging', bytes, bytesRead: 0, records: 0 }
+  }
+
+  /** JSON to write, or undefined when the last is recent enough. `records` are added, `bytesRead` replaces. */
+  update(step: { phase?: ProgressState['phase']; bytesRead?: number; records?: number }): string | undefined {
+    if (step.phase && step.phase !== this.#state.phase) {
+      this.#state.phase = step.phase
+      this.#writtenAt = Number.NEGATIVE_INFINITY
+    }
+    this.#state.bytesRead = step.bytesRead ?? this.#state.bytesRead
+    this.#state.records += step.records ?? 0
+    const now = this.#clock.monotonic()
+    if (now - this.#writtenAt < everyMs) return undefined
+    this.#writtenAt = now
+    return JSON.stringify(this.#state)
+  }
+}

@@ -1,0 +1,76 @@
+import { feedsOf } from '../catalog/stored-form.ts'
+import type { FeedName, ProductId } from '../lib/brand.ts'
+import type { IdTable } from '../records/id-table.ts'
+import type { FeedContext } from './context.ts'
+import { planChunk } from './plan-chunk.ts'
+
+export interface Removals {
+  /** Products of the feed that the file no longer names; their ids stand in the feed's set of held ids. */
+  missing: number
+  /** Products of the feed that were not missing before. */
+  of: number
+}
+
+const idsPerStep = 500
+
+/** Which products of the feed the file no longer names. Bounded memory: the ids are collected in Redis. */
+export async function findRemovals(context: FeedContext, ids: IdTable): Promise<Removals> {
+  const { feed, writer, connection, keys, work } = context
+  await writer.update([], () => ({ writes: [], heldIds: { feed: feed.name, clear: true } }))
+  const removals: Removals = { missing: 0, of: 0 }
+  for await (const page of connection.hscanStream(keys.meta, { count: 1_000 })) {
+    context.signal.throwIfAborted()
+    const add = missingOfPage(page as string[], { feed: feed.name, ids, removals })
+    if (add.length > 0) await writer.update([], () => ({ writes: [], heldIds: { feed: feed.name, add } }))
+    work.advance()
+  }
+  // A scan may name a product twice: the set knows how many there are.
+  removals.missing = await connection.scard(keys.heldIds(feed.name))
+  return removals
+}
+
+/** Marks the collected products as missing; what the feed has named again since is no longer among them. */
+export async function applyRemovals(context: FeedContext, sequence: number): Promise<void> {
+  const { feed, writer, connection, keys, work } = context
+  const set = keys.heldIds(feed.name)
+  for (;;) {
+    context.signal.throwIfAborted()
+    const ids = (await connection.srandmember(set, idsPerStep)) as ProductId[]
+    if (ids.length === 0) return
+    await markMissing(context, { ids, sequence })
+    work.advance()
+    context.onOffered()
+  }
+
+  async function markMissing(of: FeedContext, { ids, sequence }: { ids: ProductId[]; sequence: number }) {
+    await writer.update(ids, (stored) => {
+      const steps = ids.map((missing) => ({ missing }))
+      const { writes, tally } = planChunk({
+        steps,
+        stored,
+        feed: feed.name,
+        ranks: of.ranks,
+        urgent: of.catalog.urgent,
+      })
+      return { writes, heldIds: { feed: feed.name, remove: ids }, counts: { sequence, add: tally } }
+    })
+  }
+}
+
+interface PageOptions {
+  feed: FeedName
+  ids: IdTable
+  removals: Removals
+}
+
+function missingOfPage(page: readonly string[], { feed, ids, removals }: PageOptions): ProductId[] {
+  const missing: ProductId[] = []
+  for (let i = 0; i + 1 < page.length; i += 2) {
+    const [id, meta] = [page[i] as ProductId, page[i + 1] as string]
+    const { feeds, missingFrom } = feedsOf(meta)
+    if (!feeds.has(feed) || missingFrom.has(feed)) continue
+    removals.of += 1
+    if (!ids.has(id)) missing.push(id)
+  }
+  return missing
+}

@@ -1,0 +1,100 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { FeedMode } from '../config/model.ts'
+import type { FeedName } from '../lib/brand.ts'
+import type { RecordIssue } from '../records/model.ts'
+import type { AcceptLine } from '../sources/model.ts'
+import type { Tally } from './tally.ts'
+
+/** How a problem occurs in a file: how often, and its first examples. */
+export interface ProblemSummary {
+  code: string
+  field: string | undefined
+  severity: RecordIssue['severity']
+  count: number
+  examples: RecordIssue[]
+}
+
+/** What `reports/<sequence>-<feed>.json` holds. */
+export interface ImportReport {
+  sequence: number
+  feed: FeedName
+  file: string
+  bytes: number
+  mode: FeedMode
+  acceptedAt: string
+  finishedAt: string
+  seconds: number
+  outcome: 'imported' | 'held' | 'refused'
+  /** Why the file was refused, or what is held and what to do. */
+  reason?: string
+  hint?: string
+  records: number
+  rejected: number
+  warned: number
+  unchanged: number
+  /** Products of the feed that the file no longer names, and out of how many. */
+  removals?: { missing: number; of: number; held: boolean }
+  changes: Tally
+  /** How the file was read: `csv`, delimiter, encoding … */
+  dialect?: string
+  warnings: string[]
+  problems: ProblemSummary[]
+  /** The rejected records as a file that can be corrected and dropped again. */
+  rejectsFile?: string
+}
+
+const examplesMax = 5
+const problemsMax = 200
+
+/** Collects the issues of one file in bounded memory. */
+export class ProblemCollector {
+  readonly #byKey = new Map<string, ProblemSummary>()
+  rejected = 0
+  warned = 0
+
+  /** The issues of one record. */
+  add(issues: readonly RecordIssue[]): void {
+    if (issues.length === 0) return
+    if (issues.some((issue) => issue.severity === 'reject')) this.rejected += 1
+    else this.warned += 1
+    for (const issue of issues) this.#count(issue)
+  }
+
+  /** Most frequent first. */
+  summaries(): ProblemSummary[] {
+    return [...this.#byKey.values()].sort((one, other) => other.count - one.count)
+  }
+
+  #count(issue: RecordIssue): void {
+    const key = `${issue.severity} ${issue.code} ${issue.field ?? ''}`
+    const known = this.#byKey.get(key)
+    if (known) {
+      known.count += 1
+      if (known.examples.length < examplesMax) known.examples.push(issue)
+    } else if (this.#byKey.size < problemsMax) {
+      const { code, field, severity } = issue
+      this.#byKey.set(key, { code, field, severity, count: 1, examples: [issue] })
+    }
+  }
+}
+
+/** Where an import's report and rejects stand. Sorted by sequence when listed. */
+export function reportPaths(reportsDir: string, { sequence, feed, name }: AcceptLine) {
+  const stem = path.join(reportsDir, `${String(sequence).padStart(8, '0')}-${feed}`)
+  const extension = path.extname(name.replace(/\.(gz|zst)$/i, '')) || '.csv'
+  return { report: `${stem}.json`, rejects: `${stem}.rejects${extension}` }
+}
+
+/** Whole or not at all: a reader never sees half a report. */
+export async function writeReport(file: string, report: ImportReport): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true })
+  await writeFile(`${file}.tmp`, `${JSON.stringify(report, undefined, 2)}\n`)
+  await rename(`${file}.tmp`, file)
+}
+
+/** Undefined when there is none. */
+export async function readReport(file: string): Promise<ImportReport | undefined> {
+  const text = await readFile(file, 'utf8').catch(() => undefined)
+  return text === undefined ? undefined : (JSON.parse(text) as ImportReport)
+}

@@ -1,0 +1,86 @@
+import { Worker } from 'node:worker_threads'
+
+/** One activity that is watched: working (must advance) or at rest (nothing to do, or waiting for something outside). */
+export interface WatchedWork {
+  /** There is work that could be done: counts from here, unless it counts already. */
+  expect(): void
+  /** Something was done; the work goes on. */
+  advance(): void
+  /** Nothing to do now, or waiting for Redis, the endpoint, a rate limit, a schedule: no stall. */
+  rest(): void
+}
+
+interface WatchdogOptions {
+  /** Called once, with the name of the work that stands still. */
+  onStall: (name: string) => void
+  /** Ticks of a second without progress after which work counts as stalled. */
+  ticksMax?: number
+  tickMs?: number
+}
+
+/**
+ * Notices that work that could be done is not getting done. Ticks are counted instead of time, so that a process that
+ * was suspended does not look stalled when it wakes. A second thread counts the ticks of this one and ends the process
+ * when the event loop itself stands still.
+ */
+export class Watchdog implements AsyncDisposable {
+  readonly #works = new Map<string, { working: boolean; idleTicks: number }>()
+  readonly #options: Required<WatchdogOptions>
+  readonly #timer: NodeJS.Timeout
+  readonly #heartbeat = new Int32Array(new SharedArrayBuffer(4))
+  readonly #guard: Worker
+
+  constructor({ onStall, ticksMax = 30, tickMs = 1000 }: WatchdogOptions) {
+    this.#options = { onStall, ticksMax, tickMs }
+    this.#timer = setInterval(() => this.#tick(), tickMs)
+    this.#timer.unref()
+    this.#guard = new Worker(guardSource, {
+      eval: true,
+      workerData: { heartbeat: this.#heartbeat, ticksMax, tickMs, pid: process.pid },
+    })
+    this.#guard.unref()
+  }
+
+  /** Begins at rest. */
+  watch(name: string): WatchedWork {
+    const state = { working: false, idleTicks: 0 }
+    this.#works.set(name, state)
+    const setWorking = (working: boolean) => {
+      state.working = working
+      state.idleTicks = 0
+    }
+    const expect = () => {
+      if (!state.working) setWorking(true)
+    }
+    return { expect, advance: () => setWorking(true), rest: () => setWorking(false) }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#guard.terminate()
+  }
+
+  #tick(): void {
+    Atomics.add(this.#heartbeat, 0, 1)
+    for (const [name, state] of this.#works) {
+      if (!state.working) continue
+      state.idleTicks += 1
+      if (state.idleTicks === this.#options.ticksMax) this.#options.onStall(name)
+    }
+  }
+}
+
+/** Plain JavaScript, because a worker started from a string needs no file that the built package would have to find. */
+const guardSource = `
+const { workerData: { heartbeat, ticksMax, tickMs, pid } } = require('node:worker_threads')
+let seen = -1
+let idleTicks = 0
+setInterval(() => {
+  const now = Atomics.load(heartbeat, 0)
+  idleTicks = now === seen ? idleTicks + 1 : 0
+  seen = now
+  if (idleTicks < ticksMax) return
+  require('node:fs').writeSync(2, JSON.stringify({ level: 'fatal', pid, msg: 'the event loop stands still; exiting so that the supervisor starts catalogd again' }) + '\\n')
+  process.kill(pid, 'SIGKILL')
+}, tickMs)
+`

@@ -1,0 +1,226 @@
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { openCatalogClient } from './api/catalog-client.ts'
+import type { CatalogConfig, Config } from './config/model.ts'
+import { CallLog } from './delivery/call-log.ts'
+import { type Delivery, openDelivery } from './delivery/worker.ts'
+import { type IntakeOptions, openIntake } from './imports/intake.ts'
+import type { CatalogName } from './lib/brand.ts'
+import type { Clock } from './lib/clock.ts'
+import type { Log } from './lib/log.ts'
+import { ReleaseStack } from './lib/release-stack.ts'
+import { readVersion } from './lib/version.ts'
+import { Watchdog } from './lib/watchdog.ts'
+import { type CatalogKeys, catalogKeys } from './outbox/keys.ts'
+import { RedisOutbox } from './outbox/outbox.ts'
+import { OutboxScripts } from './outbox/scripts.ts'
+import { openRedis, type RedisConnections } from './redis/connections.ts'
+import { openEmbeddedRedis } from './redis/embedded-redis.ts'
+import { openTicketQueue } from './redis/tickets.ts'
+import { openStateLock } from './sources/state-lock.ts'
+
+/** `watch` accepts files, `import` applies them: both need the state lock, and one process has it. */
+export const roles = ['watch', 'import', 'deliver', 'console'] as const
+export type Role = (typeof roles)[number]
+
+export interface StorageOptions {
+  config: Config
+  clock: Clock
+  log: Log
+  signal?: AbortSignal
+}
+
+/** Redis, embedded or given, for as long as a command needs it. */
+export async function openStorage({ config, clock, log, signal }: StorageOptions) {
+  const stack = new ReleaseStack()
+  try {
+    const until = signal ? { signal } : {}
+    if (config.redisUrl !== '') {
+      const address = { kind: 'url', url: config.redisUrl } as const
+      const connections = stack.use('Redis connections', await openRedis({ address, clock, log, ...until }))
+      return { connections, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() }
+    }
+    const dir = join(config.stateDir, 'redis')
+    const server = stack.use('embedded Redis', await openEmbeddedRedis({ dir, clock, log, ...until }))
+    const address = { kind: 'socket', path: server.socketPath } as const
+    const connections = stack.use('Redis connections', await openRedis({ address, clock, log, ...until }))
+    return { connections, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() }
+  } catch (error) {
+    await stack[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+/** One catalog's keys, scripts and outbox over open connections. */
+export async function openOutbox(options: {
+  catalog: CatalogConfig
+  connections: RedisConnections
+  clock: Clock
+}) {
+  const { catalog, connections, clock } = options
+  const keys = catalogKeys(catalog.name)
+  const scripts = await OutboxScripts.read(keys)
+  const { delivery, deferred } = catalog
+  const outbox = new RedisOutbox({
+    connection: connections.commands,
+    keys,
+    scripts,
+    delivery,
+    deferred,
+    clock,
+  })
+  return { keys, scripts, outbox }
+}
+
+export interface ServiceOptions extends StorageOptions {
+  catalogs: readonly CatalogConfig[]
+  roles: ReadonlySet<Role>
+  connections: RedisConnections
+  /** Default true. */
+  watchesDropFolders?: boolean
+  /** Another process holds the state folder; this one waits for it to end. */
+  onStandby?: (holder: { host: string; pid: number } | undefined) => void
+  /** This process now accepts and imports. */
+  onActive?: () => void
+  /** The process cannot go on: it should end, and its supervisor start it again. */
+  onFatal: (error: unknown) => void
+}
+
+export function stateDirOf(config: Config, catalog: CatalogName): string {
+  return join(config.stateDir, catalog)
+}
+
+/**
+ * The running parts of this process. Opened downstream first (delivery, then imports, then sources) and closed in
+ * reverse, so that nothing is taken in that could not be passed on.
+ */
+export async function openService(options: ServiceOptions): Promise<AsyncDisposable> {
+  const stack = new ReleaseStack()
+  try {
+    const watchdog = stack.use(
+      'watchdog',
+      new Watchdog({ onStall: (name) => options.onFatal(new Error(`no progress for 30 s: ${name}`)) }),
+    )
+    const parts: CatalogParts[] = []
+    for (const catalog of options.catalogs) {
+      const opened = await openOutbox({ ...options, catalog })
+      const part: CatalogParts = { catalog, ...opened, watchdog, delivery: undefined }
+      if (options.roles.has('deliver'))
+        part.delivery = stack.use('delivery', await openCatalogDelivery(options, part))
+      parts.push(part)
+    }
+    if (options.roles.has('watch') || options.roles.has('import')) {
+      stack.use('intake', openIntakes(options, parts))
+    }
+    return stack
+  } catch (error) {
+    await stack[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+interface CatalogParts {
+  catalog: CatalogConfig
+  keys: CatalogKeys
+  scripts: OutboxScripts
+  outbox: RedisOutbox
+  watchdog: Watchdog
+  delivery: Delivery | undefined
+}
+
+/** Waits for the state lock in the background, then accepts and imports until disposed. */
+function openIntakes(options: ServiceOptions, parts: readonly CatalogParts[]): AsyncDisposable {
+  const { config, clock, onStandby, onActive, onFatal } = options
+  const stop = new AbortController()
+  const stack = new ReleaseStack()
+  const run = async () => {
+    const lock = await openStateLock({
+      file: join(config.stateDir, 'lock'),
+      clock,
+      onLost: onFatal,
+      ...(onStandby ? { onStandby } : {}),
+      signal: stop.signal,
+    })
+    stack.use('state lock', lock)
+    for (const part of parts) stack.use('intake', await openIntake(intakeOptions(options, part)))
+    onActive?.()
+  }
+  const running = run().catch((error: unknown) => {
+    if (!stop.signal.aborted) onFatal(error)
+  })
+  return {
+    [Symbol.asyncDispose]: async () => {
+      stop.abort()
+      await running
+      await stack[Symbol.asyncDispose]()
+    },
+  }
+}
+
+function intakeOptions(options: ServiceOptions, part: CatalogParts): IntakeOptions {
+  const { config, connections, clock, log, onFatal, watchesDropFolders = true } = options
+  const { catalog, keys, scripts, outbox, watchdog, delivery } = part
+  return {
+    catalog,
+    dir: stateDirOf(config, catalog.name),
+    connections,
+    keys,
+    scripts,
+    outbox,
+    watchesDropFolders: watchesDropFolders && options.roles.has('watch'),
+    imports: options.roles.has('import'),
+    clock,
+    log: log.child({ catalog: catalog.name }),
+    watchdog,
+    onOffered: () => delivery?.wake(),
+    onFatal,
+  }
+}
+
+async function openCatalogDelivery(options: ServiceOptions, part: CatalogParts): Promise<Delivery> {
+  const { config, connections, clock } = options
+  const { catalog, outbox, watchdog } = part
+  const { api, delivery } = catalog
+  const log = options.log.child({ catalog: catalog.name })
+  const processName = `${hostname().replace(/[^a-z0-9-]/gi, '-')}-${process.pid}-${randomBytes(3).toString('hex')}`
+  // Asked for now, so that a variable that is not set ends the start with a clear message instead of the first call.
+  api.url.value()
+  api.productsToken.value()
+  const stack = new ReleaseStack()
+  const client = stack.use(
+    'API client',
+    openCatalogClient({
+      url: () => api.url.value(),
+      token: () => api.productsToken.value(),
+      timeoutMs: delivery.timeoutMs,
+      connections: delivery.concurrency + 1,
+      bodyBytesMax: delivery.callBytes,
+      version: readVersion(),
+    }),
+  )
+  const dir = join(stateDirOf(config, catalog.name), 'calls')
+  const callLog = stack.use(
+    'call log',
+    new CallLog({ dir, processName, horizonMs: delivery.horizonMs, clock, log }),
+  )
+  const tickets = stack.use(
+    'tickets',
+    await openTicketQueue({ connections, catalog: catalog.name, clock, log }),
+  )
+  const work = watchdog.watch(`delivering ${catalog.name}`)
+  const progress = { expected: () => work.expect(), made: () => work.rest() }
+  const worker = await openDelivery({
+    outbox,
+    client,
+    tickets,
+    config: delivery,
+    processName,
+    clock,
+    log,
+    callLog,
+    progress,
+  })
+  stack.use('delivery', worker)
+  return { wake: () => worker.wake(), [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() }
+}
