@@ -1,19 +1,24 @@
 import { isUtf8 } from 'node:buffer'
-import type { RecordIssue, RecordSlice } from './model.ts'
+import { type RecordIssue, type RecordSlice, reasonColumn } from './model.ts'
 import { sequenceLength } from './utf8-tally.ts'
 
 const replacementCharacter = Buffer.from('\ufffd', 'utf8')
 
 /**
  * Issues of records that were not decodable (rejected), or that already came with replacement characters (warned
- * about), by record number. Costs next to nothing when all of the slices are sound.
+ * about), by record number. In a file of rejects such a character stands where this program could not decode the
+ * original, so there it rejects too. Costs next to nothing when all of the slices are sound.
  */
-export function checkEncoding(slices: readonly RecordSlice[]): Map<number, RecordIssue> {
+export function checkEncoding(
+  slices: readonly RecordSlice[],
+  columns: readonly string[],
+): Map<number, RecordIssue> {
+  const severity = columns.includes(reasonColumn) ? 'reject' : 'warn'
   const issues = new Map<number, RecordIssue>()
   const valid = everyValid(slices)
   for (const slice of slices) {
     if (!valid && !isUtf8(slice.bytes)) issues.set(slice.record, invalid(slice))
-    else if (slice.bytes.includes(replacementCharacter)) issues.set(slice.record, replaced(slice))
+    else if (slice.bytes.includes(replacementCharacter)) issues.set(slice.record, replaced(slice, severity))
   }
   return issues
 }
@@ -40,13 +45,14 @@ function invalid({ record, line, bytes, offset }: RecordSlice): RecordIssue {
   }
 }
 
-function replaced({ record, line }: RecordSlice): RecordIssue {
+function replaced({ record, line }: RecordSlice, severity: RecordIssue['severity']): RecordIssue {
   return {
     record,
     line,
     field: undefined,
     code: 'replacement-character',
-    message: 'holds the character U+FFFD, which stands for text that was lost before the file was written',
-    severity: 'warn',
+    message:
+      'holds the character U+FFFD, which stands for text that was lost: write the right text in its place',
+    severity,
   }
 }

@@ -7,7 +7,7 @@ import { type FileSource, openSource, readFileChunks } from './read-file.ts'
 import { fileRefusal } from './refusal.ts'
 
 /** When an expanding file is taken for a bomb. */
-export interface ExpansionLimits {
+interface ExpansionLimits {
   /** Decompressed bytes per compressed byte … */
   ratioMax: number
   /** … once this much has come out. */
@@ -15,7 +15,7 @@ export interface ExpansionLimits {
 }
 
 /** Real feeds compress 5 to 30 fold; ten thousand equal rows come near 1000. */
-export const expansionLimits: ExpansionLimits = { ratioMax: 1000, fromBytes: 64 * 2 ** 20 }
+const expansionLimits: ExpansionLimits = { ratioMax: 1000, fromBytes: 64 * 2 ** 20 }
 
 /** Large reads for plain files: 1 MB costs a quarter of what 64 KB chunks do. */
 const plainChunkBytes = 2 ** 20

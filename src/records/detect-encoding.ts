@@ -35,14 +35,18 @@ export function detectEncoding(head: Buffer, configured: Encoding | undefined): 
   return { encoding: detectUtf16(head) ?? detectSingleByte(head), basis: 'detected' }
 }
 
-/** Separators, digits and line ends are ASCII in every feed: in UTF-16 each has a zero byte, always on the same side. */
+/**
+ * Separators, digits and line ends are ASCII in every feed: in UTF-16 each has a zero byte, always on the same side.
+ * The first character nearly always is too; where it is not, far more zeros are asked for, since a stray zero byte in
+ * a short file proves nothing.
+ */
 function detectUtf16(head: Buffer): Encoding | undefined {
   const zeros: [number, number] = [0, 0]
   for (let at = 0; at < head.length; at++) if (head[at] === 0) zeros[(at % 2) as 0 | 1] += 1
   const [even, odd] = zeros
-  const enough = head.length / 2 / 20
-  if (odd > enough && odd > even * 10) return 'utf-16le'
-  if (even > enough && even > odd * 10) return 'utf-16be'
+  const units = head.length / 2
+  if (odd > even * 10 && odd > units * (head[1] === 0 ? 0.05 : 0.25)) return 'utf-16le'
+  if (even > odd * 10 && even > units * (head[0] === 0 ? 0.05 : 0.25)) return 'utf-16be'
   return undefined
 }
 

@@ -15,7 +15,7 @@ export class HashTable {
   #size = 0
 
   constructor({ withValues }: { withValues: boolean }) {
-    const capacity = 1024
+    const capacity = 256
     this.#low = new Uint32Array(capacity)
     this.#high = new Uint32Array(capacity)
     this.#values = withValues ? new Uint32Array(capacity) : undefined

@@ -1,5 +1,5 @@
 import xxhash from 'xxhash-wasm'
-import { HashTable } from './hash-table.ts'
+import { PartitionedTable } from './partitioned-table.ts'
 
 /** The product ids of one file. */
 export interface IdTable {
@@ -17,8 +17,8 @@ export interface IdTable {
  * such a file share a hash once in 400,000 files. Only ids that repeat have their last record noted.
  */
 export class IdTableBuilder implements IdTable {
-  readonly #seen = new HashTable({ withValues: false })
-  readonly #lastRecords = new HashTable({ withValues: true })
+  readonly #seen = new PartitionedTable({ withValues: false })
+  readonly #lastRecords = new PartitionedTable({ withValues: true })
   readonly #hash: (id: string) => bigint
   readonly #wide = new BigUint64Array(1)
   readonly #halves = new Uint32Array(this.#wide.buffer)
@@ -43,18 +43,17 @@ export class IdTableBuilder implements IdTable {
   /** Records in file order. */
   add(id: string, record: number): void {
     const [low, high] = this.#hashOf(id)
-    if (!this.#seen.put(low, high)) this.#lastRecords.put(low, high, record)
+    if (!this.#seen.of(high).put(low, high)) this.#lastRecords.of(high).put(low, high, record)
   }
 
   has(id: string): boolean {
     const [low, high] = this.#hashOf(id)
-    return this.#seen.has(low, high)
+    return this.#seen.of(high).has(low, high)
   }
 
   isLast(id: string, record: number): boolean {
-    if (this.#lastRecords.size === 0) return true
     const [low, high] = this.#hashOf(id)
-    const last = this.#lastRecords.get(low, high)
+    const last = this.#lastRecords.of(high).get(low, high)
     return last === undefined || last === record
   }
 

@@ -31,12 +31,12 @@ export async function* readRecords(options: ReadOptions): AsyncGenerator<RecordB
 }
 
 /** Parses a selection of the slices of one batch. */
-export function parseSlices(
+function parseSlices(
   slices: readonly RecordSlice[],
   dialect: Dialect,
   columns: readonly string[],
 ): Omit<RecordBatch, 'bytesRead'> {
-  const encodingIssues = checkEncoding(slices)
+  const encodingIssues = checkEncoding(slices, columns)
   const results = dialect.type === 'csv' ? parseCsv(slices, dialect, columns) : parseNdjson(slices, columns)
   const records: ParsedRecord[] = []
   const rejected: RejectedRecord[] = []

@@ -130,6 +130,15 @@ describe('the encoding of a file without a byte order mark', () => {
     expect(JSON.stringify(records)).not.toContain('\ufffd')
   })
 
+  it('is not UTF-16 for a stray zero byte, but may be without ASCII at its beginning', async () => {
+    const stray = await judge(await folder.write('a.csv', 'id,na\0me\n1,a\n'))
+    expect(stray.dialect.encoding).toBe('utf-8')
+    const text = encode('品名,id,价格\r\n衬衫,a-1,12.50\r\n', 'utf-16be', { mark: false })
+    const { judgement, records } = await judgeAndRead(await folder.write('a.csv', text))
+    expect(judgement.dialect.encoding).toBe('utf-16be')
+    expect(records[0]?.cells).toEqual(['衬衫', 'a-1', '12.50'])
+  })
+
   it('rejects records with bytes that Windows-1252 does not define', async () => {
     const text = Buffer.from('id,name\n1,caf\xe9\n2,\x81\n', 'latin1')
     const { records, rejected } = await judgeAndRead(await folder.write('a.csv', text))

@@ -22,7 +22,7 @@ describe('the table of ids', () => {
   })
 
   it('equals a map, also for hashes that share slots or are zero', () => {
-    const words = fc.constantFrom(0, 1, 2, 3, 1024, 2048, 4096, 0xffff_ffff)
+    const words = fc.constantFrom(0, 1, 2, 3, 256, 512, 4096, 0xffff_ffff)
     fc.assert(
       fc.property(fc.array(fc.tuple(words, words, fc.nat(1000)), { maxLength: 80 }), (entries) => {
         const table = new HashTable({ withValues: true })

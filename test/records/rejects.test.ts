@@ -101,6 +101,17 @@ describe('a file of rejected records', () => {
     expect(records[0]?.cells.slice(1)).toEqual(['1', 'x'])
   })
 
+  it('does not bring in undecodable text when it is dropped again uncorrected', async () => {
+    const good = Array.from({ length: 9 }, (_, index) => `${index},ä\n`).join('')
+    const text = Buffer.concat([Buffer.from(`id,name\n${good}9,caf`), Buffer.of(0xe9), Buffer.from('\n')])
+    const source = await folder.write('a.csv', text)
+    const first = await judgeAndRead(source)
+    expect(first.rejected.map(({ record }) => record)).toEqual([10])
+    const again = await judgeAndRead(await writeRejects(source, first.rejected))
+    expect([again.records.length, again.rejected.length]).toEqual([0, 1])
+    expect(again.issues).toMatchObject([{ code: 'replacement-character', severity: 'reject' }])
+  })
+
   it('has no cell broken by its reason where there are no quotes', async () => {
     const source = await folder.write('a.csv', 'id|name\n"1|x"\n')
     const judgement = await judge(source, { format: { quote: 'none' } })

@@ -192,3 +192,14 @@ describe('records and cells equal csv-parse over the whole text', () => {
     )
   })
 })
+
+it('records that only look like neighbours are parsed each from its own memory', () => {
+  const memory = (text: string) => Buffer.from(new Uint8Array(Buffer.from(text)).buffer)
+  const dialect = dialectOf({ delimiter: ',', quote: '"', lineEnd: '\n' })
+  const slices = [
+    { bytes: memory('a,b\nc,d').subarray(0, 3), record: 1, line: 1, offset: 0 },
+    { bytes: memory('x,x\ne,f').subarray(4), record: 2, line: 2, offset: 4 },
+  ]
+  const results = parseCsv(slices, dialect, ['x', 'y'])
+  expect(results).toMatchObject([{ parsed: { cells: ['a', 'b'] } }, { parsed: { cells: ['e', 'f'] } }])
+})
