@@ -8,7 +8,7 @@ export type RedisAddress = { kind: 'url'; url: string } | { kind: 'socket'; path
  * A connection that stays silent so long although a reply is due is given up and made anew: a black-holed connection is
  * never reported by the operating system within a useful time.
  */
-export const silenceMaxMs = 10_000
+const silenceMaxMs = 10_000
 
 /** BullMQ blocks up to 10 s while it waits for a delayed ticket: its silence is no failure. */
 const blockingSilenceMaxMs = 15_000

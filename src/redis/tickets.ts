@@ -44,7 +44,7 @@ export async function openTicketQueue(options: OpenTicketQueueOptions): Promise<
  * The BullMQ queue `deliveries` of one catalog. A ticket may be lost or run twice at any time; callers ensure the
  * tickets that should exist every second.
  */
-export class TicketQueue implements AsyncDisposable {
+class TicketQueue implements AsyncDisposable {
   readonly #options: OpenTicketQueueOptions
   readonly #queue: Queue
   readonly #prefix: string
