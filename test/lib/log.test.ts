@@ -117,5 +117,9 @@ describe('redaction', () => {
     expect(redactText('{"price":5,"supplier_cost":3.25,"name":"a"}')).toBe(
       '{"price":5,"supplier_cost":********,"name":"a"}',
     )
+    expect(redactText('{\\"supplier_cost\\":\\"3.25\\"} supplier_cost=4')).toBe(
+      '{\\"supplier_cost\\":\\"********\\"} supplier_cost=********',
+    )
+    expect(redactText('fields.supplier_cost: found nothing')).toBe('fields.supplier_cost: found nothing')
   })
 })

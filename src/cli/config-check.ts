@@ -1,0 +1,122 @@
+import { access, constants } from 'node:fs/promises'
+import { rankFields } from '../catalog/ranks.ts'
+import type { LoadedConfig } from '../config/load.ts'
+import type { CatalogConfig, Deferred, FeedConfig } from '../config/model.ts'
+import { ConfigProblemsError } from '../config/problems.ts'
+import { ConfigError, ExitCode, systemErrorCode } from '../lib/errors.ts'
+import type { CommandDefinition } from './command.ts'
+import type { CommandContext } from './context.ts'
+import { countOf, formatTable } from './table.ts'
+
+/** `--json` prints it; documented in the README. */
+interface Report {
+  file: string
+  valid: true
+  catalogs: CatalogReport[]
+  /** Correct, but not as complete as `start` needs it, or without effect. */
+  notes: string[]
+}
+
+interface CatalogReport {
+  name: string
+  feeds: { name: string; drop: string; files: FeedConfig['files'] }[]
+  /** Fields that several feeds map; the value of the first one counts. */
+  overlaps: { field: string; feeds: string[]; owned: boolean }[]
+}
+
+export const configCheckCommand: CommandDefinition = {
+  usage: 'check',
+  summary: 'check the configuration and show which feed writes which field',
+  details: 'Reports all problems at once, each with file, line and column. Touches nothing.',
+  examples: ['catalogd config check', 'catalogd config check --config shop.yaml --json'],
+  async run(context) {
+    try {
+      const report = await inspect(await context.loadedConfig(), context.configFile)
+      context.print(report, () => formatReport(report))
+      return ExitCode.done
+    } catch (error) {
+      // With --json the problems are the result, not a failure of the command.
+      if (!(error instanceof ConfigProblemsError) || !context.json) throw error
+      printProblems(context, error)
+      return ExitCode.usage
+    }
+  },
+}
+
+function printProblems(context: CommandContext, { problems, message }: ConfigProblemsError): void {
+  context.print({ file: context.configFile, valid: false, problems }, () => message)
+}
+
+async function inspect({ config, withoutEffect }: LoadedConfig, file: string): Promise<Report> {
+  const catalogs = [...config.catalogs.values()]
+  const notes = [
+    ...catalogs.flatMap(({ api }) => [...noteMissing(api.url), ...noteMissing(api.productsToken)]),
+    ...(await Promise.all(catalogs.map(noteFolders))).flat(),
+    ...withoutEffect.map((part) => `${part} has no effect yet in this version`),
+  ]
+  return { file, valid: true, catalogs: catalogs.map(describeCatalog), notes }
+}
+
+function describeCatalog({ name, feeds }: CatalogConfig): CatalogReport {
+  const { overlaps } = rankFields(feeds)
+  return {
+    name,
+    feeds: [...feeds.values()].map((feed) => ({ name: feed.name, drop: feed.dropDir, files: feed.files })),
+    overlaps: overlaps.map(({ field, feeds: ranked, isOwned }) => ({
+      field,
+      feeds: [...ranked],
+      owned: isOwned,
+    })),
+  }
+}
+
+function noteMissing(deferred: Deferred<unknown>): string[] {
+  try {
+    deferred.value()
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return [`${error.message}: deliveries need it`]
+    throw error
+  }
+}
+
+async function noteFolders({ name, feeds }: CatalogConfig): Promise<string[]> {
+  const notes = [...feeds.values()].map(async (feed) => {
+    const reason = await unusable(feed.dropDir)
+    return reason === undefined ? [] : [`catalogs.${name}.feeds.${feed.name}.drop: ${feed.dropDir} ${reason}`]
+  })
+  return (await Promise.all(notes)).flat()
+}
+
+/** Accepted files are renamed out of the folder, which takes the right to write. */
+async function unusable(folder: string): Promise<string | undefined> {
+  try {
+    await access(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+    return undefined
+  } catch (error) {
+    const code = systemErrorCode(error)
+    return code === 'ENOENT' ? 'does not exist' : `cannot be read and written (${code})`
+  }
+}
+
+function formatReport({ file, catalogs, notes }: Report): string {
+  const feeds = catalogs.reduce((sum, catalog) => sum + catalog.feeds.length, 0)
+  const counts = `${countOf(catalogs.length, 'catalog')}, ${countOf(feeds, 'feed')}`
+  const parts = [`${file} is correct: ${counts}.`, ...catalogs.map(formatCatalog)]
+  if (notes.length > 0) parts.push(`Notes:\n${notes.map((note) => `- ${note}`).join('\n')}`)
+  return parts.join('\n\n')
+}
+
+function formatCatalog({ name, feeds, overlaps }: CatalogReport): string {
+  const rows = feeds.flatMap((feed) =>
+    feed.files.map(({ mode, pattern }) => [feed.name, mode, pattern, feed.drop]),
+  )
+  const table = formatTable([['feed', 'mode', 'files', 'drop folder'], ...rows], '  ')
+  if (overlaps.length === 0) return `${name}\n${table}`
+  const fields = overlaps.map((overlap) => [overlap.field, formatWriters(overlap)])
+  return `${name}\n${table}\n\n  Fields that several feeds write; the first feed's value counts:\n${formatTable(fields, '  ')}`
+}
+
+function formatWriters({ feeds: [writer, ...others], owned }: CatalogReport['overlaps'][number]): string {
+  return `${writer}${owned ? ' (owns it)' : ''}, then ${others.join(', ')}`
+}

@@ -1,0 +1,125 @@
+import { productFields } from '../api/contract/product.ts'
+import { checkRule } from '../catalog/mapping.ts'
+import { locateConfig, logLevelOf } from '../config/environment.ts'
+import { type LoadedConfig, readConfig } from '../config/load.ts'
+import type { CatalogConfig } from '../config/model.ts'
+import { suggestion } from '../config/problems.ts'
+import type { Environment } from '../config/variables.ts'
+import type { CatalogName } from '../lib/brand.ts'
+import type { Clock } from '../lib/clock.ts'
+import { ConfigError } from '../lib/errors.ts'
+import { type Log, type LogLevel, openLog } from '../lib/log.ts'
+
+export interface OutputStream {
+  write(text: string): unknown
+  isTTY?: boolean
+  columns?: number
+}
+
+/** What a command is run in: the real process, or what a test gives. */
+export interface Surroundings {
+  stdout: OutputStream
+  stderr: OutputStream
+  environment: Environment
+  clock: Clock
+  /** Aborted when the command shall end. */
+  signal: AbortSignal
+}
+
+/** Options that every command takes. */
+export interface CommonOptions {
+  config?: string
+  catalog?: string
+  json?: boolean
+}
+
+/** What a command is given: configuration on demand, output, log, and the wish to end. */
+export class CommandContext {
+  readonly json: boolean
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  readonly #surroundings: Surroundings
+  readonly #options: CommonOptions
+  readonly #logLevel: LogLevel
+  #loaded: Promise<LoadedConfig> | undefined
+  #log: Log | undefined
+
+  constructor(surroundings: Surroundings, options: CommonOptions, logLevel: LogLevel) {
+    this.#surroundings = surroundings
+    this.#options = options
+    this.#logLevel = logLevel
+    this.json = options.json === true
+    this.clock = surroundings.clock
+    this.signal = surroundings.signal
+  }
+
+  /** Opened at the first use; lines go to standard error. */
+  get log(): Log {
+    const { environment, stderr } = this.#surroundings
+    this.#log ??= openLog({ level: logLevelOf(environment, this.#logLevel), stream: stderr })
+    return this.#log
+  }
+
+  /** Whether a person watches the output: progress bars and colours are for them only. */
+  get isTerminal(): boolean {
+    return this.#surroundings.stdout.isTTY === true && !this.json
+  }
+
+  get columns(): number {
+    return this.#surroundings.stdout.columns ?? 80
+  }
+
+  /** As `--config`, CATALOGD_CONFIG or one of the usual places names it. */
+  get configFile(): string {
+    return this.#options.config ?? locateConfig(this.#surroundings.environment, process.cwd())
+  }
+
+  /** Read once, at the first use. */
+  async loadedConfig(): Promise<LoadedConfig> {
+    const { environment } = this.#surroundings
+    this.#loaded ??= readConfig({ file: this.configFile, env: environment, productFields, checkRule })
+    return this.#loaded
+  }
+
+  /** The catalog that `--catalog` names; without it the only one. */
+  async catalog(): Promise<CatalogConfig> {
+    const [first, ...others] = await this.catalogs()
+    if (first !== undefined && others.length === 0) return first
+    const names = [first, ...others].map((catalog) => catalog?.name).join(', ')
+    throw new ConfigError('catalog-missing', `the configuration has several catalogs: ${names}`, {
+      hint: 'Choose one with --catalog',
+    })
+  }
+
+  /** The catalog that `--catalog` names; without it all of them. */
+  async catalogs(): Promise<CatalogConfig[]> {
+    const { config } = await this.loadedConfig()
+    const asked = this.#options.catalog
+    if (asked === undefined) return [...config.catalogs.values()]
+    const catalog = config.catalogs.get(asked as CatalogName)
+    if (catalog !== undefined) return [catalog]
+    const meant = suggestion(asked, [...config.catalogs.keys()])
+    throw new ConfigError('catalog-unknown', `--catalog: found "${asked}", which is no catalog${meant}`, {
+      hint: `Catalogs stand under "catalogs" in ${this.configFile}`,
+    })
+  }
+
+  /** The result: one JSON document with `--json`, otherwise the text. Both go to standard output. */
+  print(value: unknown, text: () => string): void {
+    this.#write(this.json ? JSON.stringify(value, undefined, 2) : text())
+  }
+
+  /** One of many results as they come: a line of JSON each with `--json`. */
+  printLine(value: unknown, text: () => string): void {
+    this.#write(this.json ? JSON.stringify(value) : text())
+  }
+
+  /** For the person who waits, on standard error: not part of the result, nothing with `--json`. */
+  note(text: string): void {
+    if (!this.json) this.#surroundings.stderr.write(`${text}\n`)
+  }
+
+  #write(text: string): void {
+    this.#surroundings.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
+  }
+}

@@ -1,0 +1,55 @@
+import { constants } from 'node:os'
+import type { Writable } from 'node:stream'
+
+/** The command was asked to end before it was done. */
+export class InterruptedError extends Error {
+  readonly signal: NodeJS.Signals
+
+  constructor(signal: NodeJS.Signals) {
+    super(`interrupted by ${signal}`)
+    this.name = 'InterruptedError'
+    this.signal = signal
+  }
+
+  /** As shells report a process that a signal ended. */
+  get exitCode(): number {
+    return 128 + constants.signals[this.signal]
+  }
+}
+
+const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+export interface Interrupts extends Disposable {
+  /** Aborted with an InterruptedError by the first signal, or when nobody reads the output any more. */
+  readonly signal: AbortSignal
+}
+
+/** The first signal asks the command to end well; a second one ends the process at once. */
+export function openInterrupts(process: NodeJS.Process): Interrupts {
+  const controller = new AbortController()
+  const listeners = endingSignals.map((name) => {
+    const listener = () => {
+      const error = new InterruptedError(name)
+      if (controller.signal.aborted) process.exit(error.exitCode)
+      controller.abort(error)
+    }
+    process.on(name, listener)
+    return () => process.off(name, listener)
+  })
+  // `catalogd … | head` closes the pipe early: that is no failure worth a stack.
+  ignoreClosedPipe(process.stdout, () => controller.abort(new InterruptedError('SIGPIPE')))
+  ignoreClosedPipe(process.stderr, () => {})
+  return {
+    signal: controller.signal,
+    [Symbol.dispose]: () => {
+      for (const remove of listeners) remove()
+    },
+  }
+}
+
+function ignoreClosedPipe(stream: Writable, onClosed: () => void): void {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    onClosed()
+  })
+}

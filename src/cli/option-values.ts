@@ -1,0 +1,22 @@
+import { InvalidArgumentError } from 'commander'
+import { parseDuration } from '../config/duration.ts'
+
+/** What is wrong with the value of an option or argument: what is expected. Ends the command with exit code 2. */
+export function usageError(expected: string): Error {
+  return new InvalidArgumentError(`Expected ${expected}.`)
+}
+
+export function wholeNumberOption({ min, max }: { min: number; max: number }): (text: string) => number {
+  return (text) => {
+    const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+    if (number >= min && number <= max) return number
+    throw usageError(`a whole number from ${min} to ${max}`)
+  }
+}
+
+/** Milliseconds, as a plain number or as in the configuration (`200`, `200ms`, `2s`). */
+export function delayOption(text: string): number {
+  const delayMs = /^\d{1,9}$/.test(text) ? Number(text) : parseDuration(text)
+  if (delayMs !== undefined) return delayMs
+  throw usageError('milliseconds, or a duration such as 200ms or 2s')
+}

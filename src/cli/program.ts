@@ -1,0 +1,116 @@
+import { Command, Option } from 'commander'
+import { ExitCode } from '../lib/errors.ts'
+import type { CommandDefinition, OptionDefinition } from './command.ts'
+import { configCommand } from './config.ts'
+import { CommandContext, type CommonOptions, type Surroundings } from './context.ts'
+import { reportFailure } from './failures.ts'
+import { initCommand } from './init.ts'
+import { sandboxCommand } from './sandbox.ts'
+import { readVersion } from './version.ts'
+
+/**
+ * All commands, in the order of `--help`. A command is a file of its own that exports a `CommandDefinition`
+ * (command.ts) and stands here; nothing else is needed:
+ *
+ * ```ts
+ * export const statusCommand: CommandDefinition<{ all: boolean }> = {
+ *   usage: 'status [feed]',
+ *   summary: 'what waits, what runs, what is wrong',
+ *   examples: ['catalogd status --json'],
+ *   options: [{ flags: '--all', description: 'show what is well, too', default: false }],
+ *   async run(context, { args: [feed], options }) {
+ *     const { openStatus } = await import('../service.ts') // late: `--help` needs no stage
+ *     const catalog = await context.catalog() // --config and --catalog are dealt with
+ *     context.print(status, () => formatStatus(status)) // --json too
+ *     return ExitCode.done
+ *   },
+ * }
+ * ```
+ *
+ * A command that cannot do its work throws an OperatingError; the message, the hint and the exit code are its own. One
+ * that runs long ends when `context.signal` is aborted: well (exit code 0, `start` and `sandbox`), or by throwing the
+ * signal's reason when its work is not done (exit code 130 or 143).
+ */
+const allCommands: readonly CommandDefinition[] = [initCommand, configCommand, sandboxCommand]
+
+export interface ProgramOptions extends Surroundings {
+  /** Without the executable and the script. */
+  argv: readonly string[]
+  commands?: readonly CommandDefinition[]
+}
+
+/** Runs one command line. Answers the exit code; never throws. */
+export async function runProgram({
+  argv,
+  commands = allCommands,
+  ...surroundings
+}: ProgramOptions): Promise<number> {
+  const { stdout, stderr, signal } = surroundings
+  const program = new Command('catalogd')
+    .description('Turns the feed files an ERP drops into the smallest stream of product upserts.')
+    .version(await readVersion())
+    .option(
+      '--config <file>',
+      'configuration (default: $CATALOGD_CONFIG, config/catalogd.yaml or catalogd.yaml)',
+    )
+    .option('--catalog <name>', 'catalog to work on (default: the only one)')
+    .option('--json', 'print JSON instead of text')
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(text),
+      // Failures are reported in one place, below.
+      outputError: () => {},
+    })
+  let exitCode: number = ExitCode.done
+  const run: Run = async (definition, command) => {
+    const options = command.optsWithGlobals<CommonOptions>()
+    const context = new CommandContext(surroundings, options, definition.logLevel ?? 'warn')
+    exitCode = (await definition.run?.(context, { args: command.args, options })) ?? ExitCode.done
+  }
+  addCommands(program, commands, run)
+  addExamples(program, ['catalogd init', 'catalogd config check', 'catalogd sandbox'])
+  try {
+    await program.parseAsync(argv, { from: 'user' })
+    return exitCode
+  } catch (error) {
+    const failure = signal.aborted && isAbort(error) ? signal.reason : error
+    return reportFailure(failure, { stderr, json: argv.includes('--json') })
+  }
+}
+
+type Run = (definition: CommandDefinition, command: Command) => Promise<void>
+
+function addCommands(parent: Command, definitions: readonly CommandDefinition[], run: Run): void {
+  for (const definition of definitions) {
+    // Not addCommand: a child made this way inherits how the parent prints and ends.
+    const command = parent.command(definition.usage).summary(definition.summary)
+    command.description(describe(definition))
+    for (const option of definition.options ?? []) command.addOption(toOption(option))
+    if (definition.run) command.action(() => run(definition, command))
+    addCommands(command, definition.commands ?? [], run)
+    addExamples(command, definition.examples)
+  }
+}
+
+function describe({ summary, details }: CommandDefinition): string {
+  const sentence = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`
+  return details === undefined ? sentence : `${sentence}\n${details}`
+}
+
+function toOption({ flags, description, default: preset, parse }: OptionDefinition): Option {
+  const option = new Option(flags, description)
+  if (preset !== undefined) option.default(preset)
+  if (parse !== undefined) option.argParser((text) => parse(text))
+  return option
+}
+
+function addExamples(command: Command, examples: readonly string[]): void {
+  const title = examples.length === 1 ? 'Example' : 'Examples'
+  command.addHelpText('after', `\n${title}:\n${examples.map((example) => `  $ ${example}`).join('\n')}`)
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError'
+}

@@ -1,0 +1,39 @@
+import type { CommandDefinition } from '../../src/cli/command.ts'
+import { runProgram } from '../../src/cli/program.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+
+export interface Ran {
+  exitCode: number
+  stdout: string
+  stderr: string
+}
+
+interface RunOptions {
+  env?: Record<string, string>
+  commands?: readonly CommandDefinition[]
+  signal?: AbortSignal
+  onOutput?: (text: string) => void
+  isTTY?: boolean
+}
+
+/** Runs one command line in this process and collects what it writes. */
+export async function runCli(argv: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  const ran = { exitCode: 0, stdout: '', stderr: '' }
+  const stream = (name: 'stdout' | 'stderr') => ({
+    isTTY: options.isTTY ?? false,
+    write: (text: string) => {
+      ran[name] += text
+      options.onOutput?.(text)
+    },
+  })
+  ran.exitCode = await runProgram({
+    argv,
+    stdout: stream('stdout'),
+    stderr: stream('stderr'),
+    environment: options.env ?? {},
+    clock: systemClock,
+    signal: options.signal ?? new AbortController().signal,
+    ...(options.commands === undefined ? {} : { commands: options.commands }),
+  })
+  return ran
+}
