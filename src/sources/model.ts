@@ -20,6 +20,8 @@ export interface AcceptLine {
   acceptedAt: string
   /** The claim that this file was first accepted as, when it grew afterwards. */
   grownFrom?: ClaimId
+  /** Every product it names is sent again, changed or not. */
+  resend?: true
 }
 
 /** After the import: content hash, and where the archive holds the file now (relative to the archive folder). */
@@ -46,6 +48,11 @@ export type Decision =
   /** Empty: all products of the catalog. */
   | { decision: 'resync'; ids: ProductId[] }
 
-export type DecisionLine = { kind: 'decision'; sequence: AcceptSequence; request: string; at: string } & Decision
+export type DecisionLine = {
+  kind: 'decision'
+  sequence: AcceptSequence
+  request: string
+  at: string
+} & Decision
 
 export type ManifestLine = AcceptLine | ArchiveLine | OutcomeLine | DecisionLine

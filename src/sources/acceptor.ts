@@ -1,0 +1,147 @@
+import { rename, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock } from '../lib/clock.ts'
+import { systemErrorCode } from '../lib/errors.ts'
+import { ClaimIds, type ClaimParts, claimFileName } from './claim-name.ts'
+import { copyDurably, removeIfPresent, syncFile, syncFolder } from './durable.ts'
+import { copyName, layoutOf } from './layout.ts'
+import type { Manifest } from './manifest.ts'
+import type { NewLine } from './manifest-lines.ts'
+import type { AcceptLine, ClaimId } from './model.ts'
+import { freeBytes, fullError, isFull, spareBytes } from './space.ts'
+
+interface AcceptorOptions {
+  /** `state/<catalog>`. */
+  dir: string
+  manifest: Manifest
+  clock: Clock
+}
+
+/**
+ * Gives claimed files their lines. A file counts, and is used, only with its line; one that stands in the archive
+ * without a line, and is not in flight, is left for `recoverArchive`.
+ */
+export class Acceptor {
+  readonly archiveDir: string
+  readonly manifest: Manifest
+  readonly claimIds: ClaimIds
+  readonly #clock: Clock
+  readonly #inFlight = new Set<ClaimId>()
+  #leftClaims = false
+
+  constructor({ dir, manifest, clock }: AcceptorOptions) {
+    this.manifest = manifest
+    this.archiveDir = layoutOf(dir).archiveDir
+    this.claimIds = new ClaimIds(clock)
+    this.#clock = clock
+  }
+
+  /** Runs a step during which recovery leaves these claims alone. */
+  async whileInFlight<T>(claims: readonly ClaimId[], step: () => Promise<T>): Promise<T> {
+    for (const claim of claims) this.#inFlight.add(claim)
+    try {
+      return await step()
+    } finally {
+      for (const claim of claims) this.#inFlight.delete(claim)
+    }
+  }
+
+  isInFlight(claim: ClaimId): boolean {
+    return this.#inFlight.has(claim)
+  }
+
+  /** A claim could neither be given its line nor be undone: recovery has work. */
+  leaveClaims(): void {
+    this.#leftClaims = true
+  }
+
+  /** True once after `leaveClaims`. */
+  takeLeftClaims(): boolean {
+    const left = this.#leftClaims
+    this.#leftClaims = false
+    return left
+  }
+
+  /** Files that carry their claim already (from the inbox). Safe to repeat: a claim is accepted once. */
+  async acceptClaimed(files: readonly { path: string; parts: ClaimParts }[]): Promise<AcceptLine[]> {
+    await this.requireSpace(0)
+    const claims = files.map(({ parts }) => parts.claim)
+    return this.whileInFlight(claims, () =>
+      this.#orLeave(async () => {
+        const lines: NewLine[] = []
+        for (const { path, parts } of files) {
+          const bytes = await this.#bring(path, claimFileName(parts))
+          lines.push(this.lineOf(parts, bytes))
+        }
+        await syncFolder(this.archiveDir)
+        const accepted = await this.append(lines)
+        // Only files that had to be copied are still there.
+        for (const { path } of files) await removeIfPresent(path)
+        return accepted
+      }),
+    )
+  }
+
+  /** Content that was written on after it was accepted, as a new file. */
+  acceptCopy(path: string, parts: ClaimParts): Promise<AcceptLine[]> {
+    return this.whileInFlight([parts.claim], () =>
+      this.#orLeave(async () => {
+        const line = this.lineOf(parts, await this.copyIntoArchive(path, claimFileName(parts)))
+        await syncFolder(this.archiveDir)
+        return this.append([line])
+      }),
+    )
+  }
+
+  /** The accept lines among what was written; lines that stood there already are not among them. */
+  async append(lines: readonly NewLine[]): Promise<AcceptLine[]> {
+    const written = await this.manifest.append(lines)
+    return written.filter((line) => line.kind === 'accept')
+  }
+
+  lineOf({ claim, feed, mode, name, grownFrom, resend }: ClaimParts, bytes: number): NewLine {
+    const acceptedAt = new Date(this.#clock.now()).toISOString()
+    return {
+      kind: 'accept',
+      claim,
+      feed,
+      mode,
+      name,
+      bytes,
+      asOf: acceptedAt,
+      acceptedAt,
+      ...(grownFrom === undefined ? {} : { grownFrom }),
+      ...(resend ? { resend } : {}),
+    }
+  }
+
+  /** Throws when so many bytes cannot be copied into the archive with room to spare. */
+  async requireSpace(bytes: number): Promise<void> {
+    if ((await freeBytes(this.archiveDir)) < bytes + spareBytes) throw fullError(this.archiveDir)
+  }
+
+  async copyIntoArchive(from: string, fileName: string): Promise<number> {
+    await this.requireSpace((await stat(from)).size)
+    return copyDurably(from, join(this.archiveDir, fileName), join(this.archiveDir, copyName(fileName)))
+  }
+
+  async #bring(path: string, fileName: string): Promise<number> {
+    const target = join(this.archiveDir, fileName)
+    try {
+      await rename(path, target)
+    } catch (error) {
+      if (systemErrorCode(error) !== 'EXDEV') throw error
+      return this.copyIntoArchive(path, fileName)
+    }
+    return syncFile(target)
+  }
+
+  async #orLeave<T>(step: () => Promise<T>): Promise<T> {
+    try {
+      return await step()
+    } catch (error) {
+      this.leaveClaims()
+      throw isFull(error) ? fullError(this.archiveDir, error) : error
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import { constants } from 'node:fs'
+import { copyFile, link, readFile, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { systemErrorCode } from '../lib/errors.ts'
+import { claimFileName } from './claim-name.ts'
+import { compressContent, hashContent, startsCompressed } from './compress.ts'
+import {
+  copyDurably,
+  linkUnsupported,
+  makeFolder,
+  removeIfPresent,
+  syncFile,
+  syncFolder,
+  writeDurably,
+} from './durable.ts'
+import { lstatIfPresent } from './folder-scan.ts'
+import { compressName, layoutOf } from './layout.ts'
+import type { Manifest } from './manifest.ts'
+import type { AcceptLine, ArchiveLine, ClaimId } from './model.ts'
+import { isFull } from './space.ts'
+
+/** Opens the archive of a catalog; `dir` is `state/<catalog>`. */
+export async function openArchive({ dir, manifest }: { dir: string; manifest: Manifest }): Promise<Archive> {
+  const { archiveDir, failedDir } = layoutOf(dir)
+  await makeFolder(archiveDir)
+  await makeFolder(failedDir)
+  return new Archive({ archiveDir, failedDir, manifest })
+}
+
+/**
+ * The accepted files. A file stands under its claim in `archive/` until it is archived, and then compressed in a folder
+ * of its day. In both places `accept.bytes` bounds what belongs to it: an archived file is never longer.
+ */
+export class Archive {
+  readonly #archiveDir: string
+  readonly #failedDir: string
+  readonly #manifest: Manifest
+
+  constructor(opened: { archiveDir: string; failedDir: string; manifest: Manifest }) {
+    this.#archiveDir = opened.archiveDir
+    this.#failedDir = opened.failedDir
+    this.#manifest = opened.manifest
+  }
+
+  /** Where the file is now. Whether it is compressed is for the reader to find out: feeds may be, too. */
+  pathOf(accept: AcceptLine): string {
+    return join(this.#archiveDir, this.#manifest.archived(accept.claim)?.path ?? fileNameOf(accept))
+  }
+
+  /**
+   * Compresses a file and notes its hash, after its import; nothing depends on when. Interrupted, it is done again.
+   * The plain file goes unless it has grown meanwhile (then the growth watch removes it).
+   */
+  async archiveFile(accept: AcceptLine, signal?: AbortSignal): Promise<ArchiveLine> {
+    const known = this.#manifest.archived(accept.claim)
+    if (known) return known
+    const plain = join(this.#archiveDir, fileNameOf(accept))
+    const day = accept.acceptedAt.slice(0, 10)
+    await makeFolder(join(this.#archiveDir, day))
+    const stored = await this.#store({ accept, plain, day, signal })
+    await syncFolder(join(this.#archiveDir, day))
+    const line: ArchiveLine = { kind: 'archive', claim: accept.claim, ...stored }
+    await this.#manifest.append([line])
+    const stats = await lstatIfPresent(plain)
+    if (stats?.size === this.#manifest.acceptedBytes(accept)) await removeIfPresent(plain)
+    return line
+  }
+
+  /**
+   * Puts a copy of a refused file under `failed/<feed>/`, with `report` as `<name>.report.json` beside it; the archive
+   * keeps the original. On a full disk the report stands alone. Safe to repeat. Returns the path of the report.
+   */
+  async failFile(accept: AcceptLine, report: object): Promise<string> {
+    const dir = join(this.#failedDir, encodeURIComponent(accept.feed))
+    await makeFolder(dir)
+    const name = await freeName(dir, accept)
+    const source = this.pathOf(accept)
+    const isRecompressed = source.endsWith('.zst') && !accept.name.endsWith('.zst')
+    const path = join(dir, isRecompressed ? `${name}.zst` : name)
+    try {
+      // Not a link: an editor that corrects the copy must not change the archive.
+      await copyFile(source, path, constants.COPYFILE_FICLONE)
+    } catch (error) {
+      if (!isFull(error)) throw error
+      await removeIfPresent(path)
+    }
+    const { claim, sequence, feed, acceptedAt } = accept
+    const text = JSON.stringify(
+      { claim, sequence, feed, name: accept.name, acceptedAt, ...report },
+      undefined,
+      2,
+    )
+    const reportPath = join(dir, `${name}${reportSuffix}`)
+    await writeDurably(reportPath, `${text}\n`, join(dir, `.${claim}.tmp`))
+    return reportPath
+  }
+
+  async #store({ accept, plain, day, signal }: Storing): Promise<Pick<ArchiveLine, 'path' | 'sha256'>> {
+    const fileName = fileNameOf(accept)
+    const reading = { from: plain, bytes: accept.bytes, signal }
+    const asItIs = join(day, fileName)
+    const temporary = join(this.#archiveDir, compressName(fileName))
+    if (await startsCompressed(plain)) {
+      const sha256 = await hashContent(reading)
+      await this.#link(plain, asItIs, temporary)
+      return { path: asItIs, sha256 }
+    }
+    try {
+      const sha256 = await compressContent(reading, temporary)
+      const isSmaller = (await syncFile(temporary)) <= accept.bytes
+      const path = isSmaller ? `${asItIs}.zst` : asItIs
+      if (isSmaller) await rename(temporary, join(this.#archiveDir, path))
+      else await this.#link(plain, path, temporary)
+      return { path, sha256 }
+    } finally {
+      await removeIfPresent(temporary)
+    }
+  }
+
+  /** A second name for the same content where the file system has such, else a copy. */
+  async #link(plain: string, path: string, temporary: string): Promise<void> {
+    const target = join(this.#archiveDir, path)
+    try {
+      await link(plain, target)
+    } catch (error) {
+      const code = systemErrorCode(error) ?? ''
+      // Taken already: an earlier run came as far as this.
+      if (code === 'EEXIST') return
+      if (!linkUnsupported.has(code)) throw error
+      await copyDurably(plain, target, temporary)
+    }
+  }
+}
+
+interface Storing {
+  accept: AcceptLine
+  plain: string
+  day: string
+  signal: AbortSignal | undefined
+}
+
+const reportSuffix = '.report.json'
+
+/** Two refused files of one name: the later one carries its claim. */
+async function freeName(dir: string, accept: AcceptLine): Promise<string> {
+  const other = await claimOfReport(join(dir, `${accept.name}${reportSuffix}`))
+  return other === undefined || other === accept.claim ? accept.name : `${accept.claim}-${accept.name}`
+}
+
+async function claimOfReport(path: string): Promise<ClaimId | undefined> {
+  try {
+    const report: unknown = JSON.parse(await readFile(path, 'utf8'))
+    if (typeof report !== 'object' || report === null || !('claim' in report)) return ''
+    return typeof report.claim === 'string' ? report.claim : ''
+  } catch (error) {
+    return systemErrorCode(error) === 'ENOENT' ? undefined : ''
+  }
+}
+
+function fileNameOf(accept: AcceptLine): string {
+  const { claim, feed, mode, name, grownFrom, resend } = accept
+  return claimFileName({ claim, feed, mode, name, grownFrom, resend: resend === true })
+}

@@ -1,0 +1,80 @@
+import { constants } from 'node:fs'
+import { copyFile, mkdir, open, rename, unlink } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { systemErrorCode } from '../lib/errors.ts'
+
+/** Network shares and some user-space file systems cannot sync a folder; nothing more can be done there. */
+const folderSyncUnsupported = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EPERM', 'EISDIR', 'EBADF'])
+
+/** Makes renames, creations and removals in a folder survive a power loss. */
+export async function syncFolder(dir: string): Promise<void> {
+  await using folder = await open(dir, constants.O_RDONLY | constants.O_DIRECTORY)
+  try {
+    await folder.sync()
+  } catch (error) {
+    if (!folderSyncUnsupported.has(systemErrorCode(error) ?? '')) throw error
+  }
+}
+
+/** Makes a file's content survive a power loss. Returns its size. */
+export async function syncFile(path: string): Promise<number> {
+  await using file = await open(path, 'r')
+  await file.sync()
+  return (await file.stat()).size
+}
+
+/** Creates a folder and those above it, durably. */
+export async function makeFolder(dir: string): Promise<void> {
+  const first = await mkdir(dir, { recursive: true })
+  if (first === undefined) return
+  for (let folder = dir; ; folder = dirname(folder)) {
+    await syncFolder(dirname(folder))
+    if (folder === first || folder === dirname(folder)) return
+  }
+}
+
+/** Copies to `temporary`, syncs, renames to `to`. The caller syncs the folder. Returns the bytes copied. */
+export async function copyDurably(from: string, to: string, temporary: string): Promise<number> {
+  try {
+    await copyFile(from, temporary, constants.COPYFILE_FICLONE)
+    const bytes = await syncFile(temporary)
+    await rename(temporary, to)
+    return bytes
+  } catch (error) {
+    await removeIfPresent(temporary)
+    throw error
+  }
+}
+
+/** Writes a small file so that it is there whole or not at all. */
+export async function writeDurably(path: string, content: string | Buffer, temporary: string): Promise<void> {
+  try {
+    await using file = await open(temporary, 'w')
+    await file.writeFile(content)
+    await file.sync()
+    await rename(temporary, path)
+  } catch (error) {
+    await removeIfPresent(temporary)
+    throw error
+  }
+  await syncFolder(dirname(path))
+}
+
+/** Foreign owners under `fs.protected_hardlinks`, file systems without links, too many links, other file systems. */
+export const linkUnsupported = new Set([
+  'EPERM',
+  'EACCES',
+  'ENOTSUP',
+  'EOPNOTSUPP',
+  'ENOSYS',
+  'EMLINK',
+  'EXDEV',
+])
+
+export async function removeIfPresent(path: string): Promise<void> {
+  try {
+    await unlink(path)
+  } catch (error) {
+    if (systemErrorCode(error) !== 'ENOENT') throw error
+  }
+}

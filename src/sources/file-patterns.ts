@@ -1,0 +1,32 @@
+import picomatch from 'picomatch'
+import type { FeedConfig, FeedMode } from '../config/model.ts'
+
+/** The mode of a file by its name; undefined when it does not belong to the feed. The first pattern that matches counts. */
+export type MatchMode = (name: string) => FeedMode | undefined
+
+const compressedSuffix = /\.(?:gz|zst)$/i
+
+/** Each pattern also matches its compressed forms. */
+export function compilePatterns(files: FeedConfig['files']): MatchMode {
+  const matchers = files.map(({ pattern, mode }) => ({ matches: picomatch(pattern), mode }))
+  return (name) => {
+    const plain = name.replace(compressedSuffix, '')
+    return matchers.find(({ matches }) => matches(name) || matches(plain))?.mode
+  }
+}
+
+/**
+ * Names of the markers that say a file is complete: `products.csv.gz` by `*.done` is announced by `products.csv.gz.done`,
+ * `products.csv.done` or `products.done`. A pattern without `*` is one marker for all files.
+ */
+export function markersOf(pattern: string, name: string): string[] {
+  const stems = [name]
+  if (compressedSuffix.test(name)) stems.push(name.replace(compressedSuffix, ''))
+  const bare = stems.at(-1)?.replace(/(?<=.)\.[^.]*$/, '')
+  if (bare && bare !== stems.at(-1)) stems.push(bare)
+  return [...new Set(stems.map((stem) => pattern.replace('*', () => stem)))]
+}
+
+export function compileMarkerPattern(pattern: string): (name: string) => boolean {
+  return picomatch(pattern, { dot: true })
+}

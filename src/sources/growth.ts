@@ -1,0 +1,103 @@
+import type { Stats } from 'node:fs'
+import { join } from 'node:path'
+import type { Clock } from '../lib/clock.ts'
+import type { Acceptor } from './acceptor.ts'
+import { type ClaimParts, claimFileName } from './claim-name.ts'
+import { removeIfPresent } from './durable.ts'
+import { lstatIfPresent } from './folder-scan.ts'
+import type { AcceptLine, ClaimId } from './model.ts'
+import { mapPool } from './pool.ts'
+
+interface Watched {
+  accept: AcceptLine
+  path: string
+  /** Of a copied file, when its original may go. Undefined: the file stands in the archive. */
+  keepUntilMs: number | undefined
+  size: number
+  mtimeMs: number
+  sinceMs: number
+}
+
+/** More are not watched: what has grown shows when the file is archived, or at the next start. */
+const watchedMax = 2_000
+
+/**
+ * A rename does not stop a writer that has the file open. A file whose size is no longer what was accepted, and has
+ * settled again, is copied whole and accepted once more, as a file of its own (`grownFrom`). Files are watched until
+ * they are archived; of a copied file, the original is watched for one settle time and then removed.
+ */
+export class GrowthWatch {
+  readonly #acceptor: Acceptor
+  readonly #clock: Clock
+  readonly #quietMs: number
+  readonly #watched = new Map<ClaimId, Watched>()
+
+  constructor({ acceptor, clock, quietMs }: { acceptor: Acceptor; clock: Clock; quietMs: number }) {
+    this.#acceptor = acceptor
+    this.#clock = clock
+    this.#quietMs = quietMs
+  }
+
+  /** A file that stands in the archive. */
+  watch(accept: AcceptLine): void {
+    const { claim, feed, mode, name, grownFrom, resend } = accept
+    const fileName = claimFileName({ claim, feed, mode, name, grownFrom, resend: resend === true })
+    if (this.#watched.size < watchedMax)
+      this.#add(accept, join(this.#acceptor.archiveDir, fileName), undefined)
+  }
+
+  /** The original of a copied file, which is removed when it has not grown for `keepMs`. */
+  watchCopied({ accept, path, keepMs }: { accept: AcceptLine; path: string; keepMs: number }): void {
+    this.#add(accept, path, this.#clock.monotonic() + keepMs)
+  }
+
+  /** Returns what was accepted again. Throws when the disk is full; nothing is lost then. */
+  async check(): Promise<AcceptLine[]> {
+    const accepted = await mapPool([...this.#watched.values()], 4, (file) => this.#checkOne(file))
+    return accepted.flat()
+  }
+
+  #add(accept: AcceptLine, path: string, keepUntilMs: number | undefined): void {
+    const sinceMs = this.#clock.monotonic()
+    this.#watched.set(accept.claim, { accept, path, keepUntilMs, size: accept.bytes, mtimeMs: 0, sinceMs })
+  }
+
+  async #checkOne(file: Watched): Promise<AcceptLine[]> {
+    const stats = await lstatIfPresent(file.path)
+    const { manifest } = this.#acceptor
+    if (!stats) {
+      this.#watched.delete(file.accept.claim)
+      return []
+    }
+    if (stats.size !== manifest.acceptedBytes(file.accept)) return this.#hasGrown(file, stats)
+    const isDone =
+      file.keepUntilMs === undefined
+        ? manifest.archived(file.accept.claim) !== undefined
+        : this.#clock.monotonic() >= file.keepUntilMs
+    if (isDone) {
+      await removeIfPresent(file.path)
+      this.#watched.delete(file.accept.claim)
+    }
+    return []
+  }
+
+  async #hasGrown(file: Watched, stats: Stats): Promise<AcceptLine[]> {
+    const now = this.#clock.monotonic()
+    if (stats.size !== file.size || stats.mtimeMs !== file.mtimeMs) {
+      Object.assign(file, { size: stats.size, mtimeMs: stats.mtimeMs, sinceMs: now })
+      return []
+    }
+    return now - file.sinceMs < this.#quietMs ? [] : this.#acceptAgain(file)
+  }
+
+  async #acceptAgain(file: Watched): Promise<AcceptLine[]> {
+    const { accept, path } = file
+    const { feed, mode, name, resend } = accept
+    const claim = this.#acceptor.claimIds.next()
+    const grownFrom = accept.grownFrom ?? accept.claim
+    const parts: ClaimParts = { claim, feed, mode, name, grownFrom, resend: resend === true }
+    const accepted = await this.#acceptor.acceptCopy(path, parts)
+    if (file.keepUntilMs !== undefined) file.keepUntilMs = this.#clock.monotonic() + this.#quietMs
+    return accepted
+  }
+}

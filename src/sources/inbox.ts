@@ -1,0 +1,87 @@
+import { stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import type { FeedMode } from '../config/model.ts'
+import type { FeedName } from '../lib/brand.ts'
+import { type Clock, systemClock } from '../lib/clock.ts'
+import { SourceError, systemErrorCode } from '../lib/errors.ts'
+import { ClaimIds, claimFileName, isClaimId } from './claim-name.ts'
+import { copyDurably, makeFolder, syncFolder, writeDurably } from './durable.ts'
+import { cleanName } from './entry-name.ts'
+import type { ClaimId, Decision } from './model.ts'
+
+interface PuttingFile {
+  /** `state/<catalog>/inbox`, created when it is not there. */
+  inboxDir: string
+  feed: FeedName
+  mode: FeedMode
+  path: string
+  /** Every product of the file is sent again, changed or not. */
+  resend?: boolean
+  clock?: Clock
+}
+
+/**
+ * Copies a file into the inbox, whole or not at all; the holder of the state lock accepts it from there. The claim finds
+ * its line in the manifest (`fileOf`).
+ */
+export async function putFile(putting: PuttingFile): Promise<ClaimId> {
+  const { inboxDir, feed, mode, path, resend = false, clock = systemClock } = putting
+  await requireRegular(path)
+  await makeFolder(inboxDir)
+  const claim = new ClaimIds(clock).next()
+  const fileName = claimFileName({
+    claim,
+    feed,
+    mode,
+    resend,
+    grownFrom: undefined,
+    name: cleanName(basename(path)),
+  })
+  await copyDurably(path, join(inboxDir, fileName), join(inboxDir, temporaryName(claim)))
+  await syncFolder(inboxDir)
+  return claim
+}
+
+interface PuttingDecision {
+  inboxDir: string
+  decision: Decision
+  clock?: Clock
+}
+
+/** Puts a decision into the inbox; returns the request under which it will stand in the manifest. */
+export async function putDecision({
+  inboxDir,
+  decision,
+  clock = systemClock,
+}: PuttingDecision): Promise<string> {
+  await makeFolder(inboxDir)
+  const request = new ClaimIds(clock).next()
+  const temporary = join(inboxDir, temporaryName(request))
+  await writeDurably(join(inboxDir, request + decisionSuffix), `${JSON.stringify(decision)}\n`, temporary)
+  return request
+}
+
+const decisionSuffix = '~decision.json'
+
+/** The request of a decision's file; undefined for other names. */
+export function requestOf(fileName: string): string | undefined {
+  if (!fileName.endsWith(decisionSuffix)) return undefined
+  const request = fileName.slice(0, -decisionSuffix.length)
+  return isClaimId(request) ? request : undefined
+}
+
+function temporaryName(id: string): string {
+  return `.${id}.tmp`
+}
+
+async function requireRegular(path: string): Promise<void> {
+  try {
+    // A link is followed here: the operator named it.
+    if ((await stat(path)).isFile()) return
+  } catch (cause) {
+    throw new SourceError('file-unreadable', `${path} cannot be read (${systemErrorCode(cause) ?? cause})`, {
+      cause,
+    })
+  }
+  throw new SourceError('file-unreadable', `${path} is not a regular file`)
+}

@@ -1,0 +1,34 @@
+import { join } from 'node:path'
+import type { CatalogName } from '../lib/brand.ts'
+import type { ClaimId } from './model.ts'
+
+/** Where things stand inside `state/<catalog>`. */
+export function layoutOf(dir: string) {
+  return {
+    archiveDir: join(dir, 'archive'),
+    inboxDir: join(dir, 'inbox'),
+    failedDir: join(dir, 'failed'),
+  }
+}
+
+/** Claimed files of a drop folder on another file system wait here for their copy. */
+export function hiddenDirOf(dropDir: string, catalog: CatalogName): string {
+  return join(dropDir, '.catalogd', encodeURIComponent(catalog))
+}
+
+const copyPrefix = '.copy-'
+const compressPrefix = '.zst-'
+
+export function copyName(fileName: string): string {
+  return copyPrefix + fileName
+}
+
+export function compressName(fileName: string): string {
+  return compressPrefix + fileName
+}
+
+/** Which claim a temporary file of the archive was made for; undefined when it is none. */
+export function claimOfTemporary(fileName: string): ClaimId | undefined {
+  const prefix = [copyPrefix, compressPrefix].find((candidate) => fileName.startsWith(candidate))
+  return prefix && fileName.slice(prefix.length).split('~', 1)[0]
+}

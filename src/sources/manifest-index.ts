@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import { readSync } from 'node:fs'
+import type { AcceptSequence, FeedName } from '../lib/brand.ts'
+import { ClaimTable } from './claim-table.ts'
+import type { AcceptLine, ArchiveLine, ClaimId, DecisionLine, ManifestLine, OutcomeLine } from './model.ts'
+
+/** The manifest as it is read, by its writer and by other processes. */
+export interface ManifestView {
+  /** The sequence of the next file or decision. */
+  readonly nextSequence: AcceptSequence
+  /** Accepted files in accept order, of one feed or of all. */
+  files(feed?: FeedName): Iterable<AcceptLine>
+  file(sequence: AcceptSequence): AcceptLine | undefined
+  fileOf(claim: ClaimId): AcceptLine | undefined
+  /** The newest outcome of a file. */
+  outcome(sequence: AcceptSequence): OutcomeLine | undefined
+  /** Accepted files without an outcome, in accept order. */
+  unfinished(feed?: FeedName): Iterable<AcceptLine>
+  archived(claim: ClaimId): ArchiveLine | undefined
+  decisions(): readonly DecisionLine[]
+  /** Files and decisions after a sequence, in order. 0: all. */
+  after(sequence: AcceptSequence | 0): Iterable<AcceptLine | DecisionLine>
+}
+
+/** No line of a file is as long; decisions may be. */
+export const spanLengthMax = 4096
+
+/**
+ * Where each line of the manifest stands: about 60 bytes for a file, so that millions of files can be accepted.
+ * Lines of files are read back from the disk when asked for; decisions are few and kept whole.
+ */
+export class ManifestIndex implements ManifestView {
+  readonly #file: { readonly fd: number }
+  readonly #accepts = new NumberColumn()
+  readonly #archives = new NumberColumn()
+  readonly #outcomes = new NumberColumn()
+  /** 0: no file; else the position in `#feeds` + 1. */
+  readonly #feedOf = new NumberColumn()
+  readonly #feeds = new Map<FeedName, number>()
+  readonly #claims = new ClaimTable()
+  readonly #decisions = new Map<AcceptSequence, DecisionLine>()
+  readonly #requests = new Set<string>()
+  readonly #grownBytes = new Map<ClaimId, number>()
+  #last = 0
+
+  constructor(file: { readonly fd: number }) {
+    this.#file = file
+  }
+
+  get nextSequence(): AcceptSequence {
+    return (this.#last + 1) as AcceptSequence
+  }
+
+  /** Takes up a line that stands durably at that place of the file. Throws on a line that cannot follow the others. */
+  add(line: ManifestLine, offset: number, length: number): void {
+    if (line.kind === 'decision') {
+      this.#addDecision(line)
+      return
+    }
+    if (length >= spanLengthMax) throw new RangeError('the line is too long')
+    const span = offset * spanLengthMax + length
+    if (line.kind === 'accept') {
+      this.#follow(line.sequence)
+      this.#accepts.set(line.sequence, span)
+      this.#feedOf.set(line.sequence, this.#feedNumber(line.feed))
+      this.#claims.add(line.claim, line.sequence)
+      if (line.grownFrom !== undefined) this.#grownBytes.set(line.grownFrom, line.bytes)
+    } else if (line.kind === 'archive') {
+      const sequence = this.#sequenceOf(line.claim)
+      if (sequence === undefined) throw new RangeError(`no file was accepted as ${line.claim}`)
+      this.#archives.set(sequence, span)
+    } else {
+      if (!this.#accepts.get(line.of)) throw new RangeError(`no file was accepted as number ${line.of}`)
+      this.#outcomes.set(line.of, span)
+    }
+  }
+
+  *files(feed?: FeedName): Iterable<AcceptLine> {
+    const wanted = feed === undefined ? undefined : (this.#feeds.get(feed) ?? -1)
+    for (let sequence = 1; sequence <= this.#last; sequence++) {
+      const number = this.#feedOf.get(sequence)
+      if (number === 0 || (wanted !== undefined && number !== wanted)) continue
+      const line = this.file(sequence as AcceptSequence)
+      if (line) yield line
+    }
+  }
+
+  *unfinished(feed?: FeedName): Iterable<AcceptLine> {
+    const wanted = feed === undefined ? undefined : (this.#feeds.get(feed) ?? -1)
+    for (let sequence = 1; sequence <= this.#last; sequence++) {
+      const number = this.#feedOf.get(sequence)
+      if (number === 0 || this.#outcomes.get(sequence) || (wanted !== undefined && number !== wanted))
+        continue
+      const line = this.file(sequence as AcceptSequence)
+      if (line) yield line
+    }
+  }
+
+  file(sequence: AcceptSequence): AcceptLine | undefined {
+    return this.#read(this.#accepts.get(sequence)) as AcceptLine | undefined
+  }
+
+  fileOf(claim: ClaimId): AcceptLine | undefined {
+    const sequence = this.#sequenceOf(claim)
+    return sequence === undefined ? undefined : this.file(sequence)
+  }
+
+  outcome(sequence: AcceptSequence): OutcomeLine | undefined {
+    return this.#read(this.#outcomes.get(sequence)) as OutcomeLine | undefined
+  }
+
+  archived(claim: ClaimId): ArchiveLine | undefined {
+    const sequence = this.#sequenceOf(claim)
+    if (sequence === undefined) return undefined
+    return this.#read(this.#archives.get(sequence)) as ArchiveLine | undefined
+  }
+
+  decisions(): readonly DecisionLine[] {
+    return [...this.#decisions.values()]
+  }
+
+  hasRequest(request: string): boolean {
+    return this.#requests.has(request)
+  }
+
+  /** How many bytes of a claimed file have been accepted, counting what was accepted after it had grown. */
+  acceptedBytes(accept: AcceptLine): number {
+    return this.#grownBytes.get(accept.claim) ?? accept.bytes
+  }
+
+  *after(sequence: AcceptSequence | 0): Iterable<AcceptLine | DecisionLine> {
+    for (let next = sequence + 1; next <= this.#last; next++) {
+      const line = this.#decisions.get(next as AcceptSequence) ?? this.file(next as AcceptSequence)
+      if (line) yield line
+    }
+  }
+
+  #addDecision(line: DecisionLine): void {
+    this.#follow(line.sequence)
+    this.#decisions.set(line.sequence, line)
+    this.#requests.add(line.request)
+  }
+
+  #follow(sequence: AcceptSequence): void {
+    if (sequence !== this.#last + 1) throw new RangeError(`number ${sequence} follows number ${this.#last}`)
+    this.#last = sequence
+  }
+
+  #feedNumber(feed: FeedName): number {
+    const number = this.#feeds.get(feed) ?? this.#feeds.size + 1
+    this.#feeds.set(feed, number)
+    return number
+  }
+
+  #sequenceOf(claim: ClaimId): AcceptSequence | undefined {
+    const isClaim = (sequence: number) => this.file(sequence as AcceptSequence)?.claim === claim
+    return this.#claims.find(claim, isClaim) as AcceptSequence | undefined
+  }
+
+  /** Parsed without the schema: the line was checked when it was taken up. */
+  #read(span: number): ManifestLine | undefined {
+    if (span === 0) return undefined
+    const offset = Math.floor(span / spanLengthMax)
+    const bytes = Buffer.allocUnsafe(span % spanLengthMax)
+    const read = readSync(this.#file.fd, bytes, 0, bytes.length, offset)
+    assert.equal(read, bytes.length, 'the manifest is shorter than it was')
+    return JSON.parse(bytes.toString('utf8')) as ManifestLine
+  }
+}
+
+/** A growing column of numbers, 0 where nothing was set. */
+class NumberColumn {
+  #values = new Float64Array(256)
+
+  get(position: number): number {
+    return this.#values[position] ?? 0
+  }
+
+  set(position: number, value: number): void {
+    if (position >= this.#values.length) {
+      const grown = new Float64Array(Math.max(position + 1, this.#values.length * 2))
+      grown.set(this.#values)
+      this.#values = grown
+    }
+    this.#values[position] = value
+  }
+}

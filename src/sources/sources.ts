@@ -1,0 +1,91 @@
+import { join } from 'node:path'
+import type { CatalogConfig, FeedConfig } from '../config/model.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import { ReleaseStack } from '../lib/release-stack.ts'
+import { Acceptor } from './acceptor.ts'
+import { DropAcceptor } from './drop-acceptor.ts'
+import { makeFolder } from './durable.ts'
+import { compileMarkerPattern, compilePatterns } from './file-patterns.ts'
+import { GrowthWatch } from './growth.ts'
+import { openInbox } from './inbox-watcher.ts'
+import { hiddenDirOf, layoutOf } from './layout.ts'
+import type { Manifest } from './manifest.ts'
+import type { AcceptLine, DecisionLine } from './model.ts'
+import { NoticeBoard } from './notices.ts'
+import { Upkeep } from './upkeep.ts'
+import { openWatcher } from './watcher.ts'
+
+export interface SourcesOptions {
+  catalog: CatalogConfig
+  /** `state/<catalog>`; the caller holds the state lock. */
+  dir: string
+  manifest: Manifest
+  clock: Clock
+  log: Log
+  /** Lines that stand in the manifest since now; a hint to look there. */
+  onAccepted: (accepted: AcceptLine[]) => void
+  onDecision: (decision: DecisionLine) => void
+  /**
+   * What the operator should know; undefined when it is over. Keys: `disk`, `drop:<feed>`, `unreadable:<feed>`,
+   * `ignored:<feed>`, `watch:<feed>`, `recovery`, `growth`; in place of a feed also `inbox`.
+   */
+  onNotice: (key: string, text: string | undefined) => void
+  /** `false`: only the inbox is watched. Default: the drop folders too. */
+  watchesDropFolders?: boolean
+  /** How often every folder is looked at, whatever events say. */
+  rescanMs?: number
+}
+
+export type Sources = AsyncDisposable
+
+const rescanMsDefault = 30_000
+const inboxRescanMs = 1_000
+const growthQuietMsMin = 2_000
+
+/**
+ * Accepts files of all feeds of a catalog, and what commands put into the inbox, until it is disposed: then nothing more
+ * is claimed, and what was claimed has its line. Completes first what an earlier process left.
+ */
+export async function openSources(options: SourcesOptions): Promise<Sources> {
+  const { catalog, dir, manifest, clock, log, rescanMs = rescanMsDefault, onAccepted, onDecision } = options
+  const { archiveDir, inboxDir, failedDir } = layoutOf(dir)
+  for (const folder of [archiveDir, inboxDir, failedDir]) await makeFolder(folder)
+  const notices = new NoticeBoard(options)
+  const feeds = options.watchesDropFolders === false ? [] : [...catalog.feeds.values()]
+  const acceptor = new Acceptor({ dir, manifest, clock })
+  const dropAcceptor = new DropAcceptor({ acceptor, catalog: catalog.name })
+  const growth = new GrowthWatch({ acceptor, clock, quietMs: growthQuietMs(feeds) })
+  const shared = { acceptor, growth, clock, notices, log, onAccepted }
+  const opened = new ReleaseStack()
+  const hiddenDirs = new Set(feeds.map(({ dropDir }) => hiddenDirOf(dropDir, catalog.name)))
+  const upkeep = opened.use('upkeep', new Upkeep({ ...shared, hiddenDirs: [...hiddenDirs], rescanMs }))
+  await upkeep.start()
+  const inbox = { inboxDir, failedDir: join(failedDir, 'inbox'), rescanMs: Math.min(rescanMs, inboxRescanMs) }
+  opened.use('inbox', openInbox({ ...shared, ...inbox, onDecision }))
+  for (const feed of feeds) {
+    const isForeign = foreignNames(feed, feeds)
+    opened.use(`watcher of ${feed.name}`, openWatcher({ ...shared, dropAcceptor, feed, rescanMs, isForeign }))
+  }
+  return opened
+}
+
+/** Names that other feeds of the same folder take. */
+function foreignNames(feed: FeedConfig, feeds: readonly FeedConfig[]): (name: string) => boolean {
+  const matchers = feeds
+    .filter((other) => other.name !== feed.name && other.dropDir === feed.dropDir)
+    .map((other) => claimsOf(other))
+  const ownMode = compilePatterns(feed.files)
+  return (name) => ownMode(name) === undefined && matchers.some((matches) => matches(name))
+}
+
+function claimsOf({ files, settle }: FeedConfig): (name: string) => boolean {
+  const modeOf = compilePatterns(files)
+  const isMarker = settle.kind === 'marker' ? compileMarkerPattern(settle.pattern) : () => false
+  return (name) => modeOf(name) !== undefined || isMarker(name)
+}
+
+function growthQuietMs(feeds: readonly FeedConfig[]): number {
+  const settleTimes = feeds.map(({ settle }) => (settle.kind === 'quiet' ? settle.forMs : 0))
+  return Math.max(growthQuietMsMin, ...settleTimes)
+}

@@ -1,0 +1,204 @@
+import type { FeedConfig } from '../config/model.ts'
+import type { Clock } from '../lib/clock.ts'
+import { describeError } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import type { BatchResult, Candidate, DropAcceptor, DropPlace } from './drop-acceptor.ts'
+import { DropFolder, type LeftAlone } from './drop-folder.ts'
+import { displayName, isTemporaryName, type RawName } from './entry-name.ts'
+import { EventKeeper } from './event-keeper.ts'
+import {
+  describeFolderError,
+  ensureDropFolder,
+  fileAccessError,
+  isOperatingFailure,
+} from './folder-access.ts'
+import type { GrowthWatch } from './growth.ts'
+import type { AcceptLine } from './model.ts'
+import type { NoticeBoard } from './notices.ts'
+import { fullError, isFull } from './space.ts'
+import { Waker } from './waker.ts'
+
+export interface WatcherOptions {
+  feed: FeedConfig
+  dropAcceptor: DropAcceptor
+  growth: GrowthWatch
+  clock: Clock
+  notices: NoticeBoard
+  log: Log
+  rescanMs: number
+  /** Whether another feed takes files of that name from the same folder. */
+  isForeign: (name: string) => boolean
+  onAccepted: (accepted: AcceptLine[]) => void
+}
+
+const batchFilesMax = 1000
+const eventNamesMax = 1000
+/** How long a copied file is watched for growth at least. */
+const keepCopiedMsMin = 1000
+
+/** Watches the drop folder of a feed and accepts its files until it is disposed; a running batch is finished. */
+export function openWatcher(options: WatcherOptions): AsyncDisposable {
+  const watcher = new FeedWatcher(options)
+  const running = watcher.run()
+  return {
+    [Symbol.asyncDispose]: async () => {
+      watcher.stop()
+      await running
+    },
+  }
+}
+
+/**
+ * One loop: scan (at the start, at intervals, and when events cannot say what changed) or look at what events named →
+ * accept what has settled, oldest first, batch by batch → sleep until an event, a file that is due, or the next scan.
+ * Events are hints only; every file is found by a scan at the latest. A folder that fails is tried at each scan.
+ */
+class FeedWatcher {
+  readonly #options: WatcherOptions
+  readonly #folder: DropFolder
+  readonly #place: DropPlace
+  readonly #events: EventKeeper
+  readonly #waker: Waker
+  readonly #refused = new Map<RawName, unknown>()
+  #named = new Set<RawName>()
+  #wantsScan = true
+  #scanAtMs = 0
+  #isStopping = false
+
+  constructor(options: WatcherOptions) {
+    this.#options = options
+    const { feed, clock, notices, log, isForeign } = options
+    this.#folder = new DropFolder({ feed, clock, isForeign })
+    const quietMs = feed.settle.kind === 'quiet' ? feed.settle.forMs : 0
+    this.#place = {
+      feed: feed.name,
+      dropDir: feed.dropDir,
+      takesChanged: quietMs === 0,
+      keepCopiedMs: quietMs === 0 ? 0 : Math.max(quietMs, keepCopiedMsMin),
+    }
+    this.#waker = new Waker(clock)
+    const onEvent = (raw: RawName | undefined) => this.#noteEvent(raw)
+    this.#events = new EventKeeper({ dir: feed.dropDir, place: feed.name, notices, log, onEvent })
+  }
+
+  async run(): Promise<void> {
+    while (!this.#isStopping) {
+      try {
+        await this.#pass()
+        this.#options.notices.clear(`drop:${this.#place.feed}`, '')
+      } catch (error) {
+        if (!isOperatingFailure(error)) throw error
+        this.#reportFailure(error)
+      }
+      if (!this.#isStopping) await this.#waker.sleep(this.#restMs())
+    }
+    await this.#events[Symbol.asyncDispose]()
+  }
+
+  stop(): void {
+    this.#isStopping = true
+    this.#waker.wake()
+  }
+
+  async #pass(): Promise<void> {
+    const names = this.#named
+    this.#named = new Set()
+    const isScanDue = this.#options.clock.monotonic() >= this.#scanAtMs
+    if (this.#wantsScan || isScanDue) await this.#scan()
+    else await this.#folder.look(names)
+    await this.#acceptReady()
+  }
+  async #scan(): Promise<void> {
+    const { clock, rescanMs } = this.#options
+    this.#wantsScan = false
+    this.#refused.clear()
+    // Set first: a folder that fails is tried again at the next scan.
+    this.#scanAtMs = clock.monotonic() + this.#events.scanMs(rescanMs)
+    await ensureDropFolder(this.#place.dropDir)
+    // Opened before the scan, so that nothing falls between the two.
+    await this.#events.refresh()
+    this.#scanAtMs = clock.monotonic() + this.#events.scanMs(rescanMs)
+    this.#tellLeftAlone(await this.#folder.scan())
+  }
+
+  async #acceptReady(): Promise<void> {
+    let ready = this.#folder.ready()
+    let isDiskFull = false
+    while (ready.length > 0 && !isDiskFull && !this.#isStopping) {
+      const batch = ready.slice(0, batchFilesMax)
+      const result = await this.#accept(batch)
+      ready = ready.slice(result.considered)
+      isDiskFull = result.isFull
+    }
+    if (isDiskFull) {
+      this.#folder.setAside(ready.map(({ raw }) => raw))
+      this.#reportFailure(fullError(this.#options.dropAcceptor.archiveDir))
+    } else {
+      this.#options.notices.clear('disk', this.#place.feed)
+    }
+    this.#tellRefused()
+  }
+
+  async #accept(batch: readonly Candidate[]): Promise<BatchResult> {
+    try {
+      const result = await this.#options.dropAcceptor.accept(this.#place, batch)
+      const refused = new Set(result.refused.map(({ raw }) => raw))
+      const changed = new Set(result.changed)
+      const considered = batch.slice(0, result.considered).map(({ raw }) => raw)
+      const taken = considered.filter((raw) => !refused.has(raw) && !changed.has(raw))
+      this.#folder.setAside([...refused])
+      this.#folder.forget([...taken, ...changed])
+      for (const { raw, error } of result.refused) this.#refused.set(raw, error)
+      for (const raw of changed) this.#noteEvent(raw)
+      this.#watchGrowth(result)
+      if (result.accepted.length > 0) this.#options.onAccepted(result.accepted)
+      await this.#folder.removeMarkers(taken)
+      return result
+    } catch (error) {
+      // Nothing of it is lost; the next scan tries again.
+      this.#folder.setAside(this.#folder.ready().map(({ raw }) => raw))
+      throw error
+    }
+  }
+
+  #watchGrowth({ accepted, copied }: BatchResult): void {
+    const { growth } = this.#options
+    if (copied.length === 0) for (const accept of accepted) growth.watch(accept)
+    for (const file of copied) growth.watchCopied(file)
+  }
+
+  #noteEvent(raw: RawName | undefined): void {
+    if (raw !== undefined && isTemporaryName(displayName(raw))) return
+    if (raw === undefined || this.#folder.needsScans || this.#named.size >= eventNamesMax)
+      this.#wantsScan = true
+    else this.#named.add(raw)
+    this.#waker.wake()
+  }
+
+  #restMs(): number {
+    const untilScan = this.#scanAtMs - this.#options.clock.monotonic()
+    return Math.max(0, Math.ceil(Math.min(untilScan, this.#folder.nextDueMs() ?? Number.POSITIVE_INFINITY)))
+  }
+
+  #reportFailure(error: unknown): void {
+    const { notices } = this.#options
+    const { feed, dropDir } = this.#place
+    if (isFull(error)) notices.raise('disk', feed, describeError(error))
+    else notices.raise(`drop:${feed}`, '', describeFolderError(dropDir, error))
+  }
+
+  #tellRefused(): void {
+    const { feed, dropDir } = this.#place
+    const [first] = this.#refused
+    const others = this.#refused.size > 1 ? ` (and ${this.#refused.size - 1} more)` : ''
+    const error = first && fileAccessError(dropDir, displayName(first[0]) + others, first[1])
+    this.#options.notices.show(`unreadable:${feed}`, '', error && describeError(error))
+  }
+
+  #tellLeftAlone({ count, examples }: LeftAlone): void {
+    const { feed, dropDir } = this.#place
+    const others = count > examples.length ? ` and ${count - examples.length} more` : ''
+    const text = `Left alone in ${dropDir}: ${examples.join(', ')}${others}`
+    this.#options.notices.show(`ignored:${feed}`, '', count === 0 ? undefined : text)
+  }
+}
