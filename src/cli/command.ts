@@ -8,7 +8,7 @@ export interface OptionDefinition {
   /** One line; `--help` adds the default. */
   description: string
   default?: string | number | boolean
-  /** Of the text on the command line; throws what `usageError` makes when it is wrong. See option-values.ts. */
+  /** Of the text on the command line; the parsers of option-values.ts refuse a wrong one with exit code 2. */
   parse?: (text: string) => unknown
 }
 

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander'
 import { parseDuration } from '../config/duration.ts'
 
 /** What is wrong with the value of an option or argument: what is expected. Ends the command with exit code 2. */
-export function usageError(expected: string): Error {
+function usageError(expected: string): Error {
   return new InvalidArgumentError(`Expected ${expected}.`)
 }
 

@@ -28,7 +28,7 @@ export function buildConfig(input: ConfigInput, context: BuildContext): Config {
   return {
     file: context.file,
     stateDir: resolve(context.folder, input.state),
-    redisUrl: input.redis,
+    redisUrl: input.redis ?? '',
     catalogs: new Map(catalogs),
   }
 }
@@ -71,7 +71,7 @@ function buildApi(
   }
   const { url, productsToken, productsTokenFile } = input
   return {
-    url: deferText(url, originOf('url'), (text) => new URL(text)),
+    url: deferText(url ?? '', originOf('url'), (text) => new URL(text)),
     productsToken:
       productsTokenFile === undefined
         ? deferText(productsToken ?? '', originOf('productsToken'), (text) => text)

@@ -14,16 +14,6 @@ function leaf<T>(accepts: (value: unknown) => boolean, expected: string, json: J
   return z.custom<T>(accepts, expected).meta({ ...json })
 }
 
-/** YAML reads `0815` or `yes` as something else than text; the remedy is a pair of quotes. */
-function textLeaf(accepts: (value: string) => boolean, expected: string, json: Json) {
-  const isOtherScalar = (value: unknown) => typeof value === 'number' || typeof value === 'boolean'
-  return z
-    .custom<string>((value) => isText(value) && accepts(value), {
-      error: ({ input }) => (isOtherScalar(input) ? `${expected}; put it in quotes` : expected),
-    })
-    .meta({ type: 'string', ...json })
-}
-
 /** Editors see the file before the environment is filled in. */
 function orReference(json: Json): Json {
   return { anyOf: [json, { type: 'string', pattern: '\\$\\{' }] }
@@ -31,18 +21,34 @@ function orReference(json: Json): Json {
 
 const isText = (value: unknown): value is string => typeof value === 'string'
 
-/** A text that says something. */
-export function text(expected: string) {
-  return textLeaf((value) => value !== '', expected, { minLength: 1 })
+/** YAML reads `0815` or `yes` as something else than text; the remedy is a pair of quotes. */
+function textLeaf<T extends string | null>(
+  accepts: (value: unknown) => boolean,
+  expected: string,
+  json: Json,
+) {
+  const isOtherScalar = (value: unknown) => typeof value === 'number' || typeof value === 'boolean'
+  return z
+    .custom<T>(accepts, {
+      error: ({ input }) => (isOtherScalar(input) ? `${expected}; put it in quotes` : expected),
+    })
+    .meta(json)
 }
 
-/** A text that may be empty, as `${NAME:-}` is when the variable is not set. */
+/** A text that says something. */
+export function text(expected: string) {
+  return textOf((value) => value !== '', expected, { minLength: 1 })
+}
+
+/** A text that may be empty, as `${NAME:-}` is when the variable is not set, or left out behind its key. */
 export function optionalText(expected: string) {
-  return textLeaf(() => true, expected, {})
+  return textLeaf<string | null>((value) => value === null || isText(value), expected, {
+    type: ['string', 'null'],
+  })
 }
 
 export function textOf(accepts: (value: string) => boolean, expected: string, json: Json = {}) {
-  return textLeaf(accepts, expected, json)
+  return textLeaf<string>((value) => isText(value) && accepts(value), expected, { type: 'string', ...json })
 }
 
 export function oneOf<const Word extends string>(words: readonly Word[]) {

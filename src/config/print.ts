@@ -23,7 +23,7 @@ export function describeConfig({ config, input }: LoadedConfig): Record<string, 
   const sections = { console: maskSecrets(console), alerts: maskAddress(alerts), stack: maskSecrets(stack) }
   return withoutUndefined({
     state: config.stateDir,
-    redis: redactText(redis),
+    redis: redactText(redis ?? ''),
     ...sections,
     intent: maskSecrets(intent),
     catalogs: Object.fromEntries(catalogs),
@@ -36,26 +36,26 @@ function describeFeed(input: FeedInput | undefined, { dropDir, files }: FeedConf
   return { ...input, drop: dropDir, ...mode, ...settle }
 }
 
-type Section = Readonly<Record<string, string | undefined>>
+type Section = Readonly<Record<string, string | null | undefined>>
 
 /** Hides what its name calls a secret, and user-info of addresses. */
 function maskSecrets(section: Section | undefined): Section | undefined {
   if (section === undefined) return undefined
   return Object.fromEntries(
-    Object.entries(section).map(([key, text]) => [key, text === undefined ? text : maskText(key, text)]),
+    Object.entries(section).map(([key, text]) => [key, text ? maskText(key, text) : text]),
   )
 }
 
 function maskText(key: string, text: string): string {
   if (!isSecretName(key)) return redactText(text)
   // What is left of a reference names a variable; it gives no secret away.
-  return text === '' || /^\$\{\w+\}$/.test(text) ? text : redactedText
+  return /^\$\{\w+\}$/.test(text) ? text : redactedText
 }
 
 /** The path of a webhook's address is its secret. */
 function maskAddress(alerts: Section | undefined): Section | undefined {
   const { url } = alerts ?? {}
-  if (url === undefined || url === '') return alerts
+  if (!url) return alerts
   return { ...alerts, url: URL.canParse(url) ? `${new URL(url).origin}/${redactedText}` : redactedText }
 }
 

@@ -60,7 +60,7 @@ export const deferredSchema = mapping({
   atMost: duration({ minMs: 0 }).default('1h').describe('The longest it ever waits'),
 })
 
-export const fieldNamesSchema = z.array(text('the name of a product field'), {
+const fieldNamesSchema = z.array(text('the name of a product field'), {
   error: 'a list of product fields',
 })
 
@@ -115,7 +115,7 @@ export const feedShape = {
 
 const feedSchema = mapping(feedShape)
 
-export const defaultUrgent = [
+const defaultUrgent = [
   'price',
   'list_price',
   'price_currency_code',

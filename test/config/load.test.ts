@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { LoadedConfig } from '../../src/config/load.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { CatalogConfig, Deferred, FeedConfig } from '../../src/config/model.ts'
+import { printConfig } from '../../src/config/print.ts'
 import { ConfigError } from '../../src/lib/errors.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { read, withFeed } from './support.ts'
@@ -102,6 +103,14 @@ urgent: [price]`
       missing: { action: 'ignore', atMost: 0.25 },
       rejects: { atMost: 0.125 },
     })
+  })
+
+  it('takes nothing behind an optional key as empty', async () => {
+    const text = `redis:\nconsole: { token: }\n${withFeed('').replace('abc', '')}`
+    const { loaded } = await read(text)
+    expect(loaded.config.redisUrl).toBe('')
+    expect(failureOf(only(loaded).api.productsToken).message).toContain('is empty')
+    expect(printConfig(loaded)).toContain('productsToken: null')
   })
 
   it('finds relative paths from the folder of the file, absolute ones as they are', async () => {
