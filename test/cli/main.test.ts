@@ -40,11 +40,9 @@ describe('main', () => {
   })
 
   it('ends quietly when nobody reads its output', async () => {
-    const { stdout, stderr } = await run('sh', [
-      '-c',
-      `"${process.execPath}" "${main.pathname}" config schema | head -c 1`,
-    ])
-    expect({ stdout, stderr }).toEqual({ stdout: '{', stderr: '' })
+    // The reader is gone before the first byte is written.
+    const pipeline = `"${process.execPath}" "${main.pathname}" config schema | true`
+    expect(await run('sh', ['-c', pipeline])).toEqual({ stdout: '', stderr: '' })
   })
 
   it('ends at once on a second signal', async () => {
