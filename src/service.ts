@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { access } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { openCatalogClient } from './api/catalog-client.ts'
@@ -50,6 +51,20 @@ export async function openStorage({ config, clock, log, signal }: StorageOptions
     await stack[Symbol.asyncDispose]()
     throw error
   }
+}
+
+/** Whether anything was ever stored; false only for an embedded Redis that never ran. */
+export async function hasStorage(config: Config): Promise<boolean> {
+  if (config.redisUrl !== '') return true
+  return access(join(config.stateDir, 'redis')).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** What is known of a catalog's products, for reading only. */
+export function openMirror(catalog: CatalogConfig, connections: RedisConnections) {
+  return { connection: connections.commands, keys: catalogKeys(catalog.name) }
 }
 
 /** One catalog's keys, scripts and outbox over open connections. */

@@ -1,7 +1,5 @@
-import { productFields } from '../api/contract/product.ts'
-import { checkRule } from '../catalog/mapping.ts'
 import { locateConfig, logLevelOf } from '../config/environment.ts'
-import { type LoadedConfig, readConfig } from '../config/load.ts'
+import type { LoadedConfig } from '../config/load.ts'
 import type { CatalogConfig } from '../config/model.ts'
 import { suggestion } from '../config/problems.ts'
 import type { Environment } from '../config/variables.ts'
@@ -9,6 +7,7 @@ import type { CatalogName } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
 import { ConfigError } from '../lib/errors.ts'
 import { type Log, type LogLevel, openLog } from '../lib/log.ts'
+import { readCheckedConfig } from '../operations/read-config.ts'
 
 export interface OutputStream {
   write(text: string): unknown
@@ -77,7 +76,7 @@ export class CommandContext {
   /** Read once, at the first use. */
   async loadedConfig(): Promise<LoadedConfig> {
     const { environment } = this.#surroundings
-    this.#loaded ??= readConfig({ file: this.configFile, env: environment, productFields, checkRule })
+    this.#loaded ??= readCheckedConfig({ file: this.configFile, env: environment })
     return this.#loaded
   }
 

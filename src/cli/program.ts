@@ -1,11 +1,19 @@
 import { Command, Option } from 'commander'
 import { ExitCode } from '../lib/errors.ts'
+import { checkCommand } from './check.ts'
 import type { CommandDefinition, OptionDefinition } from './command.ts'
 import { configCommand } from './config.ts'
 import { CommandContext, type CommonOptions, type Surroundings } from './context.ts'
+import { deadCommand } from './dead.ts'
+import { approveCommand, discardCommand, pauseCommand, resumeCommand, resyncCommand } from './decisions.ts'
+import { diffCommand } from './diff.ts'
 import { reportFailure } from './failures.ts'
+import { importsCommand } from './imports.ts'
 import { initCommand } from './init.ts'
+import { loadCommand } from './load.ts'
 import { sandboxCommand } from './sandbox.ts'
+import { startCommand } from './start.ts'
+import { statusCommand } from './status.ts'
 import { readVersion } from './version.ts'
 
 /**
@@ -31,7 +39,23 @@ import { readVersion } from './version.ts'
  * that runs long ends when `context.signal` is aborted: well (exit code 0, `start` and `sandbox`), or by throwing the
  * signal's reason when its work is not done (exit code 130 or 143).
  */
-const allCommands: readonly CommandDefinition[] = [initCommand, configCommand, sandboxCommand]
+const allCommands: readonly CommandDefinition[] = [
+  initCommand,
+  configCommand,
+  startCommand,
+  loadCommand,
+  checkCommand,
+  diffCommand,
+  statusCommand,
+  importsCommand,
+  approveCommand,
+  discardCommand,
+  deadCommand,
+  pauseCommand,
+  resumeCommand,
+  resyncCommand,
+  sandboxCommand,
+]
 
 export interface ProgramOptions extends Surroundings {
   /** Without the executable and the script. */

@@ -29,8 +29,9 @@ const table: Record<string, Row> = {
   delivery: { values: ['outbox', 'api'], types: ['catalog', 'redis'] },
   sandbox: { values: ['api/contract'] },
   console: { values: [], types: [...stages, 'redis'] },
-  cli: { values: ['config', 'service.ts', 'sandbox', 'api'], types: [...stages, 'redis'] },
-  quickstart: { values: ['config', 'service.ts', 'sandbox'], types: stages },
+  operations: { values: [...stages, 'redis', 'api', 'config', 'service.ts'] },
+  cli: { values: ['config', 'operations', 'service.ts', 'sandbox', 'api'], types: [...stages, 'redis'] },
+  quickstart: { values: ['config', 'operations', 'service.ts', 'sandbox'], types: stages },
 }
 
 /** Packages that one folder wraps for all others. */

@@ -1,0 +1,81 @@
+import type { Change } from '../catalog/model.ts'
+import { ExitCode } from '../lib/errors.ts'
+import type { FileDiff } from '../operations/diff-file.ts'
+import type { CommandDefinition } from './command.ts'
+import type { CommandContext } from './context.ts'
+import { findFeed } from './feeds.ts'
+import { countOf } from './table.ts'
+
+interface DiffOptions {
+  limit: number
+}
+
+export const diffCommand: CommandDefinition<DiffOptions> = {
+  usage: 'diff <feed> <file>',
+  summary: 'show what importing a file would change, field by field',
+  details: 'Touches nothing and needs no credentials. With --json: one change a line, the summary last.',
+  examples: ['catalogd diff products ./export.csv', 'catalogd diff products ./export.csv --json | tail -1'],
+  options: [{ flags: '--limit <n>', description: 'changes to show as text', default: 50, parse: Number }],
+  async run(context, { args: [name = '', file = ''], options }) {
+    let shown = 0
+    const diff = await diffWithMirror(context, {
+      name,
+      file,
+      onChange: (change) => {
+        shown += 1
+        if (!context.json && shown > options.limit) return
+        context.printLine(change, () => formatChange(change))
+      },
+    })
+    context.printLine({ summary: diff }, () => formatDiff(diff, Math.max(0, shown - options.limit)))
+    return diff.refused === undefined && diff.missingColumns === undefined && diff.rejected === 0
+      ? ExitCode.done
+      : ExitCode.data
+  },
+}
+
+interface Diffing {
+  name: string
+  file: string
+  onChange: (change: Change) => void
+}
+
+/** Compares with what Redis holds; a state folder on which nothing ever ran is an empty mirror and stays untouched. */
+export async function diffWithMirror(
+  context: CommandContext,
+  { name, file, onChange }: Diffing,
+): Promise<FileDiff> {
+  const { diffFile } = await import('../operations/diff-file.ts')
+  const { hasStorage, openMirror, openStorage } = await import('../service.ts')
+  const { config } = await context.loadedConfig()
+  const catalog = await context.catalog()
+  const options = { catalog, feed: findFeed(catalog, name), file, signal: context.signal, onChange }
+  if (!(await hasStorage(config))) return diffFile({ ...options, mirror: undefined })
+  const { clock, log, signal } = context
+  await using storage = await openStorage({ config, clock, log, signal })
+  return await diffFile({ ...options, mirror: openMirror(catalog, storage.connections) })
+}
+
+function formatChange({ productId, kind, lane, fields }: Change): string {
+  const changed = fields.map(({ field, before, after }) => `    ${field}: ${short(before)} → ${short(after)}`)
+  return [`${productId}  ${kind}  ${lane}`, ...changed].join('\n')
+}
+
+function short(value: unknown): string {
+  const text = value === undefined ? '(none)' : JSON.stringify(value)
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text
+}
+
+export function formatDiff(diff: FileDiff, hidden = 0): string {
+  if (diff.refused !== undefined) return `Refused: ${diff.refused}`
+  if (diff.missingColumns)
+    return `Held: the header lacks ${diff.missingColumns.map((name) => `"${name}"`).join(', ')}`
+  const { added, changed, missing, urgent, deferred, incomplete } = diff.changes
+  const lines = [
+    `${countOf(diff.records, 'record')}: ${added} added, ${changed} changed, ${missing} missing, ${diff.unchanged} unchanged, ${diff.rejected} rejected`,
+    `lanes: ${urgent} urgent, ${diff.changes.new} new, ${deferred} deferred`,
+  ]
+  if (incomplete > 0) lines.push(`${incomplete} incomplete: they wait for other feeds`)
+  if (hidden > 0) lines.unshift(`… and ${countOf(hidden, 'further change')} (--limit, or --json for all)`)
+  return lines.join('\n')
+}

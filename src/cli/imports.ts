@@ -1,0 +1,73 @@
+import type { ImportEntry } from '../operations/list-imports.ts'
+import type { CommandDefinition } from './command.ts'
+import { wholeNumberOption } from './option-values.ts'
+import { formatProblems } from './problems.ts'
+import { formatTable } from './table.ts'
+
+interface ImportsOptions {
+  limit: number
+}
+
+export const importsCommand: CommandDefinition<ImportsOptions> = {
+  usage: 'imports [import]',
+  summary: 'list the files that were taken in and what became of them, or show one',
+  examples: ['catalogd imports', 'catalogd imports 12'],
+  options: [
+    {
+      flags: '--limit <n>',
+      description: 'the newest so many',
+      default: 20,
+      parse: wholeNumberOption({ min: 1, max: 10_000 }),
+    },
+  ],
+  async run(context, { args: [sequence], options }) {
+    const { findImport, listImports } = await import('../operations/list-imports.ts')
+    const { config } = await context.loadedConfig()
+    const catalog = await context.catalog()
+    if (sequence !== undefined) {
+      const entry = await findImport({ config, catalog }, wholeNumberOption({ min: 1, max: 1e15 })(sequence))
+      context.print(entry, () => formatEntry(entry))
+      return undefined
+    }
+    const entries = await listImports({ config, catalog }, options.limit)
+    context.print(entries, () =>
+      entries.length === 0 ? 'No file was taken in yet.' : formatEntries(entries),
+    )
+    return undefined
+  },
+}
+
+function formatEntries(entries: readonly ImportEntry[]): string {
+  const rows = entries.map(({ sequence, feed, file, acceptedAt, outcome, report }) => [
+    sequence,
+    feed,
+    file,
+    acceptedAt,
+    outcome,
+    report?.records ?? 0,
+    report?.rejected ?? 0,
+    report ? report.changes.added + report.changes.changed + report.changes.missing : 0,
+  ])
+  return formatTable([
+    ['import', 'feed', 'file', 'accepted', 'outcome', 'records', 'rejected', 'changes'],
+    ...rows,
+  ])
+}
+
+function formatEntry({ sequence, feed, file, mode, outcome, report }: ImportEntry): string {
+  const lines = [`import ${sequence}: ${file}, ${mode} file of feed ${feed}, ${outcome}`]
+  if (!report) return lines.join('\n')
+  const { changes } = report
+  if (report.dialect !== undefined) lines.push(`  ${report.dialect}`)
+  if (report.reason !== undefined) lines.push(`  ${report.reason}`)
+  if (report.hint !== undefined) lines.push(`  → ${report.hint}`)
+  lines.push(
+    `  ${report.records} records, ${report.rejected} rejected, ${report.unchanged} unchanged, in ${report.seconds} s`,
+    `  ${changes.added} added, ${changes.changed} changed, ${changes.missing} missing; ${changes.urgent} urgent, ${changes.new} new, ${changes.deferred} deferred`,
+    ...report.warnings.map((warning) => `  warning: ${warning}`),
+    ...formatProblems(report.problems),
+  )
+  if (report.rejectsFile !== undefined)
+    lines.push(`  rejected records to correct and drop again: ${report.rejectsFile}`)
+  return lines.join('\n')
+}

@@ -1,0 +1,85 @@
+import { Presets, SingleBar } from 'cli-progress'
+import type { LoadProgress } from '../operations/load-files.ts'
+import type { CommandContext } from './context.ts'
+
+const lineEveryMs = 5_000
+
+interface ProgressView extends Disposable {
+  show(progress: LoadProgress): void
+}
+
+/** A bar on a terminal, otherwise a line every few seconds and whenever the state changes. */
+export function openLoadProgress(context: CommandContext): ProgressView {
+  return context.isTerminal ? openBar() : openLines(context)
+}
+
+function openBar(): ProgressView {
+  const bar = new SingleBar(
+    { format: '{bar} {percentage} % | {text}', hideCursor: true },
+    Presets.shades_classic,
+  )
+  bar.start(100, 0, { text: '' })
+  return {
+    show: (progress) => bar.update(percentOf(progress), { text: describe(progress) }),
+    [Symbol.dispose]: () => bar.stop(),
+  }
+}
+
+function openLines(context: CommandContext): ProgressView {
+  let lastAt = Number.NEGATIVE_INFINITY
+  let lastState = ''
+  return {
+    show: (progress) => {
+      const now = context.clock.monotonic()
+      const state = stateOf(progress)
+      if (state === lastState && now - lastAt < lineEveryMs) return
+      lastAt = now
+      lastState = state
+      context.note(describe(progress))
+    },
+    [Symbol.dispose]: () => undefined,
+  }
+}
+
+/** Reading counts for half, delivering for the other. */
+function percentOf({ running, imported, files, overview }: LoadProgress): number {
+  const read = running ? running.bytesRead / Math.max(1, running.bytes) : 0
+  const importShare = Math.min(1, (imported + read) / files)
+  const { pending, dead, products } = overview
+  const delivered = products === 0 ? 0 : 1 - Math.min(1, (pending - dead) / products)
+  return Math.round(100 * (importShare / 2 + (importShare === 1 ? delivered / 2 : 0)))
+}
+
+function stateOf({ running, imported, overview }: LoadProgress): string {
+  const paused = overview.paused.map(({ reason }) => reason).join()
+  return `${running?.file} ${running?.phase} ${imported} ${paused} ${overview.holdReason}`
+}
+
+function describe({ running, daemonPid, overview }: LoadProgress): string {
+  const { lanes, echoes, inFlight, paused, holdMs, holdReason, lastFailure } = overview
+  const parts: string[] = []
+  if (running) {
+    const percent = Math.round((100 * running.bytesRead) / Math.max(1, running.bytes))
+    parts.push(
+      `${running.file}: ${running.phase} ${percent} %, ${running.records.toLocaleString('en')} records`,
+    )
+  }
+  const waiting = Object.entries(lanes).flatMap(([lane, { waiting: count }]) =>
+    count > 0 ? [`${count} ${lane}`] : [],
+  )
+  parts.push(waiting.length > 0 ? `waiting: ${waiting.join(', ')}` : 'nothing waiting')
+  if (inFlight > 0) parts.push(`${inFlight} in flight`)
+  if (echoes.waiting > 0) {
+    parts.push(
+      `${echoes.waiting} to be repeated within ${Math.ceil(echoes.dueInMs / 1000)} s (their outcome was unknown)`,
+    )
+  }
+  for (const { reason, hint } of paused) parts.push(`paused (${reason}): ${hint}`)
+  if (holdReason !== undefined) {
+    parts.push(
+      `${holdReason}, next call in ${Math.ceil(holdMs / 1000)} s${lastFailure ? `: ${lastFailure.text}` : ''}`,
+    )
+  }
+  if (daemonPid !== undefined) parts.push(`done by the daemon (pid ${daemonPid})`)
+  return parts.join(' · ')
+}

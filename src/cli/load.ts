@@ -1,0 +1,83 @@
+import { ExitCode } from '../lib/errors.ts'
+import type { LoadSummary } from '../operations/load-files.ts'
+import type { CommandDefinition } from './command.ts'
+import { diffWithMirror, formatDiff } from './diff.ts'
+import { findFeed } from './feeds.ts'
+import { openLoadProgress } from './load-progress.ts'
+import { withCatalog } from './operation.ts'
+import { formatProblems } from './problems.ts'
+import { countOf } from './table.ts'
+
+interface LoadOptions {
+  dryRun?: boolean
+  resend: boolean
+  wait: boolean
+}
+
+export const loadCommand: CommandDefinition<LoadOptions> = {
+  usage: 'load <feed> <files...>',
+  summary: 'import files and follow them until everything is delivered',
+  details:
+    'Accepts copies of the files. When a daemon runs on this state folder it does the work and load watches; otherwise load does it itself. Deferred edits are waited for, too (deferred.after). Interrupted, run it again, or start the daemon, to go on.',
+  examples: ['catalogd load products ./export.csv', 'catalogd load products ./export.csv --dry-run'],
+  options: [
+    { flags: '--dry-run', description: 'only say what would change; needs no credentials' },
+    { flags: '--resend', description: 'send every product of the files, changed or not', default: false },
+    { flags: '--no-wait', description: 'end when the files are imported, without waiting for delivery' },
+  ],
+  async run(context, { args: [name = '', ...files], options }) {
+    if (options.dryRun) {
+      let code: ExitCode = ExitCode.done
+      for (const file of files) {
+        const diff = await diffWithMirror(context, { name, file, onChange: () => undefined })
+        context.printLine({ summary: diff }, () => `${file}\n${formatDiff(diff)}`)
+        if (diff.refused !== undefined || diff.missingColumns || diff.rejected > 0) code = ExitCode.data
+      }
+      return code
+    }
+    const feed = findFeed(await context.catalog(), name)
+    const { loadFiles } = await import('../operations/load-files.ts')
+    const summary = await withCatalog(context, async (operation) => {
+      using progress = openLoadProgress(context)
+      const { resend, wait: waits } = options
+      return await loadFiles({
+        ...operation,
+        feed,
+        files,
+        resend,
+        waits,
+        onProgress: (step) => progress.show(step),
+      })
+    })
+    context.print(summary, () => formatSummary(summary))
+    return summary.files.every(({ outcome, rejected }) => outcome === 'imported' && rejected === 0)
+      ? ExitCode.done
+      : ExitCode.data
+  },
+}
+
+function formatSummary(summary: LoadSummary): string {
+  const { changes, calls, bytes, fill, seconds } = summary
+  const lines: string[] = []
+  for (const file of summary.files) {
+    const removals = file.removals ? `, ${file.removals.missing} of ${file.removals.of} missing` : ''
+    lines.push(`${file.file}: ${file.outcome}, ${countOf(file.records, 'record')}${removals}`)
+    if (file.reason !== undefined) lines.push(`  ${file.reason}`)
+    if (file.hint !== undefined) lines.push(`  → ${file.hint}`)
+    lines.push(...file.warnings.map((warning) => `  warning: ${warning}`), ...formatProblems(file.problems))
+    if (file.rejectsFile !== undefined)
+      lines.push(`  rejected records to correct and drop again: ${file.rejectsFile}`)
+  }
+  lines.push(
+    `records   ${summary.records.toLocaleString('en')}: ${changes.added} added, ${changes.changed} changed, ${changes.missing} missing, ${summary.unchanged} unchanged, ${summary.rejected} rejected${changes.superseded > 0 ? `, ${changes.superseded} replaced by a later record` : ''}`,
+    `lanes     ${changes.urgent} urgent, ${changes.new} new, ${changes.deferred} deferred`,
+    `calls     ${calls.toLocaleString('en')} with ${bytes.toLocaleString('en')} bytes${fill === null ? '' : `, ${(fill * 100).toFixed(1)} % full on average`}`,
+    `seconds   ${seconds}`,
+  )
+  if (changes.incomplete > 0)
+    lines.push(`${countOf(changes.incomplete, 'product')} incomplete: see catalogd status`)
+  if (summary.waiting > 0) lines.push(`${countOf(summary.waiting, 'product')} not delivered yet`)
+  if (summary.dead > 0)
+    lines.push(`${countOf(summary.dead, 'product')} refused by the endpoint: see catalogd dead list`)
+  return lines.join('\n')
+}

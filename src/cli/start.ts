@@ -1,0 +1,92 @@
+import { once } from 'node:events'
+import { ConfigError, ExitCode } from '../lib/errors.ts'
+import type { Role } from '../service.ts'
+import type { CommandDefinition } from './command.ts'
+import type { CommandContext } from './context.ts'
+
+interface StartOptions {
+  roles: string
+}
+
+const shutdownMsMax = 12_000
+
+export const startCommand: CommandDefinition<StartOptions> = {
+  usage: 'start',
+  summary: 'run the daemon: watch the drop folders, import, deliver',
+  details:
+    'Ends well on SIGTERM: running calls get 10 s to finish. A second daemon on the same state folder stands by and takes over. Further processes may run with --roles deliver on the same Redis.',
+  examples: ['catalogd start', 'catalogd start --roles deliver'],
+  logLevel: 'info',
+  options: [
+    {
+      flags: '--roles <list>',
+      description: 'of watch, import, deliver, console, separated by commas',
+      default: 'watch,import,deliver,console',
+    },
+  ],
+  async run(context, { options }) {
+    const chosen = await parseRoles(options.roles)
+    const fatal = new AbortController()
+    const ended = AbortSignal.any([context.signal, fatal.signal])
+    const service = await openDaemon(context, { chosen, onFatal: (error) => fatal.abort(error) })
+    context.log.info({ roles: [...chosen] }, 'catalogd runs')
+    if (!ended.aborted) await once(ended, 'abort')
+    if (fatal.signal.aborted) {
+      context.log.fatal(
+        { err: fatal.signal.reason },
+        'catalogd cannot go on and ends; its supervisor should start it again',
+      )
+      // Whatever stands still may keep the shutdown from finishing, too.
+      setTimeout(() => process.exit(ExitCode.storage), shutdownMsMax).unref()
+    }
+    await service[Symbol.asyncDispose]()
+    if (fatal.signal.aborted) throw fatal.signal.reason
+    context.log.info('catalogd has ended')
+    return ExitCode.done
+  },
+}
+
+async function openDaemon(
+  context: CommandContext,
+  options: { chosen: Set<Role>; onFatal: (error: unknown) => void },
+) {
+  const { openService, openStorage } = await import('../service.ts')
+  const { config, withoutEffect } = await context.loadedConfig()
+  const catalogs = await context.catalogs()
+  const { clock, log, signal } = context
+  for (const part of withoutEffect)
+    log.warn({ part }, 'this part of the configuration has no effect in this version')
+  const storage = await openStorage({ config, clock, log, signal })
+  try {
+    const service = await openService({
+      config,
+      catalogs,
+      roles: options.chosen,
+      connections: storage.connections,
+      clock,
+      log,
+      onFatal: options.onFatal,
+      onStandby: (holder) => log.info({ holder }, 'another catalogd works on this state folder; standing by'),
+      onActive: () => log.info({ catalogs: catalogs.map(({ name }) => name) }, 'watching and importing'),
+    })
+    return {
+      async [Symbol.asyncDispose]() {
+        await service[Symbol.asyncDispose]()
+        await storage[Symbol.asyncDispose]()
+      },
+    }
+  } catch (error) {
+    await storage[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+async function parseRoles(text: string): Promise<Set<Role>> {
+  const { roles } = await import('../service.ts')
+  const named = text.split(',').map((name) => name.trim())
+  const unknown = named.filter((name) => !(roles as readonly string[]).includes(name))
+  if (unknown.length === 0) return new Set(named as Role[])
+  throw new ConfigError('role-unknown', `--roles: ${unknown.join(', ')} is no role`, {
+    hint: `Roles: ${roles.join(', ')}`,
+  })
+}

@@ -1,0 +1,112 @@
+import { ExitCode } from '../lib/errors.ts'
+import type { CatalogStatus, FeedStatus, Status } from '../operations/read-status.ts'
+import type { CommandDefinition } from './command.ts'
+import { countOf, formatTable } from './table.ts'
+
+export const statusCommand: CommandDefinition = {
+  usage: 'status',
+  summary: 'show what waits, what runs, and what is wrong',
+  details:
+    'Exit code 0: all is well; 1: something asks for an operator (held, refused, failed); 3: no calls are made.',
+  examples: ['catalogd status', 'catalogd status --json'],
+  async run(context) {
+    const { openStorage } = await import('../service.ts')
+    const { readStatus } = await import('../operations/read-status.ts')
+    const { config } = await context.loadedConfig()
+    const catalogs = await context.catalogs()
+    const { clock, log, signal } = context
+    await using storage = await openStorage({ config, clock, log, signal })
+    const { connections } = storage
+    const status = await readStatus({ config, connections, clock, log, signal }, catalogs)
+    context.print(status, () => formatStatus(status))
+    if (status.catalogs.some(({ health }) => health === 'stopped')) return ExitCode.endpoint
+    return status.catalogs.every(({ health }) => health === 'ok') ? ExitCode.done : ExitCode.data
+  },
+}
+
+function formatStatus({ daemon, redis, catalogs }: Status): string {
+  const who = daemon
+    ? `daemon    pid ${daemon.pid} on ${daemon.host}, since ${daemon.since}`
+    : 'daemon    none runs: catalogd start'
+  const where = redis.up
+    ? `redis     up at ${redis.address}`
+    : `redis     down at ${redis.address}: ${redis.error}`
+  return [who, where, ...catalogs.map(formatCatalog)].join('\n')
+}
+
+function formatCatalog({
+  catalog,
+  overview,
+  feeds,
+  incompleteExamples,
+  notices,
+  health,
+}: CatalogStatus): string {
+  const { lanes, echoes } = overview
+  const lines = [`\ncatalog ${catalog}: ${health}`]
+  for (const { reason, since, hint } of overview.paused)
+    lines.push(`  paused (${reason}) since ${since}: ${hint}`)
+  for (const { text, at } of notices) lines.push(`  ! ${text} (${at})`)
+  if (overview.holdReason !== undefined) {
+    lines.push(`  ${overview.holdReason}: next call in ${Math.ceil(overview.holdMs / 1000)} s`)
+  }
+  if (overview.failuresInARow > 0 && overview.lastFailure) {
+    lines.push(
+      `  ${countOf(overview.failuresInARow, 'failed call')} in a row, the last at ${overview.lastFailure.at}: ${overview.lastFailure.text}`,
+    )
+  }
+  lines.push(
+    `  products  ${overview.products.toLocaleString('en')}, ${overview.pending - overview.dead} not delivered yet, ${overview.dead} refused (catalogd dead list), ${overview.incomplete} incomplete`,
+    formatTable(
+      [
+        ['  lane', 'waiting', 'oldest'],
+        ...Object.entries(lanes).map(([lane, { waiting, oldestMs }]) => [
+          `  ${lane}`,
+          waiting,
+          formatAge(oldestMs),
+        ]),
+      ],
+      '',
+    ),
+  )
+  if (overview.inFlight > 0) lines.push(`  ${overview.inFlight} in flight`)
+  if (echoes.waiting > 0) {
+    lines.push(`  ${echoes.waiting} to be sent once more, the last in ${formatAge(echoes.dueInMs)}`)
+  }
+  if (overview.learnedBodyBytes !== undefined) {
+    lines.push(
+      `  calls have at most ${overview.learnedBodyBytes.toLocaleString('en')} bytes: the endpoint refused larger ones`,
+    )
+  }
+  for (const { productId, missing } of incompleteExamples)
+    lines.push(`  incomplete: ${productId} lacks ${missing}`)
+  lines.push(...feeds.flatMap(formatFeed))
+  return lines.join('\n')
+}
+
+function formatFeed({ feed, lastFile, waitingFiles, running, held }: FeedStatus): string[] {
+  const last = lastFile
+    ? `last file ${lastFile.name} (import ${lastFile.sequence}, ${lastFile.outcome ?? 'waiting'}) of ${lastFile.acceptedAt}`
+    : 'no file yet'
+  const lines = [`  feed ${feed}: ${last}${waitingFiles > 1 ? `, ${waitingFiles} files wait` : ''}`]
+  if (running) {
+    const percent = Math.round((100 * running.bytesRead) / Math.max(1, running.bytes))
+    lines.push(
+      `    ${running.phase} ${running.file}: ${percent} %, ${running.records.toLocaleString('en')} records`,
+    )
+  }
+  if (held) {
+    lines.push(
+      `    held since ${held.at}: ${held.reason}; catalogd approve ${held.sequence} or catalogd discard ${held.sequence}`,
+    )
+  }
+  return lines
+}
+
+export function formatAge(ms: number): string {
+  if (ms < 1_000) return `${ms} ms`
+  const seconds = Math.round(ms / 1_000)
+  if (seconds < 120) return `${seconds} s`
+  const minutes = Math.round(seconds / 60)
+  return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`
+}

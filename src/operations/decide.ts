@@ -1,0 +1,75 @@
+import { join } from 'node:path'
+import { describeHeld, parseHeld } from '../imports/held.ts'
+import type { AcceptSequence, FeedName } from '../lib/brand.ts'
+import { ConfigError, StorageError } from '../lib/errors.ts'
+import { catalogKeys } from '../outbox/keys.ts'
+import { stateDirOf } from '../service.ts'
+import { putDecision } from '../sources/inbox.ts'
+import { layoutOf } from '../sources/layout.ts'
+import { readManifest } from '../sources/manifest-reader.ts'
+import type { Decision } from '../sources/model.ts'
+import { type OperationContext, openWorkHere } from './run-here.ts'
+
+const lookEveryMs = 50
+const daemonWithinMs = 60_000
+
+/** Writes an operator's decision down and returns when it has been carried out. */
+export async function decide(
+  context: OperationContext,
+  decision: Decision,
+): Promise<{ sequence: AcceptSequence }> {
+  const { config, catalog, connections, clock, signal } = context
+  const keys = catalogKeys(catalog.name)
+  const dir = stateDirOf(config, catalog.name)
+  const request = await putDecision({ inboxDir: layoutOf(dir).inboxDir, decision, clock })
+  await using work = await openWorkHere(context, ['watch', 'import'])
+  using manifest = await readManifest(dir)
+  const giveUpAt = clock.monotonic() + daemonWithinMs
+  const carriedOut = async () => {
+    for (;;) {
+      await manifest.refresh()
+      const line = manifest.decisions().find((each) => each.request === request)
+      const scope = line && scopeOf(decision, manifest)
+      if (line && scope && Number(await connections.commands.hget(keys.applied, scope)) >= line.sequence)
+        return line
+      if (work.daemon && clock.monotonic() > giveUpAt) throw notCarriedOut(work.daemon.pid)
+      await clock.sleep(lookEveryMs, signal)
+    }
+  }
+  const { sequence } = await Promise.race([carriedOut(), work.failed])
+  return { sequence }
+}
+
+/** Throws a ConfigError when nothing of that import is held. */
+export async function requireHeld(
+  { catalog, connections }: OperationContext,
+  sequence: number,
+): Promise<string> {
+  const held = await connections.commands.hgetall(catalogKeys(catalog.name).held)
+  const all = Object.entries(held).map(([feed, text]) => ({ feed, held: parseHeld(text) }))
+  const found = all.find((each) => each.held?.sequence === sequence)
+  if (found?.held) return describeHeld(found.feed as FeedName, found.held)
+  const known = all.flatMap((each) => each.held?.sequence ?? [])
+  throw new ConfigError('nothing-held', `nothing of import ${sequence} is held`, {
+    hint: known.length === 0 ? 'Nothing is held at present' : `Held at present: ${known.join(', ')}`,
+  })
+}
+
+function scopeOf(
+  decision: Decision,
+  manifest: { file(sequence: AcceptSequence): { feed: string } | undefined },
+) {
+  if (decision.decision === 'approve' || decision.decision === 'discard')
+    return manifest.file(decision.import)?.feed
+  return '*'
+}
+
+function notCarriedOut(pid: number): StorageError {
+  return new StorageError(
+    'not-carried-out',
+    `catalogd (pid ${pid}) has not carried the decision out within a minute`,
+    {
+      hint: 'It is written down and will be; see catalogd status for what it waits for',
+    },
+  )
+}

@@ -1,0 +1,148 @@
+import { sensitiveFields } from '../api/contract/product.ts'
+import type { Change, ProductPatch } from '../catalog/model.ts'
+import { rankFields } from '../catalog/ranks.ts'
+import { showValue } from '../catalog/show-value.ts'
+import { feedsOf } from '../catalog/stored-form.ts'
+import type { CatalogConfig, FeedConfig } from '../config/model.ts'
+import { type ProductStep, planChunk } from '../imports/plan-chunk.ts'
+import { emptyTally, type Tally, tallyNames } from '../imports/tally.ts'
+import type { ProductId } from '../lib/brand.ts'
+import type { CatalogKeys } from '../outbox/keys.ts'
+import type { StoredProduct } from '../outbox/writer.ts'
+import { reasonColumn } from '../records/model.ts'
+import { readRecords } from '../records/read-records.ts'
+import type { RedisConnection } from '../redis/connection.ts'
+import { type OpenedFile, openFile } from './open-file.ts'
+
+/** Where the mirror stands; undefined: nothing was ever imported, every product is new. */
+export type Mirror = { connection: RedisConnection; keys: CatalogKeys } | undefined
+
+interface DiffOptions {
+  catalog: CatalogConfig
+  feed: FeedConfig
+  file: string
+  mirror: Mirror
+  signal: AbortSignal
+  onChange: (change: Change) => void
+}
+
+/** What importing a file would change, without changing it. */
+export interface FileDiff {
+  file: string
+  feed: string
+  records: number
+  rejected: number
+  unchanged: number
+  changes: Tally
+  /** Why nothing, or not everything, would be applied. */
+  refused?: string
+  missingColumns?: readonly string[]
+}
+
+type Readable = Extract<OpenedFile, { kind: 'readable' }>
+
+/** Calls `onChange` for every product that would change, in file order, the missing ones last. */
+export async function diffFile(options: DiffOptions): Promise<FileDiff> {
+  const opened = await openFile(options)
+  const { file, feed } = options
+  const diff: FileDiff = {
+    file,
+    feed: feed.name,
+    records: 0,
+    rejected: 0,
+    unchanged: 0,
+    changes: emptyTally(),
+  }
+  if (opened.kind === 'refused') return { ...diff, refused: opened.reason }
+  diff.records = opened.judgement.records
+  if (opened.kind === 'missing-columns') {
+    return { ...diff, missingColumns: opened.missingColumns.map(({ column }) => column) }
+  }
+  await diffRecords(opened, options, diff)
+  const { action } = feed.missing
+  const countsMissing = opened.mode === 'full' && !opened.judgement.columns.includes(reasonColumn)
+  if (countsMissing && action === 'out_of_stock' && options.mirror) await diffMissing(opened, options, diff)
+  return diff
+}
+
+async function diffRecords(opened: Readable, options: DiffOptions, diff: FileDiff): Promise<void> {
+  const { judgement, mapping, bytes, name } = opened
+  const { file, feed, signal } = options
+  const { recordBytes } = feed.format
+  for await (const batch of readRecords({ path: file, name, bytes, ...judgement, recordBytes, signal })) {
+    diff.rejected += batch.rejected.length
+    const patches: ProductPatch[] = []
+    for (const record of batch.records) {
+      const { patch } = mapping.map(record)
+      if (!patch) diff.rejected += 1
+      else if (judgement.ids.isLast(patch.productId, record.record)) patches.push(patch)
+      else diff.changes.superseded += 1
+    }
+    await diffSteps(
+      patches.map((patch) => ({ patch })),
+      options,
+      diff,
+    )
+  }
+}
+
+async function diffMissing({ judgement }: Readable, options: DiffOptions, diff: FileDiff): Promise<void> {
+  const { mirror, feed } = options
+  if (!mirror) return
+  for await (const page of mirror.connection.hscanStream(mirror.keys.meta, { count: 1_000 })) {
+    const pairs = page as string[]
+    const steps: ProductStep[] = []
+    for (let i = 0; i + 1 < pairs.length; i += 2) {
+      const { feeds, missingFrom } = feedsOf(pairs[i + 1] as string)
+      const missing = pairs[i] as ProductId
+      if (feeds.has(feed.name) && !missingFrom.has(feed.name) && !judgement.ids.has(missing))
+        steps.push({ missing })
+    }
+    if (steps.length > 0) await diffSteps(steps, options, diff)
+  }
+}
+
+async function diffSteps(steps: readonly ProductStep[], options: DiffOptions, diff: FileDiff): Promise<void> {
+  const { catalog, feed, mirror, onChange } = options
+  const ids = steps.map((step) => ('patch' in step ? step.patch.productId : step.missing))
+  const stored =
+    mirror && ids.length > 0 ? await readStored(mirror, ids) : new Map<ProductId, StoredProduct>()
+  const ranks = rankFields(catalog.feeds)
+  const plan = planChunk({ steps, stored, feed: feed.name, ranks, urgent: catalog.urgent })
+  for (const change of plan.changes) onChange(withoutSecrets(change))
+  for (const name of tallyNames) diff.changes[name] += plan.tally[name]
+  diff.unchanged += steps.filter((step) => 'patch' in step).length - plan.writes.length
+}
+
+/** What a change shows leaves this process: a sensitive value must not. */
+function withoutSecrets(change: Change): Change {
+  if (!change.fields.some(({ field }) => isSensitive(field))) return change
+  const fields = change.fields.map((each) => {
+    if (!isSensitive(each.field)) return each
+    const { field, before, after } = each
+    return { field, before: showValue(field, before), after: showValue(field, after) }
+  })
+  return { ...change, fields }
+}
+
+function isSensitive(field: string): boolean {
+  return (sensitiveFields as readonly string[]).includes(field)
+}
+
+async function readStored(mirror: NonNullable<Mirror>, ids: readonly ProductId[]) {
+  const { connection, keys } = mirror
+  const [documents, partials, meta] = await Promise.all([
+    connection.hmgetBuffer(keys.documents, ...ids),
+    connection.hmgetBuffer(keys.partials, ...ids),
+    connection.hmget(keys.meta, ...ids),
+  ])
+  const stored = new Map<ProductId, StoredProduct>()
+  ids.forEach((id, index) => {
+    stored.set(id, {
+      document: documents[index] ?? undefined,
+      partial: partials[index] ?? undefined,
+      meta: meta[index] ?? undefined,
+    })
+  })
+  return stored
+}

@@ -1,0 +1,67 @@
+import { join } from 'node:path'
+import type { CatalogConfig, Config } from '../config/model.ts'
+import { type ImportReport, readReport, reportPaths } from '../imports/report.ts'
+import type { AcceptSequence } from '../lib/brand.ts'
+import { ConfigError } from '../lib/errors.ts'
+import { stateDirOf } from '../service.ts'
+import { readManifest } from '../sources/manifest-reader.ts'
+import type { AcceptLine } from '../sources/model.ts'
+
+export interface ImportEntry {
+  sequence: number
+  feed: string
+  file: string
+  mode: string
+  bytes: number
+  acceptedAt: string
+  /** `waiting` until it is imported. */
+  outcome: 'waiting' | 'imported' | 'held' | 'refused'
+  /** Null while it waits. */
+  report: ImportReport | null
+}
+
+interface Place {
+  config: Config
+  catalog: CatalogConfig
+}
+
+/** The newest imports, newest first. Needs no Redis. */
+export async function listImports({ config, catalog }: Place, limit: number): Promise<ImportEntry[]> {
+  const dir = stateDirOf(config, catalog.name)
+  using manifest = await readManifest(dir)
+  const newest: AcceptLine[] = []
+  for (let sequence = manifest.nextSequence - 1; sequence > 0 && newest.length < limit; sequence -= 1) {
+    const accept = manifest.file(sequence as AcceptSequence)
+    if (accept) newest.push(accept)
+  }
+  return Promise.all(
+    newest.map((accept) => readEntry(accept, { dir, outcome: manifest.outcome(accept.sequence) })),
+  )
+}
+
+/** One import. Throws a ConfigError when there is none of that number. */
+export async function findImport({ config, catalog }: Place, sequence: number): Promise<ImportEntry> {
+  const dir = stateDirOf(config, catalog.name)
+  using manifest = await readManifest(dir)
+  const accept = manifest.file(sequence as AcceptSequence)
+  if (accept) return await readEntry(accept, { dir, outcome: manifest.outcome(accept.sequence) })
+  throw new ConfigError('import-unknown', `there is no import ${sequence}`, { hint: 'See catalogd imports' })
+}
+
+async function readEntry(
+  accept: AcceptLine,
+  { dir, outcome }: { dir: string; outcome: { outcome: ImportReport['outcome'] } | undefined },
+): Promise<ImportEntry> {
+  const { sequence, feed, name, mode, bytes, acceptedAt } = accept
+  const report = outcome && (await readReport(reportPaths(join(dir, 'reports'), accept).report))
+  return {
+    sequence,
+    feed,
+    file: name,
+    mode,
+    bytes,
+    acceptedAt,
+    outcome: outcome?.outcome ?? 'waiting',
+    report: report ?? null,
+  }
+}

@@ -1,0 +1,158 @@
+import { basename, join } from 'node:path'
+import type { FeedConfig } from '../config/model.ts'
+import type { ProgressState } from '../imports/progress.ts'
+import { type ImportReport, readReport, reportPaths } from '../imports/report.ts'
+import { emptyTally, type Tally, tallyNames } from '../imports/tally.ts'
+import { catalogKeys } from '../outbox/keys.ts'
+import { type OutboxOverview, readOverview } from '../outbox/overview.ts'
+import { stateDirOf } from '../service.ts'
+import { putFile } from '../sources/inbox.ts'
+import { layoutOf } from '../sources/layout.ts'
+import { type ManifestReader, readManifest } from '../sources/manifest-reader.ts'
+import type { ClaimId } from '../sources/model.ts'
+import { modeOf } from './open-file.ts'
+import { type OperationContext, openWorkHere, type WorkHere } from './run-here.ts'
+
+export interface LoadOptions extends OperationContext {
+  feed: FeedConfig
+  files: readonly string[]
+  /** Sends every product of the files, changed or not. */
+  resend: boolean
+  /** Until everything is acknowledged; otherwise only until the files are accepted and imported. */
+  waits: boolean
+  onProgress: (progress: LoadProgress) => void
+}
+
+export interface LoadProgress {
+  /** Whose work is shown: a daemon's pid, or undefined for this process. */
+  daemonPid: number | undefined
+  imported: number
+  files: number
+  /** Of the import that runs. */
+  running: ProgressState | undefined
+  overview: OutboxOverview
+}
+
+export interface LoadSummary {
+  files: ImportReport[]
+  records: number
+  rejected: number
+  unchanged: number
+  changes: Tally
+  /** Calls made since the load began, of all processes; with `waits` they include all that the files changed. */
+  calls: number
+  bytes: number
+  /** Average share of `callBytes` that calls used, 0..1; null without a call. */
+  fill: number | null
+  seconds: number
+  /** Not acknowledged when the command ended. */
+  waiting: number
+  dead: number
+}
+
+const lookEveryMs = 100
+
+/** Accepts files and follows them until they are imported and, with `waits`, delivered. */
+export async function loadFiles(options: LoadOptions): Promise<LoadSummary> {
+  const { config, catalog, connections, clock, feed, resend } = options
+  const startedMs = clock.monotonic()
+  const keys = catalogKeys(catalog.name)
+  const dir = stateDirOf(config, catalog.name)
+  const before = (await readOverview(connections.commands, keys)).counters
+  const { inboxDir } = layoutOf(dir)
+  const claims: ClaimId[] = []
+  for (const path of options.files) {
+    const mode = modeOf(feed, basename(path))
+    claims.push(await putFile({ inboxDir, feed: feed.name, mode, path, resend, clock }))
+  }
+  await using work = await openWorkHere(options, ['watch', 'import', 'deliver'])
+  const reports = await Promise.race([followImports(options, { claims, dir, work }), work.failed])
+  if (options.waits) await Promise.race([followDelivery(options, work), work.failed])
+  const after = await readOverview(connections.commands, keys)
+  const since = (name: string) => (after.counters[name] ?? 0) - (before[name] ?? 0)
+  const [calls, bytes] = [since('calls'), since('bytes')]
+  return {
+    files: reports,
+    ...sumReports(reports),
+    calls,
+    bytes,
+    fill: calls === 0 ? null : bytes / (calls * catalog.delivery.callBytes),
+    seconds: Math.round(clock.monotonic() - startedMs) / 1000,
+    waiting: after.pending - after.dead,
+    dead: after.dead,
+  }
+}
+
+interface Following {
+  claims: readonly ClaimId[]
+  dir: string
+  work: WorkHere
+}
+
+async function followImports(
+  options: LoadOptions,
+  { claims, dir, work }: Following,
+): Promise<ImportReport[]> {
+  const { clock, signal } = options
+  using manifest = await readManifest(dir)
+  for (;;) {
+    await manifest.refresh()
+    const reports = await readReports(claims, { manifest, dir })
+    options.onProgress(await readProgress(options, work, reports.length))
+    if (reports.length === claims.length) return reports
+    await clock.sleep(lookEveryMs, signal)
+  }
+}
+
+async function readReports(
+  claims: readonly ClaimId[],
+  { manifest, dir }: { manifest: ManifestReader; dir: string },
+): Promise<ImportReport[]> {
+  const reports: ImportReport[] = []
+  for (const claim of claims) {
+    const accept = manifest.fileOf(claim)
+    if (!accept || !manifest.outcome(accept.sequence)) continue
+    const report = await readReport(reportPaths(join(dir, 'reports'), accept).report)
+    if (report) reports.push(report)
+  }
+  return reports
+}
+
+/** Until nothing waits, is in flight or has to be repeated; dead letters and incomplete products wait for others. */
+async function followDelivery(options: LoadOptions, work: WorkHere): Promise<void> {
+  const { clock, signal, files } = options
+  for (;;) {
+    const progress = await readProgress(options, work, files.length)
+    options.onProgress(progress)
+    const { pending, dead, echoes, inFlight } = progress.overview
+    if (pending - dead <= 0 && echoes.waiting === 0 && inFlight === 0) return
+    await clock.sleep(lookEveryMs, signal)
+  }
+}
+
+async function readProgress(
+  { connections, catalog, feed, files }: LoadOptions,
+  work: WorkHere,
+  imported: number,
+): Promise<LoadProgress> {
+  const keys = catalogKeys(catalog.name)
+  const running = await connections.commands.hget(keys.progress, feed.name)
+  return {
+    daemonPid: work.daemon?.pid,
+    imported,
+    files: files.length,
+    running: running === null ? undefined : (JSON.parse(running) as ProgressState),
+    overview: await readOverview(connections.commands, keys),
+  }
+}
+
+function sumReports(reports: readonly ImportReport[]) {
+  const sum = { records: 0, rejected: 0, unchanged: 0, changes: emptyTally() }
+  for (const report of reports) {
+    sum.records += report.records
+    sum.rejected += report.rejected
+    sum.unchanged += report.unchanged
+    for (const name of tallyNames) sum.changes[name] += report.changes[name]
+  }
+  return sum
+}

@@ -1,0 +1,107 @@
+import type { CatalogConfig } from '../config/model.ts'
+import { type Held, parseHeld } from '../imports/held.ts'
+import type { ProgressState } from '../imports/progress.ts'
+import { catalogKeys } from '../outbox/keys.ts'
+import { type OutboxOverview, readOverview } from '../outbox/overview.ts'
+import type { RedisState } from '../redis/connections.ts'
+import { stateDirOf } from '../service.ts'
+import { readManifest } from '../sources/manifest-reader.ts'
+import { findDaemon, type OperationContext } from './run-here.ts'
+
+export interface FeedStatus {
+  feed: string
+  /** Newest accepted file, and whether everything accepted has been imported. */
+  lastFile: { sequence: number; name: string; acceptedAt: string; outcome: string | null } | null
+  waitingFiles: number
+  running: ProgressState | null
+  held: Held | null
+}
+
+export interface CatalogStatus {
+  catalog: string
+  overview: OutboxOverview
+  feeds: FeedStatus[]
+  /** Up to five incomplete products with what they miss. */
+  incompleteExamples: { productId: string; missing: string }[]
+  /** Troubles that the daemon reports, newest knowledge. */
+  notices: { key: string; text: string; at: string }[]
+  /** One word for monitors: `ok`, `attention` (an operator should look), `stopped` (no call is made). */
+  health: 'ok' | 'attention' | 'stopped'
+}
+
+export interface Status {
+  daemon: { host: string; pid: number; since: string } | null
+  redis: RedisState
+  catalogs: CatalogStatus[]
+}
+
+export async function readStatus(
+  context: Omit<OperationContext, 'catalog'>,
+  catalogs: readonly CatalogConfig[],
+): Promise<Status> {
+  return {
+    daemon: (await findDaemon(context)) ?? null,
+    redis: await context.connections.state(),
+    catalogs: await Promise.all(catalogs.map((catalog) => readCatalog({ ...context, catalog }))),
+  }
+}
+
+async function readCatalog(context: OperationContext): Promise<CatalogStatus> {
+  const { catalog, connections } = context
+  const keys = catalogKeys(catalog.name)
+  const overview = await readOverview(connections.commands, keys)
+  const feeds = await readFeeds(context)
+  const notices = Object.entries(await connections.commands.hgetall(keys.notices)).map(([key, json]) => {
+    return { key, ...(JSON.parse(json) as { text: string; at: string }) }
+  })
+  return {
+    catalog: catalog.name,
+    overview,
+    feeds,
+    incompleteExamples: await readIncomplete(context),
+    notices,
+    health: healthOf({ overview, feeds, notices }),
+  }
+}
+
+async function readFeeds({ config, catalog, connections }: OperationContext): Promise<FeedStatus[]> {
+  const keys = catalogKeys(catalog.name)
+  const [held, progress] = await Promise.all([
+    connections.commands.hgetall(keys.held),
+    connections.commands.hgetall(keys.progress),
+  ])
+  using manifest = await readManifest(stateDirOf(config, catalog.name))
+  return [...catalog.feeds.keys()].map((feed) => {
+    let last: FeedStatus['lastFile'] = null
+    let waitingFiles = 0
+    for (const { sequence, name, acceptedAt } of manifest.files(feed)) {
+      const outcome = manifest.outcome(sequence)?.outcome ?? null
+      last = { sequence, name, acceptedAt, outcome }
+      if (outcome === null) waitingFiles += 1
+    }
+    const running = progress[feed]
+    return {
+      feed,
+      lastFile: last,
+      waitingFiles,
+      running: running === undefined ? null : (JSON.parse(running) as ProgressState),
+      held: parseHeld(held[feed] ?? null) ?? null,
+    }
+  })
+}
+
+async function readIncomplete({ catalog, connections }: OperationContext) {
+  const keys = catalogKeys(catalog.name)
+  const [, pairs] = await connections.commands.hscan(keys.incomplete, 0, 'COUNT', 5)
+  const examples: { productId: string; missing: string }[] = []
+  for (let i = 0; i + 1 < pairs.length && examples.length < 5; i += 2) {
+    examples.push({ productId: pairs[i] ?? '', missing: pairs[i + 1] ?? '' })
+  }
+  return examples
+}
+
+function healthOf({ overview, feeds, notices }: Pick<CatalogStatus, 'overview' | 'feeds' | 'notices'>) {
+  if (overview.paused.length > 0) return 'stopped'
+  const asks = overview.dead > 0 || notices.length > 0 || feeds.some(({ held }) => held !== null)
+  return asks || overview.failuresInARow > 2 ? 'attention' : 'ok'
+}

@@ -1,0 +1,52 @@
+import { join } from 'node:path'
+import type { CatalogConfig, Config } from '../config/model.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { RedisConnections } from '../redis/connections.ts'
+import { openService, type Role } from '../service.ts'
+import { type LockHolder, readLockHolder } from '../sources/state-lock.ts'
+
+export interface OperationContext {
+  config: Config
+  catalog: CatalogConfig
+  connections: RedisConnections
+  clock: Clock
+  log: Log
+  signal: AbortSignal
+}
+
+/** The process that accepts and imports on this state folder; undefined when none does. */
+export function findDaemon({ config, clock }: Pick<OperationContext, 'config' | 'clock'>) {
+  return readLockHolder({ file: join(config.stateDir, 'lock'), clock })
+}
+
+export interface WorkHere extends AsyncDisposable {
+  /** Whose work is waited for; undefined: this process does it. */
+  daemon: LockHolder | undefined
+  /** Rejects when the work of this process cannot go on. */
+  failed: Promise<never>
+}
+
+/**
+ * When a daemon runs on the state folder it does the work; otherwise this process runs the roles itself, without looking
+ * at the drop folders.
+ */
+export async function openWorkHere(context: OperationContext, roles: readonly Role[]): Promise<WorkHere> {
+  const { promise: failed, reject } = Promise.withResolvers<never>()
+  // Whoever waits for the work races it against this; nobody may be waiting yet.
+  failed.catch(() => undefined)
+  const daemon = await findDaemon(context)
+  if (daemon) return { daemon, failed, [Symbol.asyncDispose]: async () => undefined }
+  const { config, catalog, connections, clock, log } = context
+  const service = await openService({
+    config,
+    catalogs: [catalog],
+    roles: new Set(roles),
+    connections,
+    watchesDropFolders: false,
+    clock,
+    log,
+    onFatal: reject,
+  })
+  return { daemon: undefined, failed, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() }
+}
