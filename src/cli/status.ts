@@ -103,7 +103,7 @@ function formatFeed({ feed, lastFile, waitingFiles, running, held }: FeedStatus)
   return lines
 }
 
-export function formatAge(ms: number): string {
+function formatAge(ms: number): string {
   if (ms < 1_000) return `${ms} ms`
   const seconds = Math.round(ms / 1_000)
   if (seconds < 120) return `${seconds} s`

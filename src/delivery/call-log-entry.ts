@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** Written before a request is sent. */
-export const callBeginSchema = z.object({
+const callBeginSchema = z.object({
   event: z.literal('begin'),
   /** Unique; ties the two entries of a call together. */
   call: z.string(),
@@ -15,7 +15,7 @@ export const callBeginSchema = z.object({
 })
 
 /** Written when its outcome is known; missing after a kill. */
-export const callEndSchema = z.object({
+const callEndSchema = z.object({
   event: z.literal('end'),
   call: z.string(),
   at: z.number(),

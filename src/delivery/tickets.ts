@@ -52,9 +52,13 @@ export class TicketPlan {
     })
   }
 
-  async ensureBulk(): Promise<void> {
+  /** As many as there are free slots, given the tickets (of any process) that run here. */
+  async ensureBulk(running: ReadonlySet<string>): Promise<void> {
     const ids = Array.from({ length: this.bulkTicketsMax }, (_, index) => this.#bulkId(index))
-    await Promise.all(ids.map((id) => this.#queue.ensureTicket({ id, priority: bulkPriority })))
+    const free = ids
+      .filter((id) => !running.has(id))
+      .slice(0, Math.max(0, this.bulkTicketsMax - running.size))
+    await Promise.all(free.map((id) => this.#queue.ensureTicket({ id, priority: bulkPriority })))
   }
 
   /** For work that becomes due later: one is enough, it makes the others when there is more than it can do. */

@@ -59,9 +59,9 @@ class DeliveryWorker implements Delivery {
   readonly #giveUp = new AbortController()
   #runner: AsyncDisposable | undefined
   #sweeping: Promise<void> | undefined
-  /** Tickets that ended without finding anything. */
-  readonly #fruitless = new Set<string>()
-  #bulkRunning = 0
+  readonly #bulkRunning = new Set<string>()
+  /** How long to rest before the next look, by ticket, until it has left the queue; `undefined`: no look is needed. */
+  readonly #rests = new Map<string, number | undefined>()
   #looking: 'no' | 'yes' | 'again' = 'no'
   #outage = false
 
@@ -151,7 +151,7 @@ class DeliveryWorker implements Delivery {
     if (anyDue) progress.expected()
     else progress.made()
     if (urgentDue) await this.#plan.ensureUrgent()
-    if (anyDue) await this.#plan.ensureBulk()
+    if (anyDue) await this.#plan.ensureBulk(this.#bulkRunning)
     else if (nextDueMs !== undefined) await this.#plan.ensureDelayed(nextDueMs)
   }
 
@@ -159,26 +159,32 @@ class DeliveryWorker implements Delivery {
     const stop = AbortSignal.any([signal, this.#stopping.signal])
     if (this.#plan.isUrgent(id)) return this.#guard(() => this.#runCalls(id, 'urgent', stop))
     // Tickets of a process that died would fill the slot that is kept for urgent changes: they end here.
-    if (this.#bulkRunning >= this.#plan.bulkTicketsMax) return
-    this.#bulkRunning += 1
+    if (this.#bulkRunning.size >= this.#plan.bulkTicketsMax) {
+      // The tickets that fill the slots look when they end.
+      this.#rests.set(id, undefined)
+      return
+    }
+    this.#bulkRunning.add(id)
     try {
       await this.#guard(() => this.#runCalls(id, 'any', stop))
     } finally {
-      this.#bulkRunning -= 1
+      this.#bulkRunning.delete(id)
     }
   }
 
   async #runCalls(id: string, mode: ClaimMode, stop: AbortSignal): Promise<void> {
     const end = await runTicket(mode, this.#context, stop)
-    if (end.kind === 'idle' && end.calls === 0) this.#fruitless.add(id)
+    if (end.kind === 'idle' && end.calls === 0) this.#rests.set(id, restAfterNothingMs)
+    if (end.kind === 'wait') this.#rests.set(id, Math.min(end.forMs, sweepEveryMs))
     this.#options.log.debug({ ticket: id, ...end }, 'ticket ended')
   }
 
   /** What was offered while a ticket ended found it still in the queue, so that no new one was made for it. */
   async #lookAgain(id: string): Promise<void> {
-    if (this.#fruitless.delete(id)) {
-      await this.#options.clock.sleep(restAfterNothingMs, this.#stopping.signal).catch(() => {})
-    }
+    const restMs = this.#rests.has(id) ? this.#rests.get(id) : 0
+    this.#rests.delete(id)
+    if (restMs === undefined) return
+    if (restMs > 0) await this.#options.clock.sleep(restMs, this.#stopping.signal).catch(() => {})
     await this.#look()
   }
 

@@ -1,5 +1,4 @@
 import type { FeedName } from '../lib/brand.ts'
-import type { AcceptLine } from '../sources/model.ts'
 import type { Removals } from './removals.ts'
 
 /** What of a feed waits for the operator; stands in Redis under the feed's name. */
@@ -37,14 +36,6 @@ export function reasonToHold(options: HoldOptions): string | undefined {
     return `${removals.missing} of ${removals.of} products are missing, more than missing.atMost (${percent(atMost)})`
   }
   return undefined
-}
-
-export function heldRemovals(
-  accept: AcceptLine,
-  options: { reason: string; at: string; removals: Removals },
-): Held {
-  const { reason, at, removals } = options
-  return { kind: 'removals', sequence: accept.sequence, file: accept.name, at, reason, ...removals }
 }
 
 export function parseHeld(text: string | null): Held | undefined {

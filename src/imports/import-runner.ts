@@ -17,6 +17,8 @@ import { WriterLease } from './writer-lease.ts'
 
 const retryAfterMs = 500
 const retryAfterMaxMs = 5_000
+/** Long enough for a call to fill up while a file is imported, short enough for a new product to appear at once. */
+const newAfterMs = 1_000
 
 export interface ImportRunnerOptions {
   catalog: CatalogConfig
@@ -108,7 +110,7 @@ export class ImportRunner implements AsyncDisposable {
       connection: await connections.openWriter(),
       keys,
       scripts,
-      deferredAfterMs: catalog.deferred.afterMs,
+      delays: { deferredAfterMs: catalog.deferred.afterMs, newAfterMs },
     })
     const known = await connections.commands.get(keys.origin)
     if (known !== stateId) await writer.update([], () => ({ writes: [], origin: stateId }))

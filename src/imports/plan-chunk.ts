@@ -6,7 +6,7 @@ import type { FieldRanks } from '../catalog/ranks.ts'
 import { decodeState, storedForm } from '../catalog/stored-form.ts'
 import type { FeedName, ProductId } from '../lib/brand.ts'
 import { digestDocument } from '../outbox/digest.ts'
-import type { ProductWrite, StoredProduct } from '../outbox/writer.ts'
+import type { ProductWrite, StoredProduct } from '../outbox/model.ts'
 import { emptyTally, type Tally, tallyChange } from './tally.ts'
 
 /** One step for one product: what a record says, or that a full feed no longer names it. */

@@ -1,9 +1,18 @@
 import { productFields } from '../api/contract/product.ts'
 import { checkRule } from '../catalog/mapping.ts'
+import { type FieldOverlap, rankFields } from '../catalog/ranks.ts'
 import { type LoadedConfig, readConfig } from '../config/load.ts'
+import type { FeedConfig } from '../config/model.ts'
 import type { Environment } from '../config/variables.ts'
+
+import type { FeedName } from '../lib/brand.ts'
 
 /** The configuration, checked with what the catalog stage knows of fields and rules. */
 export function readCheckedConfig(options: { file: string; env: Environment }): Promise<LoadedConfig> {
   return readConfig({ ...options, productFields, checkRule })
+}
+
+/** Fields that several feeds map; the value of the first one counts. */
+export function listOverlaps(feeds: ReadonlyMap<FeedName, FeedConfig>): readonly FieldOverlap[] {
+  return rankFields(feeds).overlaps
 }

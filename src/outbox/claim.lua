@@ -93,6 +93,13 @@ local function take(lane, key, dueMs)
   end
 end
 
+-- New products linger a moment so that calls fill up while a file is imported. Once the oldest is due, or a call is made
+-- anyway, those behind it go along, due or not.
+local function takeNew()
+  local first = redis.call('ZRANGE', new, 0, 0, 'WITHSCORES')
+  if first[2] and (#ids > 0 or tonumber(first[2]) <= now) then take('n', new, '+inf') end
+end
+
 if mode == 'urgent' then
   take('u', urgent, now)
 else
@@ -101,14 +108,14 @@ else
   take('u', urgent, now)
   take('e', echoes, now)
   take('d', deferred, now - overdueMs)
-  take('n', new, now)
+  takeNew()
   take('d', deferred, now)
 end
 flush()
 
 if #ids == 0 then
   local nextMs = -1
-  for _, key in ipairs({ deferred, echoes }) do
+  for _, key in ipairs({ new, deferred, echoes }) do
     local first = redis.call('ZRANGEBYSCORE', key, '(' .. string.format('%.0f', now), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
     if first[2] and (nextMs < 0 or first[2] - now < nextMs) then nextMs = first[2] - now end
   end

@@ -64,7 +64,7 @@ export interface CatalogKeys {
 }
 
 /** Prefix of everything a catalog stores, BullMQ's queue included. */
-export function catalogPrefix(catalog: CatalogName): string {
+function catalogPrefix(catalog: CatalogName): string {
   return `catalogd:{${catalog}}`
 }
 

@@ -22,7 +22,7 @@ if holdMs > 0 then
   if anyDue then return { 0, 0, math.ceil(holdMs), expired } end
 end
 local nextMs = -1
-for _, key in ipairs({ deferred, echoes }) do
+for _, key in ipairs({ new, deferred, echoes }) do
   local first = redis.call('ZRANGEBYSCORE', key, '(' .. string.format('%.0f', now), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
   if first[2] and (nextMs < 0 or first[2] - now < nextMs) then nextMs = first[2] - now end
 end

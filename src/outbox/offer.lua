@@ -1,11 +1,11 @@
 -- Puts changed products into the outbox, or takes out those whose edit was undone before it was sent.
 -- KEYS acknowledged pending claimed urgent new deferred dead
--- ARGV deferredAfterMs, then per product: id, digest, lane (u n d)
+-- ARGV deferredAfterMs newAfterMs, then per product: id, digest, lane (u n d)
 -- Runs inside the writer's MULTI; repeating it changes nothing.
 local acknowledged, pending, claimed, urgent, new, deferred, dead = unpack(KEYS)
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local deferredAfterMs = tonumber(ARGV[1])
+local deferredAfterMs, newAfterMs = tonumber(ARGV[1]), tonumber(ARGV[2])
 
 local function leaveLanes(id)
   redis.call('ZREM', urgent, id)
@@ -24,14 +24,14 @@ local function place(id, lane, everAcknowledged, inFlight)
   elseif redis.call('ZSCORE', new, id) then
     return
   elseif lane == 'n' or not (everAcknowledged or inFlight) then
-    redis.call('ZADD', new, 'NX', now, id)
+    redis.call('ZADD', new, 'NX', now + newAfterMs, id)
     redis.call('ZREM', deferred, id)
   else
     redis.call('ZADD', deferred, 'NX', now + deferredAfterMs, id)
   end
 end
 
-for i = 2, #ARGV, 3 do
+for i = 3, #ARGV, 3 do
   local id, digest, lane = ARGV[i], ARGV[i + 1], ARGV[i + 2]
   local known = redis.call('HGET', acknowledged, id)
   local inFlight = redis.call('HEXISTS', claimed, id) == 1

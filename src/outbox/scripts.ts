@@ -1,7 +1,7 @@
 import type { RedisBatch, RedisConnection } from '../redis/connection.ts'
 import { readScripts, type ScriptArgument, type ScriptFolder } from '../redis/scripts.ts'
 import type { CatalogKeys } from './keys.ts'
-import type { ProductWrite } from './writer.ts'
+import type { LaneDelays, ProductWrite } from './model.ts'
 
 /** Which keys each script declares, in the order of its KEYS. */
 const scriptKeys = {
@@ -84,8 +84,11 @@ export class OutboxScripts {
 const laneCodes = { urgent: 'u', new: 'n', deferred: 'd' } as const
 
 /** Arguments of `offer` for the writes that carry an offer. */
-export function offerArguments(writes: readonly ProductWrite[], deferredAfterMs: number): ScriptArgument[] {
-  const args: ScriptArgument[] = [deferredAfterMs]
+export function offerArguments(
+  writes: readonly Pick<ProductWrite, 'productId' | 'offer'>[],
+  { deferredAfterMs, newAfterMs }: LaneDelays,
+): ScriptArgument[] {
+  const args: ScriptArgument[] = [deferredAfterMs, newAfterMs]
   for (const { productId, offer } of writes) {
     if (offer) args.push(productId, offer.digest, laneCodes[offer.lane])
   }

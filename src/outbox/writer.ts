@@ -3,26 +3,8 @@ import type { FeedName, ProductId } from '../lib/brand.ts'
 import { StorageError } from '../lib/errors.ts'
 import type { RedisBatch, RedisConnection } from '../redis/connection.ts'
 import type { CatalogKeys } from './keys.ts'
-import type { DocumentDigest } from './model.ts'
+import type { LaneDelays, ProductWrite, StoredProduct } from './model.ts'
 import { type OutboxScripts, offerArguments } from './scripts.ts'
-
-/** What Redis holds of one product besides delivery. */
-export interface StoredProduct {
-  document: Buffer | undefined
-  partial: Buffer | undefined
-  meta: string | undefined
-}
-
-/** The new stored form of one product; parts that are undefined are removed. */
-export interface ProductWrite {
-  productId: ProductId
-  document: Buffer | undefined
-  partial: Buffer | undefined
-  meta: string
-  incomplete: string | undefined
-  /** Present when the wire document differs from the stored one. */
-  offer: { digest: DocumentDigest; lane: 'urgent' | 'new' | 'deferred' } | undefined
-}
 
 /** Everything that one transaction changes. */
 export interface WriterChunk {
@@ -50,7 +32,7 @@ interface WriterOptions {
   connection: RedisConnection
   keys: CatalogKeys
   scripts: OutboxScripts
-  deferredAfterMs: number
+  delays: LaneDelays
 }
 
 /**
@@ -64,7 +46,7 @@ export class CatalogWriter implements AsyncDisposable {
   readonly #connection: RedisConnection
   readonly #keys: CatalogKeys
   readonly #scripts: OutboxScripts
-  readonly #deferredAfterMs: number
+  readonly #delays: LaneDelays
   readonly #token = randomUUID()
   #position = 0
   #lost = false
@@ -75,7 +57,7 @@ export class CatalogWriter implements AsyncDisposable {
     this.#connection = options.connection
     this.#keys = options.keys
     this.#scripts = options.scripts
-    this.#deferredAfterMs = options.deferredAfterMs
+    this.#delays = options.delays
   }
 
   /** Takes over from whoever wrote before: their next transaction fails. */
@@ -189,7 +171,7 @@ export class CatalogWriter implements AsyncDisposable {
       if (gone[part].length > 0) multi.hdel(names[part], ...gone[part])
     }
     const offers = chunk.writes.filter((write) => write.offer !== undefined)
-    if (offers.length > 0) this.#scripts.append(multi, 'offer', offerArguments(offers, this.#deferredAfterMs))
+    if (offers.length > 0) this.#scripts.append(multi, 'offer', offerArguments(offers, this.#delays))
     if (chunk.echoes && chunk.echoes.length > 0) this.#scripts.append(multi, 'echo', chunk.echoes)
   }
 

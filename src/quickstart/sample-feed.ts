@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs'
 import { finished } from 'node:stream/promises'
 
 /** The columns of the sample, named as an ERP would name them. */
-export const sampleColumns = [
+const sampleColumns = [
   'sku',
   'title',
   'link',
@@ -77,7 +77,7 @@ export interface SampleOptions {
 }
 
 /** One row of the sample as cells, the same for the same number every time. */
-export function sampleRow(product: number, options: SampleOptions): string[] {
+function sampleRow(product: number, options: SampleOptions): string[] {
   const { sentencesPerProduct = 6, isRepriced, isReworded } = options
   const random = mulberry(product + 1)
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T

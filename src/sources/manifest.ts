@@ -126,6 +126,7 @@ export class Manifest extends ManifestIndex implements AsyncDisposable {
   async #write(lines: readonly ManifestLine[]): Promise<void> {
     if (lines.length === 0) return
     const texts = lines.map((line) => Buffer.from(`${JSON.stringify(line)}\n`))
+    if (!this.#dirty) await this.#requireAlone()
     try {
       if (this.#dirty) await this.#cutBack()
       this.#dirty = true
@@ -144,6 +145,14 @@ export class Manifest extends ManifestIndex implements AsyncDisposable {
     }
   }
 
+  /** A process that was suspended may have lost the state lock without knowing it yet. */
+  async #requireAlone(): Promise<void> {
+    if ((await this.#file.stat()).size === this.#size) return
+    throw new SourceError('manifest-foreign', `Another process has written ${this.#path}`, {
+      hint: 'Stop this process; the other one accepts and imports now',
+    })
+  }
+
   async #cutBack(): Promise<void> {
     await this.#file.truncate(this.#size)
     await this.#file.datasync()
@@ -152,7 +161,7 @@ export class Manifest extends ManifestIndex implements AsyncDisposable {
 
   #failure(cause: unknown): unknown {
     const code = systemErrorCode(cause)
-    if (code === undefined) return cause
+    if (code === undefined || cause instanceof SourceError) return cause
     const isFull = code === 'ENOSPC' || code === 'EDQUOT'
     return new SourceError('manifest-write', `${this.#path} cannot be written (${code})`, {
       hint: isFull ? 'Free some space there' : 'Check the disk and the permissions of the state folder',

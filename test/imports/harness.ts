@@ -139,7 +139,9 @@ export async function openImports(feedLines: string) {
     /** As if the endpoint had taken everything. */
     async deliverAll() {
       for (;;) {
-        for (const id of await redis.zrange(keys.deferred, '0', '-1')) await redis.zadd(keys.deferred, 1, id)
+        for (const key of [keys.deferred, keys.new]) {
+          for (const id of await redis.zrange(key, '0', '-1')) await redis.zadd(key, 1, id)
+        }
         const answer = await outbox.claim({ mode: 'any', bodyBytesMax: 2_000_000 })
         if (answer.kind === 'wait') {
           await redis.hdel(keys.pace, 'tat')

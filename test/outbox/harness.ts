@@ -3,10 +3,10 @@ import type { CatalogName, ProductId } from '../../src/lib/brand.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { digestDocument } from '../../src/outbox/digest.ts'
 import { catalogKeys } from '../../src/outbox/keys.ts'
-import type { Claim, ClaimMode } from '../../src/outbox/model.ts'
+import type { Claim, ClaimMode, ProductWrite } from '../../src/outbox/model.ts'
 import { RedisOutbox } from '../../src/outbox/outbox.ts'
 import { OutboxScripts } from '../../src/outbox/scripts.ts'
-import { CatalogWriter, type ProductWrite } from '../../src/outbox/writer.ts'
+import { CatalogWriter } from '../../src/outbox/writer.ts'
 import { startRedis } from '../support/redis-server.ts'
 
 export const delivery = {
@@ -27,7 +27,12 @@ export async function openHarness(options: { callsPerSecond?: number } = {}) {
   const openWriter = () => {
     const own = new Redis(server.url)
     writerConnections.push(own)
-    return CatalogWriter.open({ connection: own, keys, scripts, deferredAfterMs: 60_000 })
+    return CatalogWriter.open({
+      connection: own,
+      keys,
+      scripts,
+      delays: { deferredAfterMs: 60_000, newAfterMs: 0 },
+    })
   }
   const outbox = new RedisOutbox({
     connection,
