@@ -58,7 +58,7 @@ async function inspect({ config, withoutEffect }: LoadedConfig, file: string): P
 }
 
 function describeCatalog({ name, feeds }: CatalogConfig): CatalogReport {
-  const { overlaps } = rankFields(feeds)
+  const overlaps = listOverlaps(feeds)
   return {
     name,
     feeds: [...feeds.values()].map((feed) => ({ name: feed.name, drop: feed.dropDir, files: feed.files })),
