@@ -1,0 +1,192 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { CallOutcome } from '../../src/api/call-outcome.ts'
+import { classify, type Verdict } from '../../src/delivery/classify.ts'
+import { backoffMs, parseRetryAfter } from '../../src/delivery/waiting.ts'
+import type { ProductId } from '../../src/lib/brand.ts'
+import { EndpointError } from '../../src/lib/errors.ts'
+
+const now = Date.UTC(2026, 10, 20, 12)
+const ids = ['a', 'b', '7', '12345678901234567890'] as ProductId[]
+
+interface Given {
+  body?: unknown
+  headers?: Record<string, string>
+  recentlyProbed?: boolean
+}
+
+function answered(status: number, { body = '', headers = {}, recentlyProbed = false }: Given = {}): Verdict {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  const outcome: CallOutcome = { kind: 'response', status, headers, body: text }
+  return classify({ outcome, productIds: ids, recentlyProbed, now })
+}
+
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
+
+describe('the table', () => {
+  const rows: [Verdict['kind'], number[]][] = [
+    ['acknowledge', range(200, 299)],
+    ['retry', range(300, 399)],
+    ['bisect', [400, 406, 409, 418, 422, 444, 451, 499]],
+    ['pause', [401, 403]],
+    ['split', [413]],
+    ['throttle', [429]],
+    ['retry', [402, 404, 405, 407, 408, 410, 411, 415, 417, 421, 423, 424, 425, 426, 428, 431]],
+    ['retry', [500, 501, 503, 505, 507, 511, 529, 599]],
+    ['unknown', [100, 101, 103, 502, 504, 520, 524, 527]],
+  ]
+  test.each(rows)('%s: %j', (kind, statuses) => {
+    for (const status of statuses) expect([status, answered(status).kind]).toEqual([status, kind])
+  })
+
+  test('a request that never left is tried again; one without an answer is unknown', () => {
+    const error = new EndpointError('x', 'the words')
+    const judge = (kind: 'not-sent' | 'unknown') =>
+      classify({ outcome: { kind, error }, productIds: ids, recentlyProbed: false, now })
+    expect(judge('not-sent')).toEqual({ kind: 'retry', afterMs: undefined, description: 'the words' })
+    expect(judge('unknown')).toEqual({ kind: 'unknown', afterMs: undefined, description: 'the words' })
+  })
+
+  test('a 403 right after a good probe refuses content, a 401 never does', () => {
+    expect(answered(403, { recentlyProbed: true }).kind).toBe('bisect')
+    expect(answered(401, { recentlyProbed: true }).kind).toBe('pause')
+  })
+
+  test('a wrong address says what to check', () => {
+    expect(answered(404)).toMatchObject({ description: expect.stringContaining('`api.url`') })
+    const redirect = answered(302, { headers: { location: 'https://login.example/in?session=1' } })
+    expect(redirect).toMatchObject({
+      description: expect.stringContaining('redirect to https://login.example/in,'),
+    })
+  })
+})
+
+describe('products refused by name', () => {
+  const named = (status: number, errors: unknown) => {
+    const verdict = answered(status, {
+      body: { type: 'has_errors', message: 'some failed', errors },
+      headers: { 'content-type': 'text/plain; charset=utf-8' },
+    })
+    return 'refused' in verdict ? [verdict.kind, verdict.refused] : [verdict.kind]
+  }
+
+  test.each([400, 422])('by %d are rejected with the words of the endpoint', (status) => {
+    expect(named(status, [{ product_id: 'a', errors: 'image_url field is missing (imageUrl), ' }])).toEqual([
+      'reject',
+      [{ productId: 'a', reason: 'image_url field is missing (imageUrl)' }],
+    ])
+  })
+
+  test('by 200 are rejected, the rest is acknowledged', () => {
+    expect(named(200, [{ product_id: 'b', errors: 'no' }])).toEqual([
+      'acknowledge',
+      [{ productId: 'b', reason: 'no' }],
+    ])
+  })
+
+  test('may be numbers, however long', () => {
+    const body = '{"errors":[{"product_id":7,"errors":"x"},{"product_id":12345678901234567890,"errors":"y"}]}'
+    expect(answered(400, { body })).toMatchObject({
+      refused: [
+        { productId: '7', reason: 'x' },
+        { productId: '12345678901234567890', reason: 'y' },
+      ],
+    })
+  })
+
+  test.each([
+    ['a list', ['one', { two: 2 }], 'one; two: 2'],
+    ['an object', { price: ['bad', 'worse'] }, 'price: bad; worse'],
+    ['nothing', null, 'no reason was given'],
+    ['several lines', 'a\r\n\tb\u0000', 'a b'],
+  ])('may be explained by %s', (_, errors, reason) => {
+    expect(named(400, [{ product_id: 'a', errors }])).toEqual(['reject', [{ productId: 'a', reason }]])
+  })
+
+  test('more than once are rejected once, with all reasons', () => {
+    expect(
+      named(400, [
+        { product_id: 'a', errors: 'x' },
+        { product_id: 'a', errors: 'y' },
+      ]),
+    ).toEqual(['reject', [{ productId: 'a', reason: 'x; y' }]])
+  })
+
+  test.each([
+    ['names of other products', [{ product_id: 'z', errors: 'x' }]],
+    ['no list', { product_id: 'a' }],
+    ['entries without an id', ['a', null, 1, {}, { product_id: ['a'] }]],
+  ])('are not found in: %s', (_, errors) => {
+    expect(named(400, errors)).toEqual(['bisect'])
+  })
+
+  test('a success whose body cannot be read is a success', () => {
+    expect(answered(200, { body: '<html>' })).toEqual({ kind: 'acknowledge', refused: [] })
+  })
+
+  test('a refusal that names nobody is described by its message, else by its beginning', () => {
+    expect(answered(400, { body: { message: 'not so' } })).toMatchObject({
+      description: 'the endpoint answered 400: not so',
+    })
+    expect(answered(400, { body: 'x'.repeat(5_000) })).toMatchObject({
+      description: `the endpoint answered 400: ${'x'.repeat(300)}`,
+    })
+  })
+})
+
+describe('Retry-After', () => {
+  test.each([
+    ['seconds', '120', 120_000],
+    ['nothing to wait', '0', 0],
+    ['a date', 'Fri, 20 Nov 2026 12:00:30 GMT', 30_000],
+    ['a date gone by', 'Fri, 20 Nov 2026 11:00:00 GMT', 0],
+    ['days', '864000', 3_600_000],
+    ['a far date', 'Sat, 20 Nov 2027 12:00:00 GMT', 3_600_000],
+    ['words', 'later', undefined],
+    ['a negative number', '-5', undefined],
+    ['nothing', '', undefined],
+  ])('of %s (%s)', (_, value, expected) => {
+    expect(parseRetryAfter(value, now)).toBe(expected)
+  })
+
+  test.each([429, 500, 502, 503, 504, 599])('is honoured on %d', (status) => {
+    expect(answered(status, { headers: { 'retry-after': '9' } })).toMatchObject({ afterMs: 9_000 })
+  })
+})
+
+test('back-off doubles its bound up to half a minute, and any part of it may be waited', () => {
+  expect([1, 2, 3, 7, 8, 1_000].map((failures) => backoffMs(failures, () => 1))).toEqual([
+    500, 1_000, 2_000, 30_000, 30_000, 30_000,
+  ])
+  expect(backoffMs(5, () => 0)).toBe(0)
+})
+
+test('every status with any body has one verdict, and names only products of the call', () => {
+  const body = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.json(),
+    fc.json().map((text) => `{"errors":[{"product_id":${text},"errors":${text}}]}`),
+    fc
+      .array(fc.record({ product_id: fc.constantFrom<unknown>(...ids, 7, 'z'), errors: fc.jsonValue() }))
+      .map((errors) => JSON.stringify({ errors })),
+  )
+  const kinds = ['acknowledge', 'retry', 'throttle', 'split', 'reject', 'bisect', 'pause', 'unknown']
+  const given = fc.record({
+    body,
+    recentlyProbed: fc.boolean(),
+    headers: fc.constant({ 'retry-after': 'x' }),
+  })
+  fc.assert(
+    fc.property(fc.integer({ min: 100, max: 599 }), given, (status, input) => {
+      const verdict = answered(status, input)
+      expect(kinds).toContain(verdict.kind)
+      if (verdict.kind === 'reject') expect(verdict.refused.length).toBeGreaterThan(0)
+      if ('refused' in verdict) {
+        const refused = verdict.refused.map(({ productId }) => productId)
+        expect(new Set(refused).size).toBe(refused.length)
+        for (const id of refused) expect(ids).toContain(id)
+      }
+    }),
+    { numRuns: 3_000 },
+  )
+})

@@ -1,0 +1,299 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type Delivery, openDelivery } from '../../src/delivery/worker.ts'
+import { StorageError } from '../../src/lib/errors.ts'
+import type { DeliveryOutbox } from '../../src/outbox/model.ts'
+import { waitFor } from '../support/events.ts'
+import { leakCheck } from '../support/leak-check.ts'
+import type { Script } from './endpoint.ts'
+import { document, openHarness } from './harness.ts'
+import { MemoryTickets } from './memory-tickets.ts'
+
+const leaks = leakCheck()
+beforeEach(leaks.remember)
+afterEach(leaks.check)
+
+/** A whole delivery of one process. Time stands still until a test lets it pass. */
+async function openWorker(script?: Script, overrides: Parameters<typeof openHarness>[1] = {}) {
+  const h = await openHarness(script, overrides)
+  const tickets = new MemoryTickets(h.clock)
+  const progress: string[] = []
+  const outage = { on: false }
+  const outbox = failWhile(h.outbox, outage)
+  const { client, callLog, config, clock, log } = h.context
+  const delivery: Delivery = await openDelivery({
+    outbox,
+    client,
+    callLog,
+    config,
+    clock,
+    log,
+    tickets,
+    processName: 'p1',
+    progress: { expected: () => void progress.push('expected'), made: () => void progress.push('made') },
+    random: () => 0.5,
+  })
+  return {
+    ...h,
+    tickets,
+    progress,
+    outage,
+    delivery,
+    /** Lets a second pass at a time, until it has happened. */
+    until: (happened: () => boolean) =>
+      waitFor(() => {
+        if (happened()) return true
+        h.clock.advance(1_000)
+        return false
+      }),
+    async [Symbol.asyncDispose]() {
+      await delivery[Symbol.asyncDispose]()
+      await h[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** The same outbox, that cannot be reached while the outage is on. */
+function failWhile(outbox: DeliveryOutbox, outage: { on: boolean }): DeliveryOutbox {
+  return new Proxy(outbox, {
+    get: (target, name) => {
+      const method = Reflect.get(target, name) as (...args: unknown[]) => Promise<unknown>
+      return (...args: unknown[]) =>
+        outage.on
+          ? Promise.reject(new StorageError('redis-down', 'Redis cannot be reached'))
+          : method.apply(target, args)
+    },
+  })
+}
+
+test('what was offered is sent after a wake, without any time passing', async () => {
+  await using w = await openWorker()
+  w.offer(['a', 'b'])
+  w.delivery.wake()
+  await waitFor(() => w.outbox.acknowledged.length === 2)
+  expect(w.endpoint.calls.length).toBe(1)
+})
+
+test('the sweep finds what nobody woke it for', async () => {
+  await using w = await openWorker()
+  await waitFor(() => w.progress.length > 0)
+  w.offer(['a'])
+  await w.until(() => w.outbox.acknowledged.length === 1)
+})
+
+test('a change offered while a ticket ends is not left behind, though its own ticket could not be made', async () => {
+  await using w = await openWorker(undefined, { concurrency: 2 })
+  const claim = w.outbox.claim.bind(w.outbox)
+  w.outbox.claim = async (options) => {
+    const answer = await claim(options)
+    if (answer.kind !== 'idle' || w.outbox.entries.has('late')) return answer
+    w.offer(['late'])
+    w.delivery.wake()
+    // The wake finds this ticket still in the queue.
+    await new Promise((resolve) => setImmediate(resolve))
+    return answer
+  }
+  await w.tickets.ensureTicket({ id: 'bulk.p1.0', priority: 2 })
+  // Less than a sweep takes to come.
+  let passedMs = 0
+  await waitFor(() => {
+    if (passedMs < 500) w.clock.advance(10)
+    passedMs += 10
+    return w.outbox.acknowledged.includes('late')
+  })
+})
+
+test('what is due later is sent when it is due', async () => {
+  await using w = await openWorker()
+  w.outbox.offer('a', document('a'), 'deferred', 60_000)
+  w.delivery.wake()
+  const offeredAt = w.clock.now()
+  await w.until(() => w.outbox.acknowledged.length === 1)
+  expect(w.clock.now() - offeredAt).toBeGreaterThanOrEqual(60_000)
+})
+
+test('one slot is kept for urgent changes while a backlog fills the others', async () => {
+  const hanging = Promise.withResolvers<Record<string, never>>()
+  await using w = await openWorker(({ ids }) => (ids[0]?.startsWith('bulk') ? hanging.promise : {}), {
+    callBytes: 100,
+  })
+  const bulk = Array.from({ length: 40 }, (_, index) => `bulk-${index}`)
+  w.offer(bulk, 'x'.repeat(40))
+  w.delivery.wake()
+  await waitFor(() => w.endpoint.calls.length === 3)
+  w.outbox.offer('now', document('now'), 'urgent')
+  w.delivery.wake()
+  await waitFor(() => w.outbox.acknowledged.includes('now'))
+  expect(w.tickets.most).toEqual({ urgent: 1, bulk: 3 })
+  expect(w.endpoint.calls.length).toBe(4)
+  hanging.resolve({})
+  await w.until(() => w.outbox.acknowledged.length === 41)
+})
+
+test('bulk tickets of a process that died do not take the slot for urgent changes', async () => {
+  const hanging = Promise.withResolvers<Record<string, never>>()
+  await using w = await openWorker(({ ids }) => (ids[0]?.startsWith('bulk') ? hanging.promise : {}), {
+    callBytes: 100,
+  })
+  w.offer(
+    Array.from({ length: 40 }, (_, index) => `bulk-${index}`),
+    'x'.repeat(40),
+  )
+  for (let index = 0; index < 4; index++)
+    await w.tickets.ensureTicket({ id: `bulk.dead.${index}`, priority: 2 })
+  w.delivery.wake()
+  await waitFor(() => w.endpoint.calls.length === 3)
+  w.outbox.offer('now', document('now'), 'urgent')
+  w.delivery.wake()
+  await waitFor(() => w.outbox.acknowledged.includes('now'))
+  expect(w.endpoint.calls.length).toBe(4)
+  hanging.resolve({})
+})
+
+test('all slots together never have a product in two calls', async () => {
+  await using w = await openWorker(undefined, { callBytes: 120 })
+  const ids = Array.from({ length: 60 }, (_, index) => `p${index}`)
+  for (const text of ['one', 'two', 'three']) {
+    w.offer(ids, text)
+    w.delivery.wake()
+    await w.until(() => w.outbox.acknowledged.length === 60)
+  }
+  expect(w.endpoint.overlapping.size).toBe(0)
+  expect(w.outbox.dead.size).toBe(0)
+})
+
+describe('credentials', () => {
+  const checkToken: Script = ({ headers }) => ({
+    status: headers.authorization === `Basic ${btoa(':right')}` ? 200 : 401,
+  })
+
+  test('a wrong token stops the line; with the right one it goes on by itself', async () => {
+    await using w = await openWorker(checkToken)
+    w.token.value = 'wrong'
+    w.offer(['a', 'b'])
+    w.delivery.wake()
+    await waitFor(() => w.outbox.pauses.has('credentials'))
+    const probes = () => w.endpoint.calls.filter(({ ids }) => ids.length === 0)
+    await w.until(() => probes().length === 2)
+    expect(w.endpoint.calls.length).toBe(3)
+    expect(w.outbox.pending).toEqual(['a', 'b'])
+    w.token.value = 'right'
+    await w.until(() => w.outbox.acknowledged.length === 2)
+    expect(w.outbox.pauses.size).toBe(0)
+    expect(w.outbox.echoes).toEqual([])
+  })
+
+  test.each([500, 503, 403])('a probe answered %d does not resume', async (status) => {
+    await using w = await openWorker(({ ids }) => ({ status: ids.length === 0 ? status : 401 }))
+    w.offer(['a'])
+    w.delivery.wake()
+    await waitFor(() => w.outbox.pauses.has('credentials'))
+    await w.until(() => w.endpoint.calls.length >= 3)
+    expect(w.outbox.pauses.has('credentials')).toBe(true)
+    expect(w.endpoint.calls.filter(({ ids }) => ids.length > 0).length).toBe(1)
+  })
+
+  test('probes become rarer', async () => {
+    await using w = await openWorker(() => ({ status: 401 }))
+    w.offer(['a'])
+    w.delivery.wake()
+    const times: number[] = []
+    w.endpoint.answerWith(({ ids }) => {
+      if (ids.length === 0) times.push(w.clock.now())
+      return { status: 401 }
+    })
+    await w.until(() => times.length >= 6)
+    const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0))
+    for (const [index, atLeast] of [5_000, 10_000, 20_000, 30_000, 30_000].entries()) {
+      expect(gaps[index]).toBeGreaterThanOrEqual(atLeast)
+    }
+  })
+
+  test('while the operator has paused the catalog too, nothing is sent, not even a probe', async () => {
+    await using w = await openWorker(() => ({ status: 401 }))
+    w.offer(['a'])
+    w.delivery.wake()
+    await waitFor(() => w.outbox.pauses.has('credentials'))
+    await w.outbox.pause('operator', '')
+    const callsBefore = w.endpoint.calls.length
+    const startedAt = w.clock.now()
+    await w.until(() => w.clock.now() - startedAt > 60_000)
+    expect(w.endpoint.calls.length).toBeLessThanOrEqual(callsBefore + 1)
+    await w.outbox.resume('operator', 'operator')
+    await w.until(() => w.endpoint.calls.length > callsBefore + 1)
+  })
+})
+
+describe('Redis away', () => {
+  test('is told once, and everything goes on when it is back', async () => {
+    await using w = await openWorker()
+    w.outage.on = true
+    w.offer(['a'])
+    const startedAt = w.clock.now()
+    await w.until(() => w.clock.now() - startedAt > 10_000)
+    expect(w.endpoint.calls).toEqual([])
+    w.outage.on = false
+    await w.until(() => w.outbox.acknowledged.length === 1)
+    const texts = w.lines.map(({ msg }) => msg)
+    expect(texts.filter((text) => text.startsWith('delivery waits'))).toHaveLength(1)
+    expect(texts.filter((text) => text.startsWith('delivery goes on'))).toHaveLength(1)
+  })
+
+  test('during a call: its claim ends with its lease, and counts as unknown', async () => {
+    await using w = await openWorker(() => {
+      if (w.endpoint.calls.length === 1) w.outage.on = true
+      return {}
+    })
+    w.offer(['a'])
+    w.delivery.wake()
+    await waitFor(() => w.outage.on && w.lines.some(({ msg }) => msg.startsWith('delivery waits')))
+    expect(w.outbox.claimed).toEqual(['a'])
+    w.outage.on = false
+    await w.until(() => w.outbox.acknowledged.length === 1)
+    expect(w.endpoint.calls.length).toBe(2)
+    expect(w.outbox.echoes).toEqual(['a'])
+  })
+})
+
+describe('the watchdog', () => {
+  test('hears that work is expected before it hears of any done', async () => {
+    await using w = await openWorker()
+    await waitFor(() => w.progress.length > 0)
+    expect(new Set(w.progress)).toEqual(new Set(['made']))
+    w.offer(['a'])
+    w.delivery.wake()
+    await waitFor(() => w.outbox.acknowledged.length === 1)
+    expect(w.progress).toContain('expected')
+  })
+})
+
+describe('closing', () => {
+  test('lets a running call finish', async () => {
+    const answer = Promise.withResolvers<Record<string, never>>()
+    const w = await openWorker(() => answer.promise)
+    w.offer(['a'])
+    w.delivery.wake()
+    await waitFor(() => w.endpoint.calls.length === 1)
+    const closing = w.delivery[Symbol.asyncDispose]()
+    w.offer(['b'])
+    w.delivery.wake()
+    answer.resolve({})
+    await closing
+    expect(w.outbox.acknowledged).toEqual(['a'])
+    expect(w.endpoint.calls.length).toBe(1)
+    await w[Symbol.asyncDispose]()
+  })
+
+  test('gives up a call that takes too long: its products are unknown and free again', async () => {
+    const w = await openWorker(() => 'hang')
+    w.offer(['a'])
+    w.delivery.wake()
+    await waitFor(() => w.endpoint.calls.length === 1)
+    const closing = w.delivery[Symbol.asyncDispose]()
+    w.clock.advance(9_000)
+    await closing
+    expect(w.outbox.claimed).toEqual([])
+    expect(w.outbox.pending).toEqual(['a'])
+    expect(w.outbox.echoes).toEqual(['a'])
+    await w[Symbol.asyncDispose]()
+  })
+})
