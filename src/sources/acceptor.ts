@@ -25,6 +25,7 @@ export class Acceptor {
   readonly archiveDir: string
   readonly manifest: Manifest
   readonly claimIds: ClaimIds
+  readonly #stateDir: string
   readonly #clock: Clock
   readonly #inFlight = new Set<ClaimId>()
   #leftClaims = false
@@ -33,6 +34,7 @@ export class Acceptor {
     this.manifest = manifest
     this.archiveDir = layoutOf(dir).archiveDir
     this.claimIds = new ClaimIds(clock)
+    this.#stateDir = dir
     this.#clock = clock
   }
 
@@ -70,12 +72,13 @@ export class Acceptor {
       this.#orLeave(async () => {
         const lines: NewLine[] = []
         for (const { path, parts } of files) {
+          if (this.manifest.fileOf(parts.claim)) continue
           const bytes = await this.#bring(path, claimFileName(parts))
           lines.push(this.lineOf(parts, bytes))
         }
         await syncFolder(this.archiveDir)
         const accepted = await this.append(lines)
-        // Only files that had to be copied are still there.
+        // Still there are those that had to be copied, before this or an earlier crash.
         for (const { path } of files) await removeIfPresent(path)
         return accepted
       }),
@@ -117,7 +120,14 @@ export class Acceptor {
 
   /** Throws when so many bytes cannot be copied into the archive with room to spare. */
   async requireSpace(bytes: number): Promise<void> {
-    if ((await freeBytes(this.archiveDir)) < bytes + spareBytes) throw fullError(this.archiveDir)
+    if ((await this.room()) < bytes) throw fullError(this.archiveDir)
+  }
+
+  /** Bytes that may be copied into the archive; below 0: nothing may be accepted. */
+  async room(): Promise<number> {
+    // The archive may be a mount of its own; then the manifest needs room, too.
+    const [archive, state] = await Promise.all([freeBytes(this.archiveDir), freeBytes(this.#stateDir)])
+    return state < spareBytes ? -1 : archive - spareBytes
   }
 
   async copyIntoArchive(from: string, fileName: string): Promise<number> {

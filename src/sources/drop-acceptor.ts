@@ -11,7 +11,7 @@ import { cleanName, displayName, entryPath, type RawName } from './entry-name.ts
 import { hiddenDirOf } from './layout.ts'
 import type { AcceptLine } from './model.ts'
 import { mapPool } from './pool.ts'
-import { freeBytes, fullError, isFull, spareBytes } from './space.ts'
+import { fullError, isFull } from './space.ts'
 
 /** A settled file of a drop folder. */
 export interface Candidate extends SeenFile {
@@ -127,7 +127,7 @@ export class DropAcceptor {
 
   /** Before anything is claimed: a file that does not fit stays, and so do those after it, which keeps their order. */
   async #fitting(candidates: readonly Candidate[], isCrossing: boolean) {
-    const room = (await freeBytes(this.archiveDir)) - spareBytes
+    const room = await this.#acceptor.room()
     let bytes = 0
     let considered = 0
     for (const { size } of candidates) {
