@@ -11,7 +11,8 @@ export interface OutboxOverview {
   incomplete: number
   /** Products whose newest document is not acknowledged, dead letters included. */
   pending: number
-  lanes: Record<Lane, { waiting: number; oldestMs: number }>
+  /** `oldestMs`: how long the first one has been due; `dueInMs`: until it is. One of the two is 0. */
+  lanes: Record<Lane, { waiting: number; oldestMs: number; dueInMs: number }>
   /** Products to be sent once more after an unknown outcome, or by a resync; `dueInMs` of the last of them. */
   echoes: { waiting: number; dueInMs: number }
   inFlight: number
@@ -65,13 +66,13 @@ export async function readOverview(connection: RedisConnection, keys: CatalogKey
   }
 }
 
-/** Age of the oldest that is due; negative would mean "not due yet" and is shown as 0. */
 async function readLane(connection: RedisConnection, key: string, now: number) {
   const [waiting, first] = await Promise.all([
     connection.zcard(key),
     connection.zrange(key, '0', '0', 'WITHSCORES'),
   ])
-  return { waiting, oldestMs: Math.max(0, Math.round(now - Number(scoreOf(first) ?? now))) }
+  const dueInMs = Math.round(Number(scoreOf(first) ?? now) - now)
+  return { waiting, oldestMs: Math.max(0, -dueInMs), dueInMs: Math.max(0, dueInMs) }
 }
 
 async function readEchoes(connection: RedisConnection, key: string, now: number) {

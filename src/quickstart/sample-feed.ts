@@ -74,6 +74,13 @@ export interface SampleOptions {
   isRepriced?: (product: number) => boolean
   /** The same for descriptions. */
   isReworded?: (product: number) => boolean
+  /** Products that stand in the file; default: all. */
+  isIncluded?: (product: number) => boolean
+}
+
+/** The id of a product, by its number. */
+export function sampleId(product: number): string {
+  return `SKU-${String(product).padStart(8, '0')}`
 }
 
 /** One row of the sample as cells, the same for the same number every time. */
@@ -85,7 +92,7 @@ function sampleRow(product: number, options: SampleOptions): string[] {
   const brand = pick(brands)
   const colour = pick(colours)
   const material = pick(materials)
-  const sku = `SKU-${String(product).padStart(8, '0')}`
+  const sku = sampleId(product)
   const cents = 500 + Math.floor(random() * 40_000)
   const price = (cents + (isRepriced?.(product) ? 100 : 0)) / 100
   const quantity = Math.floor(random() * 60)
@@ -128,6 +135,7 @@ export async function writeSampleFeed(file: string, options: SampleOptions): Pro
   const stream = createWriteStream(file)
   stream.write(`${sampleColumns.join(',')}\n`)
   for (let product = 0; product < options.products; product += 1) {
+    if (options.isIncluded?.(product) === false) continue
     const row = sampleRow(product, options).map(quoteCell).join(',')
     if (!stream.write(`${row}\n`)) await once(stream, 'drain')
   }

@@ -1,0 +1,72 @@
+import { constants } from 'node:os'
+import { systemClock } from '../lib/clock.ts'
+import { describeError } from '../lib/errors.ts'
+import { printTable, printText, printTitle } from './print.ts'
+import { openTemporaryDaemon, type TemporaryDaemon } from './temporary-daemon.ts'
+import { deferredAfterSeconds, Tour } from './tour.ts'
+
+// Second stage of `npm run quickstart`: a sandbox, a daemon and a sample catalogue, for as long as it takes to see what
+// catalogd does. Whatever ends it, nothing is left running and the temporary folder goes.
+
+function introduce({ sandboxUrl, dropDir }: TemporaryDaemon): void {
+  printText('A sandbox of the API and a catalogd with its own Redis run here for some seconds.')
+  printTable([
+    ['sandbox', `${sandboxUrl} takes product upserts`],
+    ['daemon', `watches ${dropDir}`],
+  ])
+}
+
+/** Lines that can be copied into a shell. */
+function showNextSteps(): void {
+  printTitle('Next: your own feed')
+  printText(`  # A commented configuration and its drop folders:
+  npm run -s catalogd -- init ../shop
+  export CATALOGD_CONFIG=../shop/config/catalogd.yaml
+
+  # Edit it: which columns of your file are which product fields. Then, without an account:
+  npm run -s catalogd -- check products ../shop/export.csv
+  npm run -s catalogd -- diff products ../shop/export.csv
+  npm run -s catalogd -- load products ../shop/export.csv --dry-run
+
+  # With your account's address and API_PRODUCTS token (or those that "npm run -s catalogd -- sandbox" prints):
+  export CATALOG_API_URL=https://… API_PRODUCTS_TOKEN=…
+  npm run -s catalogd -- start
+
+  # From now on, what is put into ../shop/drop/products is delivered.
+
+README.md goes through these steps with an example.`)
+}
+
+/** Ends the show early, so that nothing is left behind: a signal, or output that nobody reads any more. */
+function openEnding(): { signal: AbortSignal; exitCode: () => number } {
+  const controller = new AbortController()
+  let exitCode = 1
+  const end = (name: 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGPIPE') => {
+    exitCode = 128 + constants.signals[name]
+    controller.abort(new Error(`ended by ${name}`))
+  }
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => end(name))
+  process.stdout.on('error', () => end('SIGPIPE'))
+  return { signal: controller.signal, exitCode: () => exitCode }
+}
+
+async function main(): Promise<number> {
+  const { signal, exitCode } = openEnding()
+  try {
+    await using daemon = await openTemporaryDaemon({
+      clock: systemClock,
+      signal,
+      deferredAfter: `${deferredAfterSeconds}s`,
+    })
+    introduce(daemon)
+    await new Tour(daemon).show()
+  } catch (error) {
+    if (signal.aborted) return exitCode()
+    process.stderr.write(`The quickstart failed: ${describeError(error)}\n`)
+    return 1
+  }
+  showNextSteps()
+  return 0
+}
+
+process.exitCode = await main()

@@ -1,0 +1,106 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { CatalogConfig, Config } from '../config/model.ts'
+import type { Clock } from '../lib/clock.ts'
+import { openLog } from '../lib/log.ts'
+import { ReleaseStack } from '../lib/release-stack.ts'
+import { readCheckedConfig } from '../operations/read-config.ts'
+import type { OperationContext } from '../operations/run-here.ts'
+import { openSandbox } from '../sandbox/sandbox.ts'
+import { openService, openStorage } from '../service.ts'
+import { sampleFields } from './sample-feed.ts'
+
+/** What `catalogd start` runs, with a sandbox to send to, on folders that go away with it. */
+export interface TemporaryDaemon extends AsyncDisposable {
+  /** For files before they are renamed into `dropDir`: on the same file system. */
+  workDir: string
+  dropDir: string
+  sandboxUrl: string
+  operation: OperationContext
+  /** Rejects when the daemon cannot go on. */
+  failed: Promise<never>
+}
+
+interface Options {
+  clock: Clock
+  signal: AbortSignal
+  /** How long changes that are not urgent wait, as the configuration has it: `8s`. */
+  deferredAfter: string
+}
+
+const token = 'quickstart'
+
+export async function openTemporaryDaemon({
+  clock,
+  signal,
+  deferredAfter,
+}: Options): Promise<TemporaryDaemon> {
+  const stack = new ReleaseStack()
+  try {
+    const workDir = await mkdtemp(join(tmpdir(), 'catalogd-quickstart-'))
+    stack.push('temporary folder', () => rm(workDir, { recursive: true, force: true, maxRetries: 5 }))
+    const log = openLog({ level: 'warn' })
+    const sandbox = stack.use('sandbox', await openSandbox({ port: 0, productsToken: token, clock }))
+    const { config, catalog } = await writeConfig(workDir, { sandboxUrl: sandbox.url, deferredAfter })
+    const storage = stack.use('storage', await openStorage({ config, clock, log, signal }))
+    const { connections } = storage
+    const failed = Promise.withResolvers<never>()
+    // Whoever shows something races it against this; nobody may be at the moment.
+    failed.promise.catch(() => undefined)
+    const active = Promise.withResolvers<void>()
+    stack.use(
+      'daemon',
+      await openService({
+        config,
+        catalogs: [catalog],
+        roles: new Set(['watch', 'import', 'deliver'] as const),
+        connections,
+        clock,
+        log,
+        onActive: active.resolve,
+        onFatal: failed.reject,
+      }),
+    )
+    await Promise.race([active.promise, failed.promise])
+    return {
+      workDir,
+      dropDir: join(workDir, 'drop'),
+      sandboxUrl: sandbox.url,
+      operation: { config, catalog, connections, clock, log, signal },
+      failed: failed.promise,
+      [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
+    }
+  } catch (error) {
+    await stack[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+/** A configuration as a merchant would write it, read and checked as every other. */
+async function writeConfig(
+  workDir: string,
+  { sandboxUrl, deferredAfter }: { sandboxUrl: string; deferredAfter: string },
+): Promise<{ config: Config; catalog: CatalogConfig }> {
+  const file = join(workDir, 'catalogd.yaml')
+  await mkdir(join(workDir, 'drop'))
+  await writeFile(
+    file,
+    `state: ./state
+catalogs:
+  main:
+    api: { url: "${sandboxUrl}", productsToken: ${token} }
+    deferred: { after: ${deferredAfter}, atMost: 1m }
+    feeds:
+      products:
+        drop: ./drop
+        files: { full: "*_full.csv", delta: "*_delta.csv" }
+        settle: 0s
+        fields:
+${sampleFields.map((line) => `          ${line}\n`).join('')}`,
+  )
+  const { config } = await readCheckedConfig({ file, env: {} })
+  const [catalog] = config.catalogs.values()
+  if (catalog === undefined) throw new Error('the configuration of the quickstart has no catalog')
+  return { config, catalog }
+}

@@ -1,0 +1,98 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Child, startChild } from '../support/child.ts'
+import { waitFor } from '../support/events.ts'
+import { leakCheck } from '../support/leak-check.ts'
+import { type TempDir, tempDir } from '../support/temp-dir.ts'
+
+// The second stage of `npm run quickstart`, as the set-up starts it. Everything that it makes lies in a folder of the
+// test, so that anything left behind shows.
+
+const script = new URL('../../src/quickstart/quickstart.ts', import.meta.url)
+const leaks = leakCheck()
+let folder: TempDir
+
+beforeEach(async () => {
+  await leaks.remember()
+  folder = await tempDir('tour')
+})
+afterEach(async () => {
+  await folder[Symbol.asyncDispose]()
+  await leaks.check()
+})
+
+function start(environment: Record<string, string> = {}): Promise<Child> {
+  return startChild(script, { env: { TMPDIR: folder.path, ...environment } })
+}
+
+describe('the quickstart', () => {
+  it('shows a load, an urgent price and a description that waits, and ends by itself', async () => {
+    await using child = await start()
+    await child.line('lane "deferred"')
+    expect(await child.ended()).toEqual({ code: 0, signal: null })
+    expect(child.stderr).toBe('')
+    const { stdout } = child
+    expect(stdout).toContain('5,000 read and checked, 0 rejected')
+    expect(stdout).toContain('5,000 at the sandbox')
+    expect(largestCall(stdout)).toBeLessThanOrEqual(2_000_000)
+    expect(stdout).toMatch(/price +SKU-\d{8}: \d+\.\d\d → \d+\.\d\d, at the sandbox \d+ ms after the rename/)
+    expect(stdout).toMatch(/1 waiting in the lane "deferred", due in [78]\.\d s/)
+    expect(stdout).toContain('5,000 unchanged')
+    expect(stdout).toMatch(/sent +0\n/)
+    expect(stdout).toMatch(/now ends with “Now with a longer cable\.”, \d+\.\d s after the rename/)
+    expect(stdout).toContain('5,002 documents in')
+    expect(stdout).toContain('0 products in two calls at once, 0 still to send')
+    for (const command of ['init', 'check', 'diff', 'load', 'start']) {
+      expect(stdout).toContain(`npm run -s catalogd -- ${command}`)
+    }
+    expect(stdout).not.toContain('\u001b')
+    await expectNothingLeft(child)
+  }, 60_000)
+
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('leaves nothing behind when %s ends it', async (signal, code) => {
+    await using child = await start()
+    await child.line('are renamed into the folder')
+    process.kill(child.pid, signal)
+    expect(await child.ended()).toEqual({ code, signal: null })
+    expect(child.stderr).toBe('')
+    expect(child.stdout).not.toContain('Next: your own feed')
+    await expectNothingLeft(child)
+  })
+
+  it('says what is missing and leaves nothing behind when it cannot begin', async () => {
+    await using child = await start({ PATH: folder.path })
+    expect(await child.ended()).toEqual({ code: 1, signal: null })
+    expect(child.stderr).toMatch(/^The quickstart failed: .*redis-server/)
+    await expectNothingLeft(child)
+  })
+})
+
+function largestCall(stdout: string): number {
+  const [, bytes = ''] = /the largest of ([\d,]+) bytes/.exec(stdout) ?? []
+  return Number.parseInt(bytes.replaceAll(',', ''), 10)
+}
+
+/** No file in the temporary folder, and no process that was started from there. */
+async function expectNothingLeft(child: Child): Promise<void> {
+  expect(child.running).toBe(false)
+  expect(await readdir(folder.path)).toEqual([])
+  await waitFor(async () => (await processesNaming(folder.path)).length === 0, {
+    withinMs: 3_000,
+    what: () => `the end of every process that names ${folder.path}`,
+  })
+}
+
+async function processesNaming(text: string): Promise<string[]> {
+  const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name))
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+      const place = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')
+      return command.includes(text) || place.includes(`TMPDIR=${text}`) ? [pid] : []
+    }),
+  )
+  return found.flat()
+}
