@@ -15,6 +15,11 @@ interface DropFolderOptions {
   isForeign: (name: string) => boolean
 }
 
+export interface ScanResult {
+  entries: number
+  leftAlone: LeftAlone
+}
+
 /** Entries that are never accepted, for the operator to know. */
 export interface LeftAlone {
   count: number
@@ -57,12 +62,14 @@ export class DropFolder {
   }
 
   /** Looks at the whole folder. */
-  async scan(): Promise<LeftAlone> {
+  async scan(): Promise<ScanResult> {
     const leftAlone: LeftAlone = { count: 0, examples: [] }
+    let entries = 0
     await this.#markers?.scan()
     let block: RawName[] = []
     try {
       for await (const entry of scanFolder(this.dir)) {
+        entries++
         const reason = this.#reasonToLeave(entry)
         if (reason === undefined) block.push(entry.raw)
         else if (reason) noteLeftAlone(leftAlone, `${displayName(entry.raw)} (${reason})`)
@@ -77,7 +84,7 @@ export class DropFolder {
       throw error
     }
     this.#settling.endScan()
-    return leftAlone
+    return { entries, leftAlone }
   }
 
   /** Looks at some entries, and at the files that would have settled by now. */

@@ -42,7 +42,7 @@ export class EventKeeper implements AsyncDisposable {
     const { dir, onEvent } = this.#options
     const identity = await folderIdentity(dir)
     if (this.#events && !this.#hasFailed && identity === this.#identity) return false
-    await this.#close()
+    await this.pause()
     try {
       this.#events = await openFolderEvents({ dir, onEvent, onFailure: (error) => this.#fail(error) })
       this.#identity = identity
@@ -57,8 +57,18 @@ export class EventKeeper implements AsyncDisposable {
     }
   }
 
+  /**
+   * Closes the events until the next `refresh`. While they are open, chokidar reads the whole folder again and again as
+   * things happen in it, which costs more than accepting does when there are thousands of files.
+   */
+  async pause(): Promise<void> {
+    const events = this.#events
+    this.#events = undefined
+    await events?.[Symbol.asyncDispose]()
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#close()
+    await this.pause()
   }
 
   #fail(error: unknown): void {
@@ -71,11 +81,5 @@ export class EventKeeper implements AsyncDisposable {
         : 'Check the folder'
     const text = `The system does not announce changes of ${dir} (${code}); it is looked at every 2 s instead. ${hint}`
     notices.raise(`watch:${place}`, '', text)
-  }
-
-  async #close(): Promise<void> {
-    const events = this.#events
-    this.#events = undefined
-    await events?.[Symbol.asyncDispose]()
   }
 }

@@ -16,10 +16,15 @@ interface Watched {
   size: number
   mtimeMs: number
   sinceMs: number
+  /** Looked at less and less often while nothing happens. */
+  lookAtMs: number
+  lookEveryMs: number
 }
 
 /** More are not watched: what has grown shows when the file is archived, or at the next start. */
 const watchedMax = 2_000
+const lookEveryMsMin = 1_000
+const lookEveryMsMax = 30_000
 
 /**
  * A rename does not stop a writer that has the file open. A file whose size is no longer what was accepted, and has
@@ -53,13 +58,23 @@ export class GrowthWatch {
 
   /** Returns what was accepted again. Throws when the disk is full; nothing is lost then. */
   async check(): Promise<AcceptLine[]> {
-    const accepted = await mapPool([...this.#watched.values()], 4, (file) => this.#checkOne(file))
+    const now = this.#clock.monotonic()
+    const due = [...this.#watched.values()].filter(({ lookAtMs }) => lookAtMs <= now)
+    const accepted = await mapPool(due, 4, (file) => this.#checkOne(file))
     return accepted.flat()
   }
 
   #add(accept: AcceptLine, path: string, keepUntilMs: number | undefined): void {
     const sinceMs = this.#clock.monotonic()
-    this.#watched.set(accept.claim, { accept, path, keepUntilMs, size: accept.bytes, mtimeMs: 0, sinceMs })
+    const seen = { size: accept.bytes, mtimeMs: 0, sinceMs }
+    this.#watched.set(accept.claim, {
+      accept,
+      path,
+      keepUntilMs,
+      ...seen,
+      lookAtMs: 0,
+      lookEveryMs: lookEveryMsMin,
+    })
   }
 
   async #checkOne(file: Watched): Promise<AcceptLine[]> {
@@ -77,12 +92,16 @@ export class GrowthWatch {
     if (isDone) {
       await removeIfPresent(file.path)
       this.#watched.delete(file.accept.claim)
+    } else if (file.keepUntilMs === undefined) {
+      file.lookAtMs = this.#clock.monotonic() + file.lookEveryMs
+      file.lookEveryMs = Math.min(file.lookEveryMs * 2, lookEveryMsMax)
     }
     return []
   }
 
   async #hasGrown(file: Watched, stats: Stats): Promise<AcceptLine[]> {
     const now = this.#clock.monotonic()
+    file.lookEveryMs = lookEveryMsMin
     if (stats.size !== file.size || stats.mtimeMs !== file.mtimeMs) {
       Object.assign(file, { size: stats.size, mtimeMs: stats.mtimeMs, sinceMs: now })
       return []

@@ -33,6 +33,9 @@ export interface WatcherOptions {
 
 const batchFilesMax = 1000
 const eventNamesMax = 1000
+/** While so many entries are left in the folder, and while so many files are accepted, events are off: `pause`. */
+const crowdedEntries = 5000
+const backlogFiles = 200
 /** How long a copied file is watched for growth at least. */
 const keepCopiedMsMin = 1000
 
@@ -63,6 +66,7 @@ class FeedWatcher {
   #named = new Set<RawName>()
   #wantsScan = true
   #scanAtMs = 0
+  #isCrowded = false
   #isStopping = false
 
   constructor(options: WatcherOptions) {
@@ -108,6 +112,7 @@ class FeedWatcher {
     else await this.#folder.look(names)
     await this.#acceptReady()
   }
+
   async #scan(): Promise<void> {
     const { clock, rescanMs } = this.#options
     this.#wantsScan = false
@@ -116,14 +121,19 @@ class FeedWatcher {
     this.#scanAtMs = clock.monotonic() + this.#events.scanMs(rescanMs)
     await ensureDropFolder(this.#place.dropDir)
     // Opened before the scan, so that nothing falls between the two.
-    await this.#events.refresh()
+    if (!this.#isCrowded) await this.#events.refresh()
     this.#scanAtMs = clock.monotonic() + this.#events.scanMs(rescanMs)
-    this.#tellLeftAlone(await this.#folder.scan())
+    const { entries, leftAlone } = await this.#folder.scan()
+    this.#isCrowded = entries > crowdedEntries
+    if (this.#isCrowded) await this.#events.pause()
+    this.#tellLeftAlone(leftAlone)
   }
 
   async #acceptReady(): Promise<void> {
     let ready = this.#folder.ready()
     let isDiskFull = false
+    const isBacklog = ready.length > backlogFiles
+    if (isBacklog) await this.#events.pause()
     while (ready.length > 0 && !isDiskFull && !this.#isStopping) {
       const batch = ready.slice(0, batchFilesMax)
       const result = await this.#accept(batch)
@@ -135,6 +145,7 @@ class FeedWatcher {
       this.#reportFailure(fullError(this.#options.dropAcceptor.archiveDir))
     } else {
       this.#options.notices.clear('disk', this.#place.feed)
+      if (isBacklog) this.#rescanSoon()
     }
     this.#tellRefused()
   }
@@ -159,6 +170,12 @@ class FeedWatcher {
       this.#folder.setAside(this.#folder.ready().map(({ raw }) => raw))
       throw error
     }
+  }
+
+  /** After a backlog: opens the events again and finds what came without them. */
+  #rescanSoon(): void {
+    this.#isCrowded = false
+    this.#noteEvent(undefined)
   }
 
   #watchGrowth({ accepted, copied }: BatchResult): void {

@@ -235,7 +235,7 @@ describe('accepting from a drop folder', () => {
     await using dirs = await folders('many')
     const { dropDir, stateDir } = dirs
     const count = 5000
-    const atStart = 4600
+    const atStart = 4900
     const names = Array.from({ length: count }, (_, index) => `f${String(index).padStart(5, '0')}.csv`)
     for (const name of names.slice(0, atStart)) await writeFile(join(dropDir, name), name)
     await using sources = await startSources({ stateDir, feeds: [feedNamed('products', dropDir)] })
