@@ -170,7 +170,10 @@ export class RedisOutbox implements DeliveryOutbox {
     return bytes === null ? undefined : Number(bytes)
   }
 
+  /** The smaller one counts: a late 413 of a larger call must not raise the limit again. */
   async learnBodyBytes(bytes: number): Promise<void> {
+    const known = await this.learnedBodyBytes()
+    if (known !== undefined && known <= bytes) return
     await this.#connection.hset(this.#keys.pace, { bodyBytes: bytes })
   }
 
