@@ -139,7 +139,8 @@ async function applyFile(run: Run, judgement: Judgement, mapping: BoundMapping):
     accept.mode === 'full' &&
     feed.missing.action === 'out_of_stock' &&
     !judgement.columns.includes(reasonColumn)
-  return countsMissing ? removeMissing(run, judgement, ending) : ending
+  // Awaited here: closing the rejects file may fail, and nothing may still be running then.
+  return countsMissing ? await removeMissing(run, judgement, ending) : ending
 }
 
 async function removeMissing(run: Run, judgement: Judgement, ending: Ending): Promise<Ending> {

@@ -1,4 +1,5 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import { type FileHandle, mkdir, open } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { StorageError, systemErrorCode } from '../lib/errors.ts'
 import type { Dialect, RejectedRecord } from './model.ts'
 import { RejectsText } from './rejects-text.ts'
@@ -60,13 +61,19 @@ class RejectsFile implements RejectsWriter {
     this.#bufferedBytes += bytes.length
   }
 
+  /** The folder may not be there yet: the first import of all may be the one with rejects. */
+  async #open(): Promise<FileHandle> {
+    await mkdir(dirname(this.#path), { recursive: true })
+    return open(this.#path, 'w')
+  }
+
   async #flush(): Promise<void> {
     if (this.#buffered.length === 0) return
     const bytes = Buffer.concat(this.#buffered)
     this.#buffered = []
     this.#bufferedBytes = 0
     try {
-      this.#file ??= await open(this.#path, 'w')
+      this.#file ??= await this.#open()
       await this.#file.writeFile(bytes)
     } catch (cause) {
       const code = systemErrorCode(cause) ?? String(cause)
