@@ -156,7 +156,7 @@ describe('a file of rejected records', () => {
 
   it('that cannot be written is an operating failure', async () => {
     const source = await folder.write('a.csv', 'id,name\n1,x\n')
-    const writer = openRejectsWriter({ ...(await judge(source)), path: folder.path('no/such/folder.csv') })
+    const writer = openRejectsWriter({ ...(await judge(source)), path: folder.path('a.csv/rejects.csv') })
     await writer.write(rejected(['1', 'x']))
     await expect(writer[Symbol.asyncDispose]()).rejects.toMatchObject({ code: 'rejects-not-written' })
   })
