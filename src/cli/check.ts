@@ -50,7 +50,9 @@ function formatCheck(check: FileCheck): string {
   const { products, fields } = check.incomplete
   if (products > 0) {
     const gaps = Object.entries(fields).map(([field, count]) => `${field} (${count})`)
-    lines.push(`${countOf(products, 'product')} wait for other feeds to bring ${gaps.join(', ')}`)
+    lines.push(
+      `${countOf(products, 'product')} incomplete until another feed or file brings ${gaps.join(', ')}`,
+    )
   }
   lines.push(...formatProblems(check.problems))
   if (check.ok) lines.push('Nothing to correct.')

@@ -1,4 +1,4 @@
-import { ConfigError } from '../lib/errors.ts'
+import { ConfigError, ExitCode } from '../lib/errors.ts'
 import type { OperationContext } from '../operations/run-here.ts'
 import type { CommandDefinition } from './command.ts'
 import { withCatalog } from './operation.ts'
@@ -77,8 +77,13 @@ function settleCommand(
       const settle = (operation: OperationContext) =>
         how === 'retry' ? retryDeadLetters(operation, args) : dropDeadLetters(operation, args)
       const ids = await withCatalog(context, settle)
-      context.print({ [how]: ids }, () => `${countOf(ids.length, 'product')} ${done}.`)
-      return undefined
+      const others = args.filter((id) => !ids.includes(id))
+      context.print({ [how]: ids, notDead: others }, () => {
+        const lines = [`${countOf(ids.length, 'product')} ${done}.`]
+        if (others.length > 0) lines.push(`No dead letter: ${others.join(', ')}`)
+        return lines.join('\n')
+      })
+      return others.length === 0 ? undefined : ExitCode.data
     },
   }
 }

@@ -70,7 +70,11 @@ export const resyncCommand: CommandDefinition = {
   summary: 'send products once more, changed or not: those named, or all',
   examples: ['catalogd resync', 'catalogd resync SKU-1 SKU-2'],
   async run(context, { args }) {
-    await carryOut(context, { decision: 'resync', ids: args as ProductId[] })
+    const { decide, requireProducts } = await import('../operations/decide.ts')
+    await withCatalog(context, async (operation) => {
+      await requireProducts(operation, args)
+      await decide(operation, { decision: 'resync', ids: args as ProductId[] })
+    })
     const what = args.length === 0 ? 'Every product' : args.join(', ')
     context.print({ resync: args.length === 0 ? 'all' : args }, () => `${what} will be sent once more.`)
     return undefined

@@ -75,7 +75,8 @@ export function formatDiff(diff: FileDiff, hidden = 0): string {
     `${countOf(diff.records, 'record')}: ${added} added, ${changed} changed, ${missing} missing, ${diff.unchanged} unchanged, ${diff.rejected} rejected`,
     `lanes: ${urgent} urgent, ${diff.changes.new} new, ${deferred} deferred`,
   ]
-  if (incomplete > 0) lines.push(`${incomplete} incomplete: they wait for other feeds`)
+  if (incomplete > 0)
+    lines.push(`${incomplete} incomplete: not sent until another feed or file brings what they lack`)
   if (hidden > 0) lines.unshift(`… and ${countOf(hidden, 'further change')} (--limit, or --json for all)`)
   return lines.join('\n')
 }

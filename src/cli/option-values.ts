@@ -10,7 +10,7 @@ export function wholeNumberOption({ min, max }: { min: number; max: number }): (
   return (text) => {
     const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
     if (number >= min && number <= max) return number
-    throw usageError(`a whole number from ${min} to ${max}`)
+    throw usageError(`a whole number from ${min} to ${max}, found "${text.slice(0, 40)}"`)
   }
 }
 

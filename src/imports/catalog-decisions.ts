@@ -18,7 +18,7 @@ export async function applyCatalogDecision(access: DecisionAccess, line: Decisio
   const { connection, scripts, outbox } = access
   switch (line.decision) {
     case 'pause':
-      return outbox.pause('operator', `paused by the operator on ${line.at}; resume to go on`)
+      return outbox.pause('operator', 'catalogd resume lets calls begin again')
     case 'resume':
       await outbox.resume('operator', 'operator')
       return outbox.resume('refuses-everything', 'operator')

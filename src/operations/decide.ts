@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { describeHeld, parseHeld } from '../imports/held.ts'
 import type { AcceptSequence, FeedName } from '../lib/brand.ts'
 import { ConfigError, StorageError } from '../lib/errors.ts'
@@ -53,6 +52,24 @@ export async function requireHeld(
   throw new ConfigError('nothing-held', `nothing of import ${sequence} is held`, {
     hint: known.length === 0 ? 'Nothing is held at present' : `Held at present: ${known.join(', ')}`,
   })
+}
+
+/** Throws a ConfigError when the catalog does not know one of the products. */
+export async function requireProducts(
+  { catalog, connections }: OperationContext,
+  ids: readonly string[],
+): Promise<void> {
+  const { meta } = catalogKeys(catalog.name)
+  const known = await Promise.all(ids.map((id) => connections.commands.hexists(meta, id)))
+  const unknown = ids.filter((_, index) => known[index] === 0)
+  if (unknown.length === 0) return
+  const shown = unknown.slice(0, 5).map((id) => JSON.stringify(id))
+  const more = unknown.length > shown.length ? ` and ${unknown.length - shown.length} more` : ''
+  throw new ConfigError(
+    'product-unknown',
+    `catalog ${catalog.name} has no product ${shown.join(', ')}${more}`,
+    { hint: 'Nothing was done; check the ids' },
+  )
 }
 
 function scopeOf(

@@ -10,8 +10,8 @@ import { putFile } from '../sources/inbox.ts'
 import { layoutOf } from '../sources/layout.ts'
 import { type ManifestReader, readManifest } from '../sources/manifest-reader.ts'
 import type { ClaimId } from '../sources/model.ts'
-import { modeOf } from './open-file.ts'
-import { type OperationContext, openWorkHere, type WorkHere } from './run-here.ts'
+import { modeOf, requireFile } from './open-file.ts'
+import { findDaemon, type OperationContext, openWorkHere, type WorkHere } from './run-here.ts'
 
 export interface LoadOptions extends OperationContext {
   feed: FeedConfig
@@ -60,6 +60,7 @@ export async function loadFiles(options: LoadOptions): Promise<LoadSummary> {
   const dir = stateDirOf(config, catalog.name)
   const before = (await readOverview(connections.commands, keys)).counters
   const { inboxDir } = layoutOf(dir)
+  await requireReady(options)
   const claims: ClaimId[] = []
   for (const path of options.files) {
     const mode = modeOf(feed, basename(path))
@@ -81,6 +82,17 @@ export async function loadFiles(options: LoadOptions): Promise<LoadSummary> {
     waiting: after.pending - after.dead,
     dead: after.dead,
   }
+}
+
+/**
+ * Nothing is put into the inbox when something is wrong that a look can find: a file left behind there would be
+ * imported by whoever comes next.
+ */
+async function requireReady({ config, catalog, clock, files }: LoadOptions): Promise<void> {
+  for (const file of files) await requireFile(file)
+  if (await findDaemon({ config, clock })) return
+  catalog.api.url.value()
+  catalog.api.productsToken.value()
 }
 
 interface Following {

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { type BoundMapping, compileMapping, type MissingColumn } from '../catalog/mapping.ts'
 import type { FeedConfig, FeedMode } from '../config/model.ts'
-import { FileRefusedError, SourceError, systemErrorCode } from '../lib/errors.ts'
+import { ConfigError, FileRefusedError, SourceError, systemErrorCode } from '../lib/errors.ts'
 import { type Judgement, judgeFile } from '../records/judge.ts'
 import { compilePatterns } from '../sources/file-patterns.ts'
 
@@ -56,15 +56,24 @@ export function modeOf(feed: FeedConfig, name: string): FeedMode {
   return compilePatterns(feed.files)(name) ?? feed.files[0]?.mode ?? 'full'
 }
 
+/** Throws a ConfigError when there is no such file, a SourceError when it cannot be looked at. */
+export async function requireFile(file: string): Promise<void> {
+  await sizeOf(file)
+}
+
 async function sizeOf(file: string): Promise<number> {
   try {
     const stats = await stat(file)
     if (stats.isFile()) return stats.size
   } catch (cause) {
-    throw new SourceError('file-unreadable', `${file} cannot be read (${systemErrorCode(cause) ?? cause})`, {
+    const code = systemErrorCode(cause)
+    if (code === 'ENOENT' || code === 'ENOTDIR') {
+      throw new ConfigError('file-missing', `there is no file ${file}`, { hint: 'Check the path', cause })
+    }
+    throw new SourceError('file-unreadable', `${file} cannot be read (${code ?? cause})`, {
       hint: 'Check the path and the permissions',
       cause,
     })
   }
-  throw new SourceError('file-unreadable', `${file} is not a regular file`, { hint: 'Name a feed file' })
+  throw new ConfigError('file-irregular', `${file} is not a regular file`, { hint: 'Name a feed file' })
 }

@@ -20,7 +20,7 @@ describe('edits that may wait', () => {
   let workplace: Workplace
   let drops = 0
   const ids = ['edited', 'edited-then-priced', 'edited-often', 'undone', 'edited-during-price']
-  const before = (id: string): Product => ({ id, price: 10, text: `about ${id}` })
+  const original = (id: string): Product => ({ id, price: 10, text: `about ${id}` })
 
   const put = async (...products: Product[]): Promise<number> => {
     const header = 'product_id,name,url,image_url,availability,price,price_currency_code,description'
@@ -44,21 +44,21 @@ describe('edits that may wait', () => {
   beforeAll(async () => {
     workplace = await Workplace.open(catalog)
     await workplace.start()
-    await drop(...ids.map(before))
+    await drop(...ids.map(original))
     for (const id of ids) await workplace.untilTaken(id, 1)
   })
   afterAll(() => workplace?.[Symbol.asyncDispose]())
 
   it('arrive after the delay, together, once, and not at all when they are undone', async () => {
-    const editedAtMs = await drop(...ids.map((id) => ({ ...before(id), text: 'first edit' })))
+    const editedAtMs = await drop(...ids.map((id) => ({ ...original(id), text: 'first edit' })))
 
     // While they wait: one product gets a price, one is edited nine times more, one edit is undone.
     await drop({ id: 'edited-then-priced', price: 11, text: 'first edit' })
     const priced = await workplace.untilTaken('edited-then-priced', 2)
-    for (let edit = 2; edit <= 9; edit++) await put({ ...before('edited-often'), text: `edit ${edit}` })
-    await drop(before('undone'))
+    for (let edit = 2; edit <= 9; edit++) await put({ ...original('edited-often'), text: `edit ${edit}` })
+    await drop(original('undone'))
     await drop(
-      { ...before('edited-often'), text: 'edit 10' },
+      { ...original('edited-often'), text: 'edit 10' },
       { id: 'edited-during-price', price: 12, text: 'second edit' },
     )
     const together = await workplace.untilTaken('edited-during-price', 2)
@@ -89,7 +89,7 @@ describe('edits that may wait', () => {
   })
 
   it('wait again after they were sent: each delay begins with the first edit behind the last send', async () => {
-    const editedAtMs = await drop({ ...before('undone'), text: 'edited at last' })
+    const editedAtMs = await drop({ ...original('undone'), text: 'edited at last' })
     const held = await workplace.untilTaken('undone', 2)
     expect(held.document.description).toBe('edited at last')
     expect((held.receivedAtMs[1] ?? 0) - editedAtMs).toBeGreaterThanOrEqual(afterMs)
