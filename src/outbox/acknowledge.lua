@@ -10,9 +10,13 @@ local count = 0
 
 local function settle(id, digest)
   local claim = redis.call('HGET', claimed, id)
-  if not claim then return end
-  local holder, began, lane = string.match(claim, '^(%S+) (%S+) (%S+)')
-  if holder ~= token then return end
+  local holder, began, lane
+  if claim then holder, began, lane = string.match(claim, '^(%S+) (%S+) (%S+)') end
+  if holder ~= token then
+    -- The claim was lost while its call ran: this document may have replaced a newer one of another call.
+    redis.call('ZADD', echoes, 'GT', now, id)
+    return
+  end
   redis.call('HDEL', claimed, id)
   redis.call('HSET', acknowledged, id, digest)
   count = count + 1

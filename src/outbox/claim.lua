@@ -1,11 +1,11 @@
 -- Binds due products to one call, up to the byte limit, under a lease.
 -- KEYS urgent new deferred echoes claimed leases documents dead pause pace
--- ARGV token leaseMs bodyBytesMax mode(urgent|any) idsMax callsPerSecond overdueMs
+-- ARGV token leaseMs bodyBytesMax mode(urgent|any) idsMax callsPerSecond overdueMs urgentGraceMs
 -- Returns {'paused', reason…} | {'wait', ms} | {'idle', ms until something is due, or -1} | {'claimed', id…}
 local urgent, new, deferred, echoes, claimed, leases, documents, dead, pause, pace = unpack(KEYS)
 local token, mode = ARGV[1], ARGV[4]
 local leaseMs, bodyBytesMax, idsMax = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[5])
-local callsPerSecond, overdueMs = tonumber(ARGV[6]), tonumber(ARGV[7])
+local callsPerSecond, overdueMs, urgentGraceMs = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
@@ -103,9 +103,10 @@ end
 if mode == 'urgent' then
   take('u', urgent, now)
 else
+  -- The slot for urgent changes sends them in a small, quick call; only those it has not taken in a moment ride along.
   local turn = redis.call('HINCRBY', pace, 'turn', 1)
   if turn % 10 == 0 then take('d', deferred, now) end
-  take('u', urgent, now)
+  take('u', urgent, now - urgentGraceMs)
   take('e', echoes, now)
   take('d', deferred, now - overdueMs)
   takeNew()
@@ -115,6 +116,7 @@ flush()
 
 if #ids == 0 then
   local nextMs = -1
+  if mode == 'any' and redis.call('ZCARD', urgent) > 0 then nextMs = urgentGraceMs end
   for _, key in ipairs({ new, deferred, echoes }) do
     local first = redis.call('ZRANGEBYSCORE', key, '(' .. string.format('%.0f', now), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
     if first[2] and (nextMs < 0 or first[2] - now < nextMs) then nextMs = first[2] - now end

@@ -55,6 +55,13 @@ export type ClaimAnswer =
 
 export type PauseReason = 'operator' | 'credentials' | 'refuses-everything'
 
+/**
+ * `not-sent`: nothing reached the endpoint. `sent`: a call failed; it may have taken effect all the same, but not any
+ * more. `unknown`: it may also take effect later, so each product is sent once more by a call that begins after the
+ * horizon.
+ */
+export type ReleaseOutcome = 'not-sent' | 'sent' | 'unknown'
+
 export interface Refusal {
   productId: ProductId
   digest: DocumentDigest
@@ -88,8 +95,8 @@ export interface DeliveryOutbox {
   renew(token: string): Promise<boolean>
   /** Documents that the endpoint took. Resets the back-off. */
   acknowledge(token: string, products: readonly ClaimedProduct[]): Promise<void>
-  /** Back to their lanes. `unknown`: each is sent once more by a call that begins after the horizon. */
-  release(token: string, ids: readonly ProductId[], outcome: 'not-sent' | 'unknown'): Promise<void>
+  /** Back to their lanes. */
+  release(token: string, ids: readonly ProductId[], outcome: ReleaseOutcome): Promise<void>
   /** To the dead letters. A product whose document changed since the claim goes back to its lane instead. */
   reject(token: string, refusals: readonly Refusal[]): Promise<void>
   /**

@@ -16,16 +16,17 @@ import type {
   DueAnswer,
   PauseReason,
   Refusal,
+  ReleaseOutcome,
 } from './model.ts'
+import { OpenClaims, partsOf } from './open-claims.ts'
 import type { OutboxScripts, ScriptName } from './scripts.ts'
 
 /** Renewed by delivery every third of it. */
 const leaseMs = 15_000
 /** A script that binds more would block Redis for too long. */
 const claimIdsMax = 12_000
-/** Scripts are called with at most so many products at once. */
-const productsPerScript = 2_000
 const refusedInARowMax = 20
+const urgentGraceMs = 100
 const probedForMs = 60_000
 
 interface OutboxOptions {
@@ -49,8 +50,7 @@ export class RedisOutbox implements DeliveryOutbox {
   readonly #keys: CatalogKeys
   readonly #scripts: OutboxScripts
   readonly #options: OutboxOptions
-  /** Products still bound, by token: the lease is given up with the last one. */
-  readonly #open = new Map<string, Set<ProductId>>()
+  readonly #open = new OpenClaims()
 
   constructor(options: OutboxOptions) {
     this.#connection = options.connection
@@ -71,6 +71,8 @@ export class RedisOutbox implements DeliveryOutbox {
       claimIdsMax,
       delivery.callsPerSecond,
       overdueMs,
+      // With one slot there is none that serves urgent changes alone.
+      delivery.concurrency > 1 ? urgentGraceMs : 0,
     ])
     const [kind, ...rest] = texts(answer)
     if (kind === 'paused') return { kind: 'paused', reasons: rest as PauseReason[] }
@@ -93,14 +95,14 @@ export class RedisOutbox implements DeliveryOutbox {
   }
 
   async acknowledge(token: string, products: readonly ClaimedProduct[]): Promise<void> {
-    await this.#inParts(token, products, (part, last) =>
+    await this.#open.settle(token, products, (part, last) =>
       this.#run('acknowledge', [token, last, ...part.flatMap((each) => [each.productId, each.digest])]),
     )
   }
 
-  async release(token: string, ids: readonly ProductId[], outcome: 'not-sent' | 'unknown'): Promise<void> {
+  async release(token: string, ids: readonly ProductId[], outcome: ReleaseOutcome): Promise<void> {
     const products = ids.map((productId) => ({ productId }))
-    await this.#inParts(token, products, (part, last) =>
+    await this.#open.settle(token, products, (part, last) =>
       this.#run('release', [
         token,
         last,
@@ -192,7 +194,7 @@ export class RedisOutbox implements DeliveryOutbox {
 
   /** Reads the claimed documents; one that no longer fits because it grew since the claim goes back at once. */
   async #openClaim(token: string, ids: readonly ProductId[], bodyBytesMax: number): Promise<Claim> {
-    this.#open.set(token, new Set(ids))
+    this.#open.add(token, ids)
     const products: ClaimedProduct[] = []
     const unfit: ProductId[] = []
     let bodyBytes = 1
@@ -216,7 +218,7 @@ export class RedisOutbox implements DeliveryOutbox {
     const at = this.#now()
     const hint = `the endpoint refused ${refusedInARowMax} products in a row without naming any and took none; see its last answer, then resume`
     const paused = JSON.stringify({ since: at, hint })
-    await this.#inParts(token, refusals, async (part, last) => {
+    await this.#open.settle(token, refusals, async (part, last) => {
       const letters = part.flatMap(({ productId, digest, reason, status, requestId }) => [
         productId,
         digest,
@@ -231,7 +233,7 @@ export class RedisOutbox implements DeliveryOutbox {
   /** A call's process died or slept: whether its request took effect is unknown. */
   async #expire(token: string): Promise<number> {
     const ids = await this.#claimedBy(token)
-    const parts = ids.length === 0 ? [[]] : chunks(ids, productsPerScript)
+    const parts = ids.length === 0 ? [[]] : partsOf(ids)
     let count = 0
     for (const [index, part] of parts.entries()) {
       const last = index === parts.length - 1 ? '1' : '0'
@@ -239,7 +241,7 @@ export class RedisOutbox implements DeliveryOutbox {
         await this.#run('release', [token, last, 'expired', this.#options.delivery.horizonMs, ...part]),
       )
     }
-    this.#open.delete(token)
+    this.#open.forget(token)
     return count
   }
 
@@ -253,21 +255,6 @@ export class RedisOutbox implements DeliveryOutbox {
       }
     }
     return ids
-  }
-
-  /** Settles products part by part; the part that settles the claim's last product also gives up the lease. */
-  async #inParts<T extends { productId: ProductId }>(
-    token: string,
-    products: readonly T[],
-    settle: (part: readonly T[], last: '0' | '1') => Promise<unknown>,
-  ): Promise<void> {
-    const open = this.#open.get(token)
-    for (const part of chunks(products, productsPerScript)) {
-      for (const { productId } of part) open?.delete(productId)
-      const done = open?.size === 0
-      await settle(part, done ? '1' : '0')
-      if (done) this.#open.delete(token)
-    }
   }
 
   #run(name: ScriptName, args: readonly ScriptArgument[]): Promise<unknown> {
@@ -286,10 +273,4 @@ export class RedisOutbox implements DeliveryOutbox {
 
 function texts(answer: unknown): string[] {
   return (answer as unknown[]).map(String)
-}
-
-function chunks<T>(items: readonly T[], size: number): T[][] {
-  const parts: T[][] = []
-  for (let start = 0; start < items.length; start += size) parts.push(items.slice(start, start + size))
-  return parts
 }

@@ -1,9 +1,10 @@
 -- Products go back to their lanes, in their old places.
--- KEYS pending claimed urgent new deferred echoes leases dead
--- ARGV token last(0|1) outcome(not-sent|unknown|expired) horizonMs then ids
--- `unknown` and `expired`: each is sent once more by a send that begins after the horizon. `expired` acts only on a
--- lease that has ended. Returns how many were released.
-local pending, claimed, urgent, new, deferred, echoes, leases, dead = unpack(KEYS)
+-- KEYS acknowledged pending claimed urgent new deferred echoes leases dead
+-- ARGV token last(0|1) outcome(not-sent|sent|unknown|expired) horizonMs then ids
+-- All but `not-sent`: the endpoint may hold the document although it was not acknowledged. `unknown` and `expired`: each
+-- is also sent once more by a send that begins after the horizon. `expired` acts only on a lease that has ended.
+-- Returns how many were released.
+local acknowledged, pending, claimed, urgent, new, deferred, echoes, leases, dead = unpack(KEYS)
 local token, last, outcome, horizonMs = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -34,6 +35,13 @@ local function restore(id, lane, score)
   redis.call('ZADD', laneKeys[lane], score, id)
 end
 
+-- What was acknowledged before may have been replaced at the endpoint: an edit that is undone now is sent all the same.
+local function doubt(id)
+  if redis.call('HEXISTS', pending, id) == 1 and redis.call('HEXISTS', acknowledged, id) == 1 then
+    redis.call('HSET', acknowledged, id, '')
+  end
+end
+
 local count = 0
 for i = 5, #ARGV do
   local id = ARGV[i]
@@ -43,8 +51,15 @@ for i = 5, #ARGV do
   if holder == token then
     redis.call('HDEL', claimed, id)
     restore(id, lane, score)
-    if outcome ~= 'not-sent' then redis.call('ZADD', echoes, 'GT', now + horizonMs, id) end
+    if outcome ~= 'not-sent' then doubt(id) end
     count = count + 1
+  end
+  -- Also of a claim that was lost while its call ran (its lease ended, or Redis lost it): the call may outlast the
+  -- sends of others.
+  if outcome == 'unknown' or (holder == token and outcome == 'expired') then
+    redis.call('ZADD', echoes, 'GT', now + horizonMs, id)
+  elseif outcome == 'sent' and holder ~= token then
+    redis.call('ZADD', echoes, 'GT', now, id)
   end
 end
 if last == '1' then redis.call('ZREM', leases, token) end

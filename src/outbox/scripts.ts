@@ -21,7 +21,7 @@ const scriptKeys = {
     'counters',
     'dead',
   ],
-  release: ['pending', 'claimed', 'urgent', 'new', 'deferred', 'echoes', 'leases', 'dead'],
+  release: ['acknowledged', 'pending', 'claimed', 'urgent', 'new', 'deferred', 'echoes', 'leases', 'dead'],
   reject: [
     'acknowledged',
     'pending',

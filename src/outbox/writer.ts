@@ -74,14 +74,22 @@ export class CatalogWriter implements AsyncDisposable {
     return writer
   }
 
-  /** Reads the products, lets `plan` decide what changes, and changes it in one transaction. Safe to repeat. */
+  /**
+   * Reads the products, lets `plan` decide what changes (undefined: nothing), and changes it in one transaction. Safe to
+   * repeat.
+   */
   async update(
     ids: readonly ProductId[],
-    plan: (stored: ReadonlyMap<ProductId, StoredProduct>) => WriterChunk,
+    plan: (stored: ReadonlyMap<ProductId, StoredProduct>) => WriterChunk | undefined,
   ): Promise<void> {
     const run = this.#tail.then(() => this.#update(ids, plan))
     this.#tail = run.catch(() => undefined)
     await run
+  }
+
+  /** Fails as an update would when Redis lost writes, another process writes, or the connection broke. Changes nothing. */
+  async verify(): Promise<void> {
+    await this.update([], () => undefined)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -91,12 +99,13 @@ export class CatalogWriter implements AsyncDisposable {
 
   async #update(
     ids: readonly ProductId[],
-    plan: (stored: Map<ProductId, StoredProduct>) => WriterChunk,
+    plan: (stored: Map<ProductId, StoredProduct>) => WriterChunk | undefined,
   ): Promise<void> {
     if (this.#lost) throw new WriterLostError('writer-lost', 'this writer has been replaced')
     try {
       const stored = await this.#read(ids)
-      await this.#commit(plan(stored))
+      const chunk = plan(stored)
+      if (chunk) await this.#commit(chunk)
     } catch (error) {
       this.#lost = true
       throw error

@@ -103,6 +103,7 @@ class JudgePass {
   finish(decodedBytes: number, openEnded: boolean): PassResult {
     if (this.#columns === undefined) throw emptyFile(this.#options.name)
     if (openEnded) this.#checkLastRecord(this.#columns)
+    if (this.#records === 0) this.#warnings.push('the file has a header and no record')
     if (this.#undecodable > 0) {
       this.#warnings.push(
         `${this.#undecodable} of ${this.#records} records hold bytes that are no ${this.#dialect.encoding}: they are rejected`,

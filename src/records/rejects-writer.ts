@@ -92,6 +92,8 @@ class RejectsFile implements RejectsWriter {
 function reasonOf({ issues }: RejectedRecord): string {
   const reasons = issues.filter(({ severity }) => severity === 'reject')
   return (reasons.length > 0 ? reasons : issues)
-    .map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`))
+    .map(({ field, message }) => {
+      return field === undefined || message.startsWith(`${field}: `) ? message : `${field}: ${message}`
+    })
     .join('; ')
 }

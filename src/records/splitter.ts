@@ -17,7 +17,7 @@ export interface SplitterOptions extends CellSyntax {
 
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
-const defaultBatch = { records: 500, bytes: 2 ** 20 }
+const defaultBatch = { records: 128, bytes: 2 ** 19 }
 
 /**
  * Cuts text into records exactly where csv-parse does, at the speed of searching for line ends and quotes.
@@ -219,7 +219,10 @@ export class RecordSplitter {
       name: this.#options.name,
       code: 'record-too-long',
       found: `the record that begins in line ${this.#recordLine} is longer than ${this.#options.recordBytes} bytes${quoted}`,
-      hint: 'Close the quote, set format.quote: none if quotes are ordinary characters in this file, or raise format.recordBytes',
+      hint:
+        this.#quoteLine > 0
+          ? 'Close the quote, set format.quote: none if quotes are ordinary characters in this file, or raise format.recordBytes'
+          : 'Check that the file has line ends and is what it should be, or raise format.recordBytes',
     })
   }
 

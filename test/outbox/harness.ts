@@ -9,16 +9,17 @@ import { OutboxScripts } from '../../src/outbox/scripts.ts'
 import { CatalogWriter } from '../../src/outbox/writer.ts'
 import { startRedis } from '../support/redis-server.ts'
 
-export const delivery = {
+const delivery = {
   callBytes: 2_000_000,
-  concurrency: 4,
+  /** One slot serves all lanes. */
+  concurrency: 1,
   timeoutMs: 30_000,
   horizonMs: 120_000,
   callsPerSecond: 1_000_000,
 }
 
 /** A real redis-server with one catalog's writer and outbox on it. */
-export async function openHarness(options: { callsPerSecond?: number } = {}) {
+export async function openHarness(options: { callsPerSecond?: number; concurrency?: number } = {}) {
   const server = await startRedis()
   const keys = catalogKeys('main' as CatalogName)
   const scripts = await OutboxScripts.read(keys)

@@ -19,6 +19,18 @@ test('urgent goes first, then echoes, new, due deferred; what is not due waits',
   expect(await box.lanesOf('a')).toEqual(['deferred'])
 })
 
+test('a slot for everything leaves fresh urgent changes to the slot that serves them alone', async () => {
+  await using box = await openHarness({ concurrency: 4 })
+  await box.put('a', '1', 'urgent')
+  await box.put('b', '1', 'new')
+  expect(idsOf(await box.claim('any'))).toEqual(['b'])
+  expect(await box.outbox.claim({ mode: 'any', bodyBytesMax: 100 })).toEqual({ kind: 'idle', nextDueMs: 100 })
+  expect(idsOf(await box.claim('urgent'))).toEqual(['a'])
+  await box.put('c', '1', 'urgent')
+  await box.connection.zadd(box.keys.urgent, 1, 'c')
+  expect(idsOf(await box.claim('any'))).toEqual(['c'])
+})
+
 test('a claim never exceeds the limit, brackets and commas counted, and fills up with what still fits', async () => {
   await using box = await openHarness()
   await box.put('large', `"${'x'.repeat(60)}"`)

@@ -1,0 +1,40 @@
+import type { ProductId } from '../lib/brand.ts'
+
+/** Scripts are called with at most so many products at once, so that none blocks Redis for long. */
+const productsPerScript = 2_000
+
+/** Which products of this process's claims are still bound: the lease is given up with the last one. */
+export class OpenClaims {
+  readonly #bound = new Map<string, Set<ProductId>>()
+
+  add(token: string, ids: readonly ProductId[]): void {
+    this.#bound.set(token, new Set(ids))
+  }
+
+  forget(token: string): void {
+    this.#bound.delete(token)
+  }
+
+  /** Settles products part by part; `last` is 1 for the part that settles the claim's last product. */
+  async settle<T extends { productId: ProductId }>(
+    token: string,
+    products: readonly T[],
+    settlePart: (part: readonly T[], last: '0' | '1') => Promise<unknown>,
+  ): Promise<void> {
+    const bound = this.#bound.get(token)
+    for (const part of partsOf(products)) {
+      for (const { productId } of part) bound?.delete(productId)
+      const done = bound?.size === 0
+      await settlePart(part, done ? '1' : '0')
+      if (done) this.#bound.delete(token)
+    }
+  }
+}
+
+export function partsOf<T>(items: readonly T[]): T[][] {
+  const parts: T[][] = []
+  for (let start = 0; start < items.length; start += productsPerScript) {
+    parts.push(items.slice(start, start + productsPerScript))
+  }
+  return parts
+}

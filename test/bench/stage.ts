@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { Redis } from 'ioredis'
+import { sampleFields } from '../../src/quickstart/sample-feed.ts'
+import { freePort, startRedis } from '../support/redis-server.ts'
+import { tempDir } from '../support/temp-dir.ts'
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+/** A sandbox, a Redis with AOF everysec and a configured catalogd, each a process of its own. */
+export async function openStage(options: { deferredAfter?: string; sandboxArgs?: readonly string[] } = {}) {
+  const dir = await tempDir('bench')
+  const redis = await startRedis({ aof: true })
+  const port = await freePort()
+  const sandbox = run(['sandbox', '--port', String(port), ...(options.sandboxArgs ?? [])])
+  const url = `http://127.0.0.1:${port}`
+  await once(sandbox.stdout as NodeJS.ReadableStream, 'data')
+  await mkdir(dir.join('drop'))
+  const fields = sampleFields.map((line) => `          ${line}`).join('\n')
+  const config = `state: ./state
+redis: ${redis.url}
+catalogs:
+  main:
+    api: { url: "${url}", productsToken: sandbox-token }
+    deferred: { after: ${options.deferredAfter ?? '15m'}, atMost: 1h }
+    feeds:
+      products:
+        drop: ./drop
+        files: { full: "*.csv", delta: "*.delta" }
+        settle: 0s
+        fields:
+${fields}
+`
+  await writeFile(dir.join('catalogd.yaml'), config)
+  const connection = new Redis(redis.url)
+  return {
+    dir,
+    url,
+    connection,
+    /** Runs a command to its end and measures it. */
+    async command(args: readonly string[]) {
+      const began = performance.now()
+      const child = run([...args, '--json', '--config', dir.join('catalogd.yaml')])
+      const peak = watchPeak(child)
+      let output = ''
+      child.stdout?.on('data', (chunk: Buffer) => {
+        output += chunk.toString()
+      })
+      const [code] = await once(child, 'exit')
+      return { code, output, seconds: (performance.now() - began) / 1000, peakMegabytes: peak() }
+    },
+    start: (args: readonly string[] = []) => run(['start', ...args, '--config', dir.join('catalogd.yaml')]),
+    watchPeak,
+    summary: async () => (await fetch(`${url}/sandbox/summary`)).json() as Promise<SandboxSummary>,
+    reset: () => fetch(`${url}/sandbox/reset`, { method: 'POST' }),
+    async [Symbol.asyncDispose]() {
+      connection.disconnect()
+      sandbox.kill('SIGTERM')
+      await once(sandbox, 'exit')
+      await redis[Symbol.asyncDispose]()
+      await dir[Symbol.asyncDispose]()
+    },
+  }
+}
+
+export interface SandboxSummary {
+  products: number
+  documentsReceived: number
+  calls: { total: number }
+  bytes: number
+  largestCallBytes: number
+  overlapping: { count: number }
+}
+
+export function machine(): string {
+  const [cpu] = os.cpus()
+  return `${os.cpus().length} × ${cpu?.model.trim()}, ${Math.round(os.totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}, load ${os.loadavg()[0]?.toFixed(1)}`
+}
+
+function run(args: readonly string[]): ChildProcess {
+  return spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'ignore'] })
+}
+
+/** Peak resident memory in MB, from the kernel's own count, sampled because it is gone with the process. */
+function watchPeak(child: ChildProcess): () => number {
+  let kilobytes = 0
+  const timer = setInterval(async () => {
+    const status = await readFile(`/proc/${child.pid}/status`, 'utf8').catch(() => '')
+    kilobytes = Math.max(kilobytes, Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0))
+  }, 100)
+  child.once('exit', () => clearInterval(timer))
+  return () => Math.round(kilobytes / 1000)
+}
