@@ -28,7 +28,8 @@ export class Acceptor {
   readonly #stateDir: string
   readonly #clock: Clock
   readonly #inFlight = new Set<ClaimId>()
-  #leftClaims = false
+  /** Folders with claims without a line: the archive, hidden folders. */
+  readonly #left = new Set<string>()
 
   constructor({ dir, manifest, clock }: AcceptorOptions) {
     this.manifest = manifest
@@ -52,16 +53,18 @@ export class Acceptor {
     return this.#inFlight.has(claim)
   }
 
-  /** A claim could neither be given its line nor be undone: recovery has work. */
-  leaveClaims(): void {
-    this.#leftClaims = true
+  /** A claim could perhaps neither be given its line nor be undone: recovery has work in that folder. */
+  leaveClaims(dir: string): void {
+    this.#left.add(dir)
+  }
+
+  hasLeftClaims(dir: string): boolean {
+    return this.#left.has(dir)
   }
 
   /** True once after `leaveClaims`. */
-  takeLeftClaims(): boolean {
-    const left = this.#leftClaims
-    this.#leftClaims = false
-    return left
+  takeLeftClaims(dir: string): boolean {
+    return this.#left.delete(dir)
   }
 
   /** Files that carry their claim already (from the inbox). Safe to repeat: a claim is accepted once. */
@@ -150,7 +153,7 @@ export class Acceptor {
     try {
       return await step()
     } catch (error) {
-      this.leaveClaims()
+      this.leaveClaims(this.archiveDir)
       throw isFull(error) ? fullError(this.archiveDir, error) : error
     }
   }

@@ -80,6 +80,10 @@ export class DropAcceptor {
     return this.#acceptor.archiveDir
   }
 
+  hiddenDirOf({ dropDir }: DropPlace): string {
+    return hiddenDirOf(dropDir, this.#catalog)
+  }
+
   /** Files of one drop folder, in the order in which they are to be accepted. Throws SourceErrors and system errors. */
   async accept(place: DropPlace, candidates: readonly Candidate[]): Promise<BatchResult> {
     const isCrossing = await this.#isCrossing(place.dropDir)
@@ -102,7 +106,8 @@ export class DropAcceptor {
       })
     } catch (error) {
       // Usually all was put back; recovery finds what was not.
-      this.#acceptor.leaveClaims()
+      this.#acceptor.leaveClaims(this.archiveDir)
+      if (isCrossing) this.#acceptor.leaveClaims(this.hiddenDirOf(place))
       if (isFull(error)) throw fullError(this.archiveDir, error)
       if (systemErrorCode(error) !== 'EXDEV' || isCrossing) throw error
       // One device number, yet no rename: a bind mount. Known from now on.
@@ -140,7 +145,7 @@ export class DropAcceptor {
 
   /** Adds to `claimed` as it goes, so that whatever fails can be undone. */
   async #claimAll({ place, planned, claimed, isCrossing }: ClaimingAll) {
-    const folder = isCrossing ? hiddenDirOf(place.dropDir, this.#catalog) : this.archiveDir
+    const folder = isCrossing ? this.hiddenDirOf(place) : this.archiveDir
     if (isCrossing) await makeFolder(folder)
     const changed: RawName[] = []
     const refused: BatchResult['refused'] = []
@@ -163,7 +168,7 @@ export class DropAcceptor {
       isCrossing ? await acceptor.copyIntoArchive(path, claimFileName(parts)) : bytes
     const sizes = await mapPool(claimed, 2, bytesOf)
     const folders = [this.archiveDir, place.dropDir]
-    if (isCrossing) folders.push(hiddenDirOf(place.dropDir, this.#catalog))
+    if (isCrossing) folders.push(this.hiddenDirOf(place))
     await Promise.all(folders.map(syncFolder))
     const lines = claimed.map(({ parts }, position) => acceptor.lineOf(parts, sizes[position] ?? 0))
     const accepted = await acceptor.append(lines)

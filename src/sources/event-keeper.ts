@@ -44,7 +44,11 @@ export class EventKeeper implements AsyncDisposable {
     if (this.#events && !this.#hasFailed && identity === this.#identity) return false
     await this.pause()
     try {
-      this.#events = await openFolderEvents({ dir, onEvent, onFailure: (error) => this.#fail(error) })
+      const onFailure = (error: Error) => {
+        this.#fail(error)
+        onEvent(undefined)
+      }
+      this.#events = await openFolderEvents({ dir, onEvent, onFailure })
       this.#identity = identity
       this.#hasFailed = false
       this.#isSilent = !(await announcesChanges(dir))

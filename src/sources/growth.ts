@@ -47,12 +47,13 @@ export class GrowthWatch {
   watch(accept: AcceptLine): void {
     const { claim, feed, mode, name, grownFrom, resend } = accept
     const fileName = claimFileName({ claim, feed, mode, name, grownFrom, resend: resend === true })
-    if (this.#watched.size < watchedMax)
-      this.#add(accept, join(this.#acceptor.archiveDir, fileName), undefined)
+    if (this.#watched.size >= watchedMax || this.#watched.has(claim)) return
+    this.#add(accept, join(this.#acceptor.archiveDir, fileName), undefined)
   }
 
   /** The original of a copied file, which is removed when it has not grown for `keepMs`. */
   watchCopied({ accept, path, keepMs }: { accept: AcceptLine; path: string; keepMs: number }): void {
+    if (this.#watched.get(accept.claim)?.path === path) return
     this.#add(accept, path, this.#clock.monotonic() + keepMs)
   }
 

@@ -14,6 +14,7 @@ import { decisionSchema } from './manifest-lines.ts'
 import type { AcceptLine, DecisionLine } from './model.ts'
 import type { NoticeBoard } from './notices.ts'
 import { isFull } from './space.ts'
+import type { Upkeep } from './upkeep.ts'
 import { Waker } from './waker.ts'
 
 interface InboxOptions {
@@ -21,6 +22,7 @@ interface InboxOptions {
   /** Where decisions that are none are put. */
   failedDir: string
   acceptor: Acceptor
+  upkeep: Upkeep
   clock: Clock
   notices: NoticeBoard
   log: Log
@@ -124,6 +126,7 @@ class Inbox {
   }
 
   async #takeFiles(files: readonly { path: string; parts: ClaimParts }[]): Promise<void> {
+    await this.#options.upkeep.completeClaims()
     const accepted = await this.#options.acceptor.acceptClaimed(files)
     if (accepted.length > 0) this.#options.onAccepted(accepted)
   }

@@ -4,7 +4,7 @@ import type { Log } from '../lib/log.ts'
 import type { Acceptor } from './acceptor.ts'
 import { type ClaimParts, claimFileName, parseClaimFileName } from './claim-name.ts'
 import { removeIfPresent, syncFile, syncFolder } from './durable.ts'
-import { scanIfPresent } from './folder-scan.ts'
+import { lstatIfPresent, scanIfPresent } from './folder-scan.ts'
 import type { GrowthWatch } from './growth.ts'
 import { claimOfTemporary } from './layout.ts'
 import type { AcceptLine } from './model.ts'
@@ -65,8 +65,10 @@ export async function recoverHidden({ acceptor, growth, log }: Recovery, hiddenD
       growth.watchCopied({ accept, path: found.path, keepMs: 0 })
       continue
     }
-    // Overwrites a copy that was made before the crash: the original is still the truth.
-    await acceptor.copyIntoArchive(found.path, claimFileName(found.parts))
+    const fileName = claimFileName(found.parts)
+    // A copy under its final name is whole; when the original has grown since, the growth watch sees it.
+    if (await lstatIfPresent(join(acceptor.archiveDir, fileName))) continue
+    await acceptor.copyIntoArchive(found.path, fileName)
     log.info({ claim, feed, file: name }, 'copied a file claimed earlier')
   }
 }

@@ -62,10 +62,13 @@ export async function openSources(options: SourcesOptions): Promise<Sources> {
   const upkeep = opened.use('upkeep', new Upkeep({ ...shared, hiddenDirs: [...hiddenDirs], rescanMs }))
   await upkeep.start()
   const inbox = { inboxDir, failedDir: join(failedDir, 'inbox'), rescanMs: Math.min(rescanMs, inboxRescanMs) }
-  opened.use('inbox', openInbox({ ...shared, ...inbox, onDecision }))
+  opened.use('inbox', openInbox({ ...shared, ...inbox, upkeep, onDecision }))
   for (const feed of feeds) {
     const isForeign = foreignNames(feed, feeds)
-    opened.use(`watcher of ${feed.name}`, openWatcher({ ...shared, dropAcceptor, feed, rescanMs, isForeign }))
+    opened.use(
+      `watcher of ${feed.name}`,
+      openWatcher({ ...shared, upkeep, dropAcceptor, feed, rescanMs, isForeign }),
+    )
   }
   return opened
 }

@@ -31,6 +31,7 @@ export class Upkeep implements AsyncDisposable {
   readonly #options: UpkeepOptions
   readonly #waker: Waker
   #running: Promise<void> | undefined
+  #turn: Promise<unknown> = Promise.resolve()
   #recoverAtMs = 0
   #isStopping = false
 
@@ -41,8 +42,23 @@ export class Upkeep implements AsyncDisposable {
 
   /** Completes what a crash cut off; then goes on in the background. */
   async start(): Promise<void> {
-    await this.#try('recovery', () => this.#recover())
+    const { acceptor, hiddenDirs } = this.#options
+    for (const dir of [...hiddenDirs, acceptor.archiveDir]) acceptor.leaveClaims(dir)
+    await this.#recoverAll()
     this.#running = this.#run()
+  }
+
+  /**
+   * Gives claims that were left in the archive, and in a hidden folder, their lines. Call before accepting: a file that
+   * was claimed earlier must not come after a newer one. Throws what stands in the way.
+   */
+  async completeClaims(hiddenDir?: string): Promise<void> {
+    const { acceptor } = this.#options
+    const hasLeft = (dir: string | undefined) => dir !== undefined && acceptor.hasLeftClaims(dir)
+    if (!hasLeft(hiddenDir) && !hasLeft(acceptor.archiveDir)) return
+    const recovered = this.#turn.then(() => this.#recover(hiddenDir))
+    this.#turn = recovered.catch(() => undefined)
+    await recovered
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -54,38 +70,52 @@ export class Upkeep implements AsyncDisposable {
   async #run(): Promise<void> {
     const { growth, acceptor, clock, rescanMs } = this.#options
     while (!this.#isStopping) {
-      await this.#try('growth', async () => this.#tell(await growth.check()))
-      if (clock.monotonic() >= this.#recoverAtMs && acceptor.takeLeftClaims()) {
-        await this.#try('recovery', () => this.#recover())
-      }
+      await this.#try('growth', acceptor.archiveDir, async () => this.#tell(await growth.check()))
+      if (clock.monotonic() >= this.#recoverAtMs) await this.#recoverAll()
       if (!this.#isStopping) await this.#waker.sleep(Math.min(growthMs, rescanMs))
     }
   }
 
-  async #recover(): Promise<void> {
-    const { acceptor, growth, log, hiddenDirs, clock, rescanMs } = this.#options
-    this.#recoverAtMs = clock.monotonic() + rescanMs
-    try {
-      for (const dir of hiddenDirs) await recoverHidden({ acceptor, growth, log }, dir)
-    } finally {
-      // A drop folder that cannot be read does not hold up the others.
-      this.#tell(await recoverArchive({ acceptor, growth, log }))
+  /** A drop folder that cannot be read does not hold up the others. */
+  async #recoverAll(): Promise<void> {
+    const { acceptor, hiddenDirs, clock, rescanMs } = this.#options
+    for (const dir of hiddenDirs) {
+      if (await this.#try('recovery', dir, () => this.completeClaims(dir))) continue
+      this.#recoverAtMs = clock.monotonic() + rescanMs
     }
-    // The originals of copies that have their lines now.
-    for (const dir of hiddenDirs) await recoverHidden({ acceptor, growth, log }, dir)
+    await this.#try('recovery', acceptor.archiveDir, () => this.completeClaims())
   }
 
-  async #try(place: 'recovery' | 'growth', step: () => Promise<void>): Promise<void> {
-    const { notices, acceptor } = this.#options
+  async #recover(hiddenDir: string | undefined): Promise<void> {
+    const { acceptor, growth, log } = this.#options
+    const recovery = { acceptor, growth, log }
+    const isHidden = hiddenDir !== undefined && acceptor.takeLeftClaims(hiddenDir)
+    try {
+      if (isHidden) await recoverHidden(recovery, hiddenDir)
+      if (!acceptor.takeLeftClaims(acceptor.archiveDir) && !isHidden) return
+      this.#tell(await recoverArchive(recovery))
+      // The originals of copies that have their lines now.
+      if (isHidden) await recoverHidden(recovery, hiddenDir)
+    } catch (error) {
+      if (isHidden) acceptor.leaveClaims(hiddenDir)
+      acceptor.leaveClaims(acceptor.archiveDir)
+      throw error
+    }
+  }
+
+  /** False when it failed; then a notice says so until it succeeds. */
+  async #try(key: 'recovery' | 'growth', dir: string, step: () => Promise<void>): Promise<boolean> {
+    const { notices } = this.#options
     try {
       await step()
-      notices.clear('disk', place)
-      notices.clear(place, '')
+      notices.clear('disk', `${key} ${dir}`)
+      notices.clear(key, dir)
+      return true
     } catch (error) {
       if (!isOperatingFailure(error)) throw error
-      if (place === 'recovery') acceptor.leaveClaims()
-      if (isFull(error)) notices.raise('disk', place, describeError(error))
-      else notices.raise(place, '', describeFolderError(acceptor.archiveDir, error))
+      if (isFull(error)) notices.raise('disk', `${key} ${dir}`, describeError(error))
+      else notices.raise(key, dir, describeFolderError(dir, error))
+      return false
     }
   }
 

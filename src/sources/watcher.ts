@@ -16,12 +16,14 @@ import type { GrowthWatch } from './growth.ts'
 import type { AcceptLine } from './model.ts'
 import type { NoticeBoard } from './notices.ts'
 import { fullError, isFull } from './space.ts'
+import type { Upkeep } from './upkeep.ts'
 import { Waker } from './waker.ts'
 
 export interface WatcherOptions {
   feed: FeedConfig
   dropAcceptor: DropAcceptor
   growth: GrowthWatch
+  upkeep: Upkeep
   clock: Clock
   notices: NoticeBoard
   log: Log
@@ -152,7 +154,9 @@ class FeedWatcher {
 
   async #accept(batch: readonly Candidate[]): Promise<BatchResult> {
     try {
-      const result = await this.#options.dropAcceptor.accept(this.#place, batch)
+      const { upkeep, dropAcceptor } = this.#options
+      await upkeep.completeClaims(dropAcceptor.hiddenDirOf(this.#place))
+      const result = await dropAcceptor.accept(this.#place, batch)
       const refused = new Set(result.refused.map(({ raw }) => raw))
       const changed = new Set(result.changed)
       const considered = batch.slice(0, result.considered).map(({ raw }) => raw)
@@ -215,7 +219,7 @@ class FeedWatcher {
   #tellLeftAlone({ count, examples }: LeftAlone): void {
     const { feed, dropDir } = this.#place
     const others = count > examples.length ? ` and ${count - examples.length} more` : ''
-    const text = `Left alone in ${dropDir}: ${examples.join(', ')}${others}`
+    const text = `Left alone in ${dropDir}: ${examples.join(', ')}${others}. Only regular files that the feed's pattern matches are taken: move them elsewhere, or correct files`
     this.#options.notices.show(`ignored:${feed}`, '', count === 0 ? undefined : text)
   }
 }

@@ -1,10 +1,13 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { EventKeeper } from '../../src/sources/event-keeper.ts'
 import { openFolderEvents } from '../../src/sources/folder-events.ts'
+import { NoticeBoard } from '../../src/sources/notices.ts'
 import { startChild } from '../support/child.ts'
 import { waitFor } from '../support/events.ts'
 import { leakCheck } from '../support/leak-check.ts'
 import { tempDir } from '../support/temp-dir.ts'
+import { silentLog } from './support/setup.ts'
 
 const leaks = leakCheck()
 beforeEach(leaks.remember)
@@ -26,6 +29,27 @@ describe('events of a folder', () => {
     await rename(dir.join('moved.csv'), dir.join('drop', 'moved.csv'))
     await waitFor(() => named.has('moved.csv'))
     expect([...named]).toEqual([Buffer.from('größe.csv').toString('latin1'), 'moved.csv'])
+  })
+
+  it('follow a folder that is replaced', async () => {
+    await using dir = await tempDir()
+    await mkdir(dir.join('drop'))
+    const named: unknown[] = []
+    const notices = new NoticeBoard({ log: silentLog, onNotice: (_, text) => expect.unreachable(text) })
+    await using keeper = new EventKeeper({
+      dir: dir.join('drop'),
+      place: 'products',
+      notices,
+      log: silentLog,
+      onEvent: (raw) => named.push(raw),
+    })
+    expect(await keeper.refresh()).toBe(true)
+    expect(await keeper.refresh()).toBe(false)
+    await rename(dir.join('drop'), dir.join('old'))
+    await mkdir(dir.join('drop'))
+    expect(await keeper.refresh()).toBe(true)
+    await writeFile(dir.join('drop', 'new.csv'), 'x')
+    await waitFor(() => named.includes('new.csv'))
   })
 
   it('are replaced by looking when the system has none left, with a notice, until it has', async () => {

@@ -1,8 +1,10 @@
 import { link, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { AcceptSequence, FeedName, ProductId } from '../../src/lib/brand.ts'
+import { openArchive } from '../../src/sources/archive.ts'
 import { putDecision, putFile } from '../../src/sources/inbox.ts'
+import type { AcceptLine } from '../../src/sources/model.ts'
 import { waitFor } from '../support/events.ts'
 import { leakCheck } from '../support/leak-check.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -104,10 +106,18 @@ describe('inbox', () => {
     await link(join(inboxDir, fileName), dirs.join('again'))
     await using sources = await startSources(dirs)
     await sources.names(1)
+    const archive = await openArchive({ dir: stateDir, manifest: sources.manifest })
+    const line = await archive.archiveFile(sources.accepted[0] as AcceptLine)
     await link(dirs.join('again'), join(inboxDir, fileName))
     await waitFor(async () => (await readdir(inboxDir)).length === 0)
-    expect((await linesOf(stateDir)).map((line) => line.claim)).toEqual([claim])
-    expect(await readFile(join(stateDir, 'archive', fileName), 'utf8')).toBe('a')
+    expect((await linesOf(stateDir)).map((line) => `${line.kind} ${line.claim}`)).toEqual([
+      `accept ${claim}`,
+      `archive ${claim}`,
+    ])
+    expect(await readdir(join(stateDir, 'archive'), { recursive: true })).toEqual([
+      dirname(line.path),
+      line.path,
+    ])
   })
 
   it('sets aside what is no decision, and ignores what is being written', async () => {

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { FeedName } from '../../src/lib/brand.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import { putBack } from '../../src/sources/claim-file.ts'
 import { ClaimIds, claimFileName } from '../../src/sources/claim-name.ts'
 import { startChild } from '../support/child.ts'
 import { waitFor } from '../support/events.ts'
@@ -133,17 +132,6 @@ describe('a failure between claim and line', () => {
     expect(sources.accepted.map(({ name }) => name).toSorted()).toEqual(['a.csv', 'b.csv', 'c.csv'])
     expect((await visible(dirs.archiveDir)).length).toBe(3)
     await waitFor(() => sources.notices.size === 0)
-  })
-
-  it('never overwrites what has taken the name since', async () => {
-    await using dirs = await folders()
-    const claim = join(dirs.archiveDir, 'claim')
-    const origin = join(dirs.dropDir, 'x.csv')
-    await writeFile(claim, 'old')
-    await writeFile(origin, 'new')
-    expect(await putBack(claim, Buffer.from(origin))).toBe(false)
-    expect(await readFile(origin, 'utf8')).toBe('new')
-    expect(await readFile(claim, 'utf8')).toBe('old')
   })
 })
 
