@@ -85,11 +85,16 @@ function formatCatalog({
   return lines.join('\n')
 }
 
-function formatFeed({ feed, lastFile, waitingFiles, running, held }: FeedStatus): string[] {
+function formatFeed({ feed, lastFile, waitingFiles, refused, running, held }: FeedStatus): string[] {
   const last = lastFile
-    ? `last file ${lastFile.name} (import ${lastFile.sequence}, ${lastFile.outcome ?? 'waiting'}) of ${lastFile.acceptedAt}`
+    ? `last file ${lastFile.name} (import ${lastFile.sequence}, ${describeOutcome(lastFile)}) of ${lastFile.acceptedAt}`
     : 'no file yet'
   const lines = [`  feed ${feed}: ${last}${waitingFiles > 1 ? `, ${waitingFiles} files wait` : ''}`]
+  if (refused.files > 0) {
+    lines.push(
+      `    ${countOf(refused.files, 'refused file')} in ${refused.folder}: the reports beside them say why; drop a corrected file, then delete them there`,
+    )
+  }
   if (running) {
     const percent = Math.round((100 * running.bytesRead) / Math.max(1, running.bytes))
     lines.push(
@@ -102,6 +107,17 @@ function formatFeed({ feed, lastFile, waitingFiles, running, held }: FeedStatus)
     )
   }
   return lines
+}
+
+function describeOutcome({
+  sequence,
+  outcome,
+  records,
+  rejected,
+}: NonNullable<FeedStatus['lastFile']>): string {
+  if (outcome === null) return 'waiting'
+  const more = rejected ? `, ${rejected} of ${records} records rejected: catalogd imports ${sequence}` : ''
+  return outcome + more
 }
 
 function formatAge(ms: number): string {

@@ -118,7 +118,8 @@ function retryRedirect(response: CallResponse): Verdict {
 }
 
 const descriptionCharactersMax = 300
-const wrongToken = 'Check the API_PRODUCTS token of this catalog; delivery resumes by itself once it is right'
+const wrongToken =
+  'Check the API_PRODUCTS token of this catalog; it is tried again every 5 to 30 s, and delivery resumes by itself once it is right'
 const checkUrl = 'Check `api.url` of this catalog'
 const checkProxy = 'Check the proxies between here and the endpoint'
 

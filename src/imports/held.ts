@@ -27,7 +27,8 @@ interface HoldOptions {
 export function reasonToHold(options: HoldOptions): string | undefined {
   const { removals, atMost, records, rejected, rejectsAtMost, unreadableIds } = options
   if (removals.missing === 0) return undefined
-  if (records - rejected <= 0) return 'the file has no valid record'
+  if (records === 0) return 'the file has a header and no record'
+  if (records - rejected <= 0) return `the file has no valid record: all ${records} are rejected`
   if (unreadableIds > 0) return `the id of ${unreadableIds} of ${records} records cannot be read`
   if (rejected > records * rejectsAtMost) {
     return `${rejected} of ${records} records are rejected, more than rejects.atMost (${percent(rejectsAtMost)})`

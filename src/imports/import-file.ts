@@ -92,7 +92,7 @@ function holdFile({ context, accept }: Run, judgement: Judgement, missing: reado
   const list = missing.map(({ column, field, suggestion }) => {
     return `"${column}" (for ${field})${suggestion === undefined ? '' : `, did you mean "${suggestion}"?`}`
   })
-  const reason = `the header has no column ${list.join('; ')}; it has ${judgement.columns.map((name) => `"${name}"`).join(', ')}`
+  const reason = `the header has no column ${list.join('; ')}; it has ${listColumns(judgement.columns)}`
   if (missing.some(({ field }) => field === 'product_id')) {
     throw new FileRefusedError('no-id-column', `${accept.name}: ${reason}`, {
       hint: 'Correct fields.product_id in the configuration, or the file, and drop it again',
@@ -106,6 +106,19 @@ function holdFile({ context, accept }: Run, judgement: Judgement, missing: reado
     hint: `Correct the file or the configuration and drop it again; or approve ${accept.sequence} to import it without these columns`,
     held: { kind: 'file', sequence: accept.sequence, file: accept.name, at, reason },
   }
+}
+
+const listedColumnsMax = 30
+const listedCharactersMax = 60
+
+/** What is no text at all may have been read as a header: nothing of it reaches a terminal as it is. */
+function listColumns(columns: readonly string[]): string {
+  const shown = columns.slice(0, listedColumnsMax).map((column) => {
+    const text = column.replace(/\p{C}/gu, '\ufffd')
+    return text.length > listedCharactersMax ? `"${text.slice(0, listedCharactersMax)}…"` : `"${text}"`
+  })
+  const more = columns.length - shown.length
+  return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ')
 }
 
 async function applyFile(run: Run, judgement: Judgement, mapping: BoundMapping): Promise<Ending> {

@@ -16,9 +16,9 @@ import { openManifest } from '../sources/manifest.ts'
 import { openSources } from '../sources/sources.ts'
 import { ArchiveQueue } from './archive-queue.ts'
 import { applyCatalogDecision } from './catalog-decisions.ts'
+import { describeTrouble, logImport } from './describe-import.ts'
 import { ImportRunner } from './import-runner.ts'
 import { NoticePublisher } from './notice-publisher.ts'
-import type { ImportReport } from './report.ts'
 
 export interface IntakeOptions {
   catalog: CatalogConfig
@@ -63,7 +63,7 @@ export async function openIntake(options: IntakeOptions): Promise<AsyncDisposabl
       stateId: await readStateId(dir),
       onImported: (report, accept) => {
         logImport(log, report)
-        notices.set(`failed:${report.feed}`, describeFailure(report))
+        notices.set(`failed:${report.feed}`, describeTrouble(report, catalog.feeds.get(report.feed)))
         archiving.add(accept)
       },
       onCatalogDecision: (line) =>
@@ -107,16 +107,4 @@ async function readStateId(dir: string): Promise<string> {
   await writeFile(`${file}.tmp`, `${id}\n`)
   await rename(`${file}.tmp`, file)
   return id
-}
-
-function logImport(log: Log, report: ImportReport): void {
-  const { feed, file, sequence, outcome, reason, records, rejected, unchanged, changes, seconds } = report
-  const line = { feed, file, sequence, outcome, reason, records, rejected, unchanged, changes, seconds }
-  if (outcome === 'imported') log.info(line, 'imported')
-  else log.warn(line, outcome === 'held' ? 'imported, with something held' : 'refused')
-}
-
-function describeFailure({ outcome, file, reason, hint }: ImportReport): string | undefined {
-  if (outcome !== 'refused') return undefined
-  return `${file} was refused: ${reason}${hint === undefined ? '' : `. ${hint}`}`
 }

@@ -1,17 +1,31 @@
+import { join } from 'node:path'
 import type { CatalogConfig } from '../config/model.ts'
 import { type Held, parseHeld } from '../imports/held.ts'
 import type { ProgressState } from '../imports/progress.ts'
+import { readReport, reportPaths } from '../imports/report.ts'
 import { catalogKeys } from '../outbox/keys.ts'
 import { type OutboxOverview, readOverview } from '../outbox/overview.ts'
 import type { RedisState } from '../redis/connections.ts'
 import { stateDirOf } from '../service.ts'
-import { readManifest } from '../sources/manifest-reader.ts'
+import { countFailedFiles, failedDirOf } from '../sources/failed-files.ts'
+import { type ManifestReader, readManifest } from '../sources/manifest-reader.ts'
+import type { AcceptLine } from '../sources/model.ts'
 import { findDaemon, type OperationContext } from './run-here.ts'
 
 export interface FeedStatus {
   feed: string
   /** Newest accepted file, and whether everything accepted has been imported. */
-  lastFile: { sequence: number; name: string; acceptedAt: string; outcome: string | null } | null
+  lastFile: {
+    sequence: number
+    name: string
+    acceptedAt: string
+    outcome: string | null
+    /** Null until it was imported. */
+    records: number | null
+    rejected: number | null
+  } | null
+  /** Files that were refused whole, until somebody takes them out of this folder. */
+  refused: { files: number; folder: string }
   waitingFiles: number
   running: ProgressState | null
   held: Held | null
@@ -70,24 +84,40 @@ async function readFeeds({ config, catalog, connections }: OperationContext): Pr
     connections.commands.hgetall(keys.held),
     connections.commands.hgetall(keys.progress),
   ])
-  using manifest = await readManifest(stateDirOf(config, catalog.name))
-  return [...catalog.feeds.keys()].map((feed) => {
-    let last: FeedStatus['lastFile'] = null
+  const dir = stateDirOf(config, catalog.name)
+  using manifest = await readManifest(dir)
+  const feeds: FeedStatus[] = []
+  for (const feed of catalog.feeds.keys()) {
+    let last: AcceptLine | undefined
     let waitingFiles = 0
-    for (const { sequence, name, acceptedAt } of manifest.files(feed)) {
-      const outcome = manifest.outcome(sequence)?.outcome ?? null
-      last = { sequence, name, acceptedAt, outcome }
-      if (outcome === null) waitingFiles += 1
+    for (const accept of manifest.files(feed)) {
+      last = accept
+      if (!manifest.outcome(accept.sequence)) waitingFiles += 1
     }
     const running = progress[feed]
-    return {
+    feeds.push({
       feed,
-      lastFile: last,
+      lastFile: await readLastFile(last, { dir, manifest }),
       waitingFiles,
+      refused: { files: await countFailedFiles(dir, feed), folder: failedDirOf(dir, feed) },
       running: running === undefined ? null : (JSON.parse(running) as ProgressState),
       held: parseHeld(held[feed] ?? null) ?? null,
-    }
-  })
+    })
+  }
+  return feeds
+}
+
+async function readLastFile(
+  accept: AcceptLine | undefined,
+  { dir, manifest }: { dir: string; manifest: ManifestReader },
+): Promise<FeedStatus['lastFile']> {
+  if (!accept) return null
+  const { sequence, name, acceptedAt } = accept
+  const outcome = manifest.outcome(sequence)?.outcome ?? null
+  const report =
+    outcome === null ? undefined : await readReport(reportPaths(join(dir, 'reports'), accept).report)
+  const { records = null, rejected = null } = report ?? {}
+  return { sequence, name, acceptedAt, outcome, records, rejected }
 }
 
 async function readIncomplete({ catalog, connections }: OperationContext) {
@@ -102,6 +132,9 @@ async function readIncomplete({ catalog, connections }: OperationContext) {
 
 function healthOf({ overview, feeds, notices }: Pick<CatalogStatus, 'overview' | 'feeds' | 'notices'>) {
   if (overview.paused.length > 0) return 'stopped'
-  const asks = overview.dead > 0 || notices.length > 0 || feeds.some(({ held }) => held !== null)
+  const asks =
+    overview.dead > 0 ||
+    notices.length > 0 ||
+    feeds.some(({ held, refused }) => held !== null || refused.files > 0)
   return asks || overview.failuresInARow > 2 ? 'attention' : 'ok'
 }

@@ -13,6 +13,7 @@ import {
   syncFolder,
   writeDurably,
 } from './durable.ts'
+import { failedReportSuffix } from './failed-files.ts'
 import { lstatIfPresent } from './folder-scan.ts'
 import { compressName, layoutOf } from './layout.ts'
 import type { Manifest } from './manifest.ts'
@@ -90,7 +91,7 @@ export class Archive {
       undefined,
       2,
     )
-    const reportPath = join(dir, `${name}${reportSuffix}`)
+    const reportPath = join(dir, `${name}${failedReportSuffix}`)
     await writeDurably(reportPath, `${text}\n`, join(dir, `.${claim}.tmp`))
     return reportPath
   }
@@ -139,11 +140,9 @@ interface Storing {
   signal: AbortSignal | undefined
 }
 
-const reportSuffix = '.report.json'
-
 /** Two refused files of one name: the later one carries its claim. */
 async function freeName(dir: string, accept: AcceptLine): Promise<string> {
-  const other = await claimOfReport(join(dir, `${accept.name}${reportSuffix}`))
+  const other = await claimOfReport(join(dir, `${accept.name}${failedReportSuffix}`))
   return other === undefined || other === accept.claim ? accept.name : `${accept.claim}-${accept.name}`
 }
 
