@@ -17,11 +17,13 @@ export interface CallRequest {
   token: string
   /** Asked at the last moment before the request is written. */
   mayStart: () => boolean
+  /** The call is given up when aborted: others may send its products. */
+  lost: AbortSignal
 }
 
 /** One request: written down, sent, counted, judged. `withheld` when it may not start any more. */
 export async function deliverCall(
-  { part, token, mayStart }: CallRequest,
+  { part, token, mayStart, lost }: CallRequest,
   context: DeliveryContext,
 ): Promise<CallResult | 'withheld'> {
   const { callLog, client, clock, progress } = context
@@ -35,7 +37,7 @@ export async function deliverCall(
   const beganAt = clock.monotonic()
   const outcome = await client.upsert(
     part.map(({ document }) => document),
-    { signal: context.giveUp },
+    { signal: AbortSignal.any([context.giveUp, lost]) },
   )
   const durationMs = Math.round(clock.monotonic() - beganAt)
   progress.made()

@@ -1,4 +1,4 @@
-import type { Claim, ClaimedProduct, Refusal } from '../outbox/model.ts'
+import type { Claim, ClaimedProduct, Refusal, ReleaseOutcome } from '../outbox/model.ts'
 import { halveByBytes, halveByCount, largestSingleBytes, type Part, packParts, partBytes } from './bisect.ts'
 import type { Verdict } from './classify.ts'
 import type { DeliveryContext } from './context.ts'
@@ -65,7 +65,8 @@ class ClaimDelivery {
     this.#parts.push(...packParts(fitting, callBytes).reverse())
     let goOn = true
     while (goOn && this.#parts.length > 0) goOn = (await this.#admit()) && (await this.#sendNext())
-    await this.#release(this.#parts.flat(), 'not-sent')
+    // Halves and rests were in a call that failed, and it is not stated what such a call took.
+    await this.#release(this.#parts.flat(), this.#callsMade > 0 ? 'sent' : 'not-sent')
   }
 
   /** The first call was admitted with the claim; further ones ask, because a pause or a rate limit binds them too. */
@@ -92,8 +93,10 @@ class ClaimDelivery {
     if (!part) return false
     this.#callsMade += 1
     const { token } = this.#claimed.claim
-    const result = await deliverCall({ part, token, mayStart: this.#mayStart }, this.#context)
+    const { lost } = this.#lease
+    const result = await deliverCall({ part, token, mayStart: this.#mayStart, lost }, this.#context)
     if (result !== 'withheld') return this.#settle(part, result)
+    this.#callsMade -= 1
     this.#parts.push(part)
     return false
   }
@@ -142,16 +145,16 @@ class ClaimDelivery {
     if (verdict.kind === 'pause') {
       // Closed again afterwards for claims that were granted while the pause was being written.
       gate.close()
-      await outbox.pause('credentials', verdict.hint)
+      await outbox.pause('credentials', `${verdict.description}. ${verdict.hint}`)
       gate.close()
-    } else if (!giveUp.aborted) {
+    } else if (!giveUp.aborted && this.#lease.held) {
       const failures = await outbox.countFailure(verdict.description)
       const usualMs = backoffMs(failures, random)
       const forMs =
         verdict.kind === 'throttle' ? (verdict.afterMs ?? usualMs) : Math.max(verdict.afterMs ?? 0, usualMs)
       await outbox.holdCalls(forMs, verdict.kind === 'throttle' ? 'throttled' : 'failing')
     }
-    await this.#release(part, verdict.kind === 'unknown' ? 'unknown' : 'not-sent')
+    await this.#release(part, verdict.kind === 'unknown' ? 'unknown' : 'sent')
   }
 
   async #acknowledge(products: Part): Promise<void> {
@@ -180,15 +183,20 @@ class ClaimDelivery {
   }
 
   async #refuseOversized(products: Part): Promise<void> {
-    const { callBytes } = this.#context.config
+    const { config, log, outbox } = this.#context
+    const { callBytes } = config
     const refusals = products.map((product) => {
-      const reason = `the product needs a call of ${partBytes([product])} bytes, more than the ${callBytes} that one call may have`
+      const reason = `the product needs a call of ${partBytes([product])} bytes, more than the ${callBytes} that one call may have; shorten its longest fields in the feed`
       return toRefusal(product, reason, { status: undefined, requestId: undefined })
     })
-    await this.#context.outbox.reject(this.#claimed.claim.token, refusals)
+    log.warn(
+      { products: refusals.length, productId: refusals[0]?.productId },
+      `refused here: ${refusals[0]?.reason}`,
+    )
+    await outbox.reject(this.#claimed.claim.token, refusals)
   }
 
-  async #release(products: Part, outcome: 'not-sent' | 'unknown'): Promise<void> {
+  async #release(products: Part, outcome: ReleaseOutcome): Promise<void> {
     if (products.length === 0) return
     const ids = products.map(({ productId }) => productId)
     await this.#context.outbox.release(this.#claimed.claim.token, ids, outcome)

@@ -19,23 +19,29 @@ export interface LeaseOptions {
  *
  * held → renewed every 5 s → lost when the outbox says so, or when 15 s have passed without a successful renewal (Redis
  * away, or this process slept). Once lost it stays lost: the products may be in another process's call, so nothing
- * further is sent; what the running call brings is ignored by the outbox, which knows the token no longer.
+ * further is sent and the running call is given up; what it brought counts as unknown.
  */
 export class Lease implements Disposable {
   readonly #options: LeaseOptions
   readonly #ended = new AbortController()
+  readonly #lost = new AbortController()
   #renewedAt: number
-  #lost = false
 
   constructor(options: LeaseOptions) {
     this.#options = options
     this.#renewedAt = options.beganAt
     void this.#keep()
+    void this.#watch()
   }
 
   get held(): boolean {
-    if (this.#options.clock.monotonic() - this.#renewedAt >= leaseMs) this.#lost = true
-    return !this.#lost
+    if (this.#restMs() <= 0) this.#lost.abort()
+    return !this.#lost.signal.aborted
+  }
+
+  /** Aborted when it is lost. */
+  get lost(): AbortSignal {
+    return this.#lost.signal
   }
 
   [Symbol.dispose](): void {
@@ -54,6 +60,21 @@ export class Lease implements Disposable {
     }
   }
 
+  /** Beside the renewals, since one may be waiting for a silent Redis while the lease ends. */
+  async #watch(): Promise<void> {
+    while (this.held) {
+      try {
+        await this.#options.clock.sleep(this.#restMs(), this.#ended.signal)
+      } catch {
+        return
+      }
+    }
+  }
+
+  #restMs(): number {
+    return this.#renewedAt + leaseMs - this.#options.clock.monotonic()
+  }
+
   async #renew(): Promise<void> {
     const askedAt = this.#options.clock.monotonic()
     try {
@@ -61,7 +82,7 @@ export class Lease implements Disposable {
         this.#renewedAt = askedAt
         this.#options.onRenewed()
       } else {
-        this.#lost = true
+        this.#lost.abort()
       }
     } catch {
       // Redis is away: the next try comes in 5 s, and the lease counts as lost when none succeeds in time.

@@ -17,6 +17,7 @@ import { WriterLease } from './writer-lease.ts'
 
 const retryAfterMs = 500
 const retryAfterMaxMs = 5_000
+const verifyEveryMs = 2_000
 /** Long enough for a call to fill up while a file is imported, short enough for a new product to appear at once. */
 const newAfterMs = 1_000
 
@@ -135,10 +136,25 @@ export class ImportRunner implements AsyncDisposable {
       onCatalogDecision,
     })
     onReady()
+    const ended = new AbortController()
+    const broken = new AbortController()
+    const verifying = this.#verify(writer, ended.signal).catch((error: unknown) => broken.abort(error))
     try {
-      await this.#importer.run(AbortSignal.any([signal, lease.lost]))
+      await this.#importer.run(AbortSignal.any([signal, lease.lost, broken.signal]))
     } finally {
       this.#importer = undefined
+      ended.abort()
+      await verifying
+    }
+    broken.signal.throwIfAborted()
+  }
+
+  /** A Redis that loses what it holds while nothing is imported would otherwise be noticed with the next file only. */
+  async #verify(writer: CatalogWriter, until: AbortSignal): Promise<void> {
+    const { clock } = this.#options
+    while (!until.aborted) {
+      await clock.sleep(verifyEveryMs, until).catch(() => undefined)
+      if (!until.aborted) await writer.verify()
     }
   }
 }

@@ -338,6 +338,21 @@ describe('the lease', () => {
     expect(h.outbox.echoes.length).toBe(8)
   })
 
+  test('when lost, the running call is given up and its products are echoed', async () => {
+    await using h = await openHarness(() => (h.endpoint.calls.length === 1 ? 'hang' : {}))
+    h.offer(manyIds(8))
+    const running = h.run()
+    await waitFor(() => h.endpoint.calls.length === 1)
+    // Redis is silent: no renewal is answered.
+    h.outbox.renew = () => new Promise(() => {})
+    h.clock.advance(16_000)
+    expect(await h.outbox.expireClaims()).toBe(8)
+    await running
+    expect(h.outbox.echoes.length).toBe(8)
+    expect(h.outbox.failures).toBe(0)
+    expect(h.outbox.pending).toEqual([])
+  })
+
   test('when lost before the call began, it does not begin', async () => {
     await using h = await openHarness()
     h.offer(['a'])

@@ -11,6 +11,7 @@ import type {
   DueAnswer,
   PauseReason,
   Refusal,
+  ReleaseOutcome,
 } from '../../src/outbox/model.ts'
 
 type Lane = 'urgent' | 'new' | 'deferred'
@@ -134,7 +135,7 @@ export class MemoryOutbox implements DeliveryOutbox {
     this.#endWhenSettled(token)
   }
 
-  async release(token: string, ids: readonly ProductId[], outcome: 'not-sent' | 'unknown'): Promise<void> {
+  async release(token: string, ids: readonly ProductId[], outcome: ReleaseOutcome): Promise<void> {
     for (const id of ids) {
       const entry = this.#bound(token, id)
       if (!entry?.claim) continue

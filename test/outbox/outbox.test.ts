@@ -143,6 +143,42 @@ test('a lease that ended counts as unknown, and the late acknowledgement counts 
   expect(await box.connection.hexists(box.keys.acknowledged, 'a')).toBe(0)
 })
 
+test('an edit that was in a failed call is sent back when it is undone: the endpoint may have taken it', async () => {
+  await using box = await openHarness()
+  await box.put('a', '1')
+  const first = await box.claim()
+  await box.outbox.acknowledge(first.token, first.products)
+  await box.put('a', '2', 'urgent')
+  const failed = await box.claim()
+  await box.outbox.release(failed.token, ['a' as ProductId], 'sent')
+  await box.put('a', '1', 'urgent')
+  const undone = await box.claim()
+  expect(undone.products.map((each) => each.document.toString())).toEqual(['1'])
+  await box.outbox.acknowledge(undone.token, undone.products)
+  expect(await box.lanesOf('a')).toEqual([])
+  expect(await box.connection.hexists(box.keys.pending, 'a')).toBe(0)
+})
+
+test.each(['acknowledged', 'sent', 'unknown'] as const)(
+  'a call whose claim was lost meanwhile and that ends as %s is echoed',
+  async (outcome) => {
+    await using box = await openHarness()
+    await box.put('a', '1')
+    const lost = await box.claim()
+    // What a Redis that lost its last writes, or another process that found the lease ended, leaves behind.
+    await box.connection.del(box.keys.claimed, box.keys.leases)
+    await box.put('a', '2', 'urgent')
+    const newer = await box.claim()
+    await box.outbox.acknowledge(newer.token, newer.products)
+    expect(await box.lanesOf('a')).toEqual([])
+    if (outcome === 'acknowledged') await box.outbox.acknowledge(lost.token, lost.products)
+    else await box.outbox.release(lost.token, ['a' as ProductId], outcome)
+    expect(await box.lanesOf('a')).toEqual(['echoes'])
+    await box.makeDue('echoes', 'a')
+    expect((await box.claim()).products[0]?.document.toString()).toBe('2')
+  },
+)
+
 test('the last settled product gives up the lease', async () => {
   await using box = await openHarness()
   await box.put('a', '1')

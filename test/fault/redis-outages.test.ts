@@ -1,0 +1,74 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { waitFor } from '../support/events.ts'
+import { leakCheck } from '../support/leak-check.ts'
+import { type RedisServer, startRedis } from '../support/redis-server.ts'
+import { seededRandom } from './random.ts'
+import { Site } from './site.ts'
+import { expectedDocuments, versionFile } from './versions.ts'
+
+const leaks = leakCheck()
+beforeEach(leaks.remember)
+afterEach(leaks.check)
+
+const products = 8_000
+
+const outages: [string, (redis: RedisServer, site: Site) => Promise<void>][] = [
+  [
+    'stopped and started again',
+    async (redis) => {
+      await redis.stop()
+      await delay(3_000)
+      await redis.restart()
+    },
+  ],
+  [
+    'silent for 15 s',
+    async (redis) => {
+      redis.pause()
+      await delay(15_000)
+      redis.resume()
+    },
+  ],
+  ['wiped', async (_redis, site) => void (await site.redis.flushall())],
+]
+
+for (const [what, outage] of outages) {
+  test(`Redis ${what} during a load: files are accepted meanwhile, and everything arrives by itself`, {
+    timeout: 120_000,
+  }, async () => {
+    const random = seededRandom(`Redis ${what}`)
+    await using redis = await startRedis({ aof: true })
+    await using site = await Site.open({ redisUrl: redis.url, latencyMs: 50 })
+    const daemon = await site.start()
+    await site.drop('v1_full.csv', versionFile(1, products))
+    await waitFor(async () => (await site.work()).pending > 0, { what: 'a load' })
+    await delay(random.between(0, 1_500))
+    const over = outage(redis, site)
+    await site.drop('v2_full.csv', versionFile(2, products))
+    await site.untilAccepted()
+    await over
+    await site.drop('v3_full.csv', versionFile(3, products))
+    await site.untilQuiet()
+    await site.expectDocuments(expectedDocuments(3, products))
+    expect(daemon.running).toBe(true)
+  })
+}
+
+test('a Redis that comes back empty while nothing is to do is filled again from the archive', async () => {
+  await using redis = await startRedis()
+  await using site = await Site.open({ redisUrl: redis.url })
+  await site.start()
+  await site.drop('v1_full.csv', versionFile(1, 100))
+  await site.untilQuiet()
+  await redis.kill()
+  await redis.restart()
+  await waitFor(async () => (await site.work().catch(() => undefined))?.applied === 1, {
+    what: 'the import again',
+  })
+  await site.redis.flushall()
+  await waitFor(async () => (await site.work()).applied === 1, { what: 'the import again' })
+  await site.drop('v2_full.csv', versionFile(2, 100))
+  await site.untilQuiet()
+  await site.expectDocuments(expectedDocuments(2, 100))
+})
