@@ -1,9 +1,9 @@
-import type { AcceptSequence, ProductId } from '../lib/brand.ts'
+import type { ProductId } from '../lib/brand.ts'
 import type { Decision } from '../sources/model.ts'
 import type { CommandDefinition } from './command.ts'
 import type { CommandContext } from './context.ts'
 import { withCatalog } from './operation.ts'
-import { wholeNumberOption } from './option-values.ts'
+import { importNumber } from './option-values.ts'
 
 /** Decisions are written down before they act, so that they outlive everything else. */
 async function carryOut(context: CommandContext, decision: Decision): Promise<void> {
@@ -26,7 +26,7 @@ function heldCommand(decision: 'approve' | 'discard', { summary }: { summary: st
     details: 'The number stands in catalogd status and catalogd imports.',
     examples: [`catalogd ${decision} 12`],
     async run(context, { args: [text = ''] }) {
-      const sequence = wholeNumberOption({ min: 1, max: 1e15 })(text) as AcceptSequence
+      const sequence = importNumber(text)
       const { decide, requireHeld } = await import('../operations/decide.ts')
       const held = await withCatalog(context, async (operation) => {
         const what = await requireHeld(operation, sequence)

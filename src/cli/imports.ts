@@ -1,6 +1,6 @@
 import type { ImportEntry } from '../operations/list-imports.ts'
 import type { CommandDefinition } from './command.ts'
-import { wholeNumberOption } from './option-values.ts'
+import { importNumber, wholeNumberOption } from './option-values.ts'
 import { formatProblems } from './problems.ts'
 import { formatTable } from './table.ts'
 
@@ -25,7 +25,7 @@ export const importsCommand: CommandDefinition<ImportsOptions> = {
     const { config } = await context.loadedConfig()
     const catalog = await context.catalog()
     if (sequence !== undefined) {
-      const entry = await findImport({ config, catalog }, wholeNumberOption({ min: 1, max: 1e15 })(sequence))
+      const entry = await findImport({ config, catalog }, importNumber(sequence))
       context.print(entry, () => formatEntry(entry))
       return undefined
     }
@@ -38,12 +38,12 @@ export const importsCommand: CommandDefinition<ImportsOptions> = {
 }
 
 function formatEntries(entries: readonly ImportEntry[]): string {
-  const rows = entries.map(({ sequence, feed, file, acceptedAt, outcome, report }) => [
+  const rows = entries.map(({ sequence, feed, file, acceptedAt, outcome, decision, report }) => [
     sequence,
     feed,
     file,
     acceptedAt,
-    outcome,
+    formatOutcome(outcome, decision),
     report?.records ?? 0,
     report?.rejected ?? 0,
     report ? report.changes.added + report.changes.changed + report.changes.missing : 0,
@@ -54,16 +54,29 @@ function formatEntries(entries: readonly ImportEntry[]): string {
   ])
 }
 
-function formatEntry({ sequence, feed, file, mode, outcome, report }: ImportEntry): string {
-  const lines = [`import ${sequence}: ${file}, ${mode} file of feed ${feed}, ${outcome}`]
+function formatOutcome(outcome: ImportEntry['outcome'], decision: ImportEntry['decision']): string {
+  if (decision === null) return outcome
+  return `${outcome}, ${decision === 'approve' ? 'approved' : 'discarded'}`
+}
+
+function formatEntry({ sequence, feed, file, mode, outcome, decision, report }: ImportEntry): string {
+  const lines = [
+    `import ${sequence}: ${file}, ${mode} file of feed ${feed}, ${formatOutcome(outcome, decision)}`,
+  ]
   if (!report) return lines.join('\n')
   const { changes } = report
   if (report.dialect !== undefined) lines.push(`  ${report.dialect}`)
   if (report.reason !== undefined) lines.push(`  ${report.reason}`)
-  if (report.hint !== undefined) lines.push(`  → ${report.hint}`)
+  // What to do about something held is no longer of use when it was decided.
+  if (report.hint !== undefined && decision === null) lines.push(`  → ${report.hint}`)
   lines.push(
     `  ${report.records} records, ${report.rejected} rejected, ${report.unchanged} unchanged, in ${report.seconds} s`,
     `  ${changes.added} added, ${changes.changed} changed, ${changes.missing} missing; ${changes.urgent} urgent, ${changes.new} new, ${changes.deferred} deferred`,
+    ...(changes.superseded > 0
+      ? [
+          `  ${changes.superseded} records come again later in the file under the same id: the last one counts`,
+        ]
+      : []),
     ...report.warnings.map((warning) => `  warning: ${warning}`),
     ...formatProblems(report.problems),
   )

@@ -1,5 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import { parseDuration } from '../config/duration.ts'
+import type { AcceptSequence } from '../lib/brand.ts'
+import { ConfigError } from '../lib/errors.ts'
 
 /** What is wrong with the value of an option or argument: what is expected. Ends the command with exit code 2. */
 function usageError(expected: string): Error {
@@ -10,8 +12,14 @@ export function wholeNumberOption({ min, max }: { min: number; max: number }): (
   return (text) => {
     const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
     if (number >= min && number <= max) return number
-    throw usageError(`a whole number from ${min} to ${max}, found "${text.slice(0, 40)}"`)
+    throw usageError(`a whole number from ${min} to ${max}`)
   }
+}
+
+/** The number of an import, given as an argument: commander does not name the argument of a wrong one. */
+export function importNumber(text: string): AcceptSequence {
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text) as AcceptSequence
+  throw new ConfigError('usage', `"${text}" is no number of an import`, { hint: 'See catalogd imports' })
 }
 
 /** Milliseconds, as a plain number or as in the configuration (`200`, `200ms`, `2s`). */

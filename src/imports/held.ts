@@ -43,10 +43,11 @@ export function parseHeld(text: string | null): Held | undefined {
   return text === null ? undefined : (JSON.parse(text) as Held)
 }
 
-/** One line for operators. */
+/** What is held, in a few words: follows "Approved" or "Discarded". */
 export function describeHeld(feed: FeedName, held: Held): string {
-  const what = held.kind === 'removals' ? `${held.missing} removals` : 'the whole file'
-  return `${feed}: ${what} of import ${held.sequence} (${held.file}) held: ${held.reason}; approve ${held.sequence} or discard ${held.sequence}`
+  if (held.kind === 'file') return `the file ${held.file} of feed ${feed}, although ${held.reason}`
+  const { missing, of, file } = held
+  return `the removal of ${missing} of ${of} products of feed ${feed} that ${file} no longer names`
 }
 
 function percent(share: number): string {

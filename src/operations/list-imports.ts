@@ -4,7 +4,7 @@ import { type ImportReport, readReport, reportPaths } from '../imports/report.ts
 import type { AcceptSequence } from '../lib/brand.ts'
 import { ConfigError } from '../lib/errors.ts'
 import { stateDirOf } from '../service.ts'
-import { readManifest } from '../sources/manifest-reader.ts'
+import { type ManifestReader, readManifest } from '../sources/manifest-reader.ts'
 import type { AcceptLine } from '../sources/model.ts'
 
 export interface ImportEntry {
@@ -16,6 +16,8 @@ export interface ImportEntry {
   acceptedAt: string
   /** `waiting` until it is imported. */
   outcome: 'waiting' | 'imported' | 'held' | 'refused'
+  /** What the operator decided about what was held. */
+  decision: 'approve' | 'discard' | null
   /** Null while it waits. */
   report: ImportReport | null
 }
@@ -34,9 +36,7 @@ export async function listImports({ config, catalog }: Place, limit: number): Pr
     const accept = manifest.file(sequence as AcceptSequence)
     if (accept) newest.push(accept)
   }
-  return Promise.all(
-    newest.map((accept) => readEntry(accept, { dir, outcome: manifest.outcome(accept.sequence) })),
-  )
+  return await Promise.all(newest.map((accept) => readEntry(accept, { dir, manifest })))
 }
 
 /** One import. Throws a ConfigError when there is none of that number. */
@@ -44,15 +44,16 @@ export async function findImport({ config, catalog }: Place, sequence: number): 
   const dir = stateDirOf(config, catalog.name)
   using manifest = await readManifest(dir)
   const accept = manifest.file(sequence as AcceptSequence)
-  if (accept) return await readEntry(accept, { dir, outcome: manifest.outcome(accept.sequence) })
+  if (accept) return await readEntry(accept, { dir, manifest })
   throw new ConfigError('import-unknown', `there is no import ${sequence}`, { hint: 'See catalogd imports' })
 }
 
 async function readEntry(
   accept: AcceptLine,
-  { dir, outcome }: { dir: string; outcome: { outcome: ImportReport['outcome'] } | undefined },
+  { dir, manifest }: { dir: string; manifest: ManifestReader },
 ): Promise<ImportEntry> {
   const { sequence, feed, name, mode, bytes, acceptedAt } = accept
+  const outcome = manifest.outcome(sequence)
   const report = outcome && (await readReport(reportPaths(join(dir, 'reports'), accept).report))
   return {
     sequence,
@@ -62,6 +63,15 @@ async function readEntry(
     bytes,
     acceptedAt,
     outcome: outcome?.outcome ?? 'waiting',
+    decision: decisionOn(sequence, manifest),
     report: report ?? null,
   }
+}
+
+function decisionOn(sequence: AcceptSequence, manifest: ManifestReader): ImportEntry['decision'] {
+  for (const line of manifest.decisions().toReversed()) {
+    if ((line.decision === 'approve' || line.decision === 'discard') && line.import === sequence)
+      return line.decision
+  }
+  return null
 }
