@@ -60,10 +60,10 @@ describe('records', () => {
     expect(judgement).toMatchObject({ records: 6, unreadableIds: 0 })
   })
 
-  it('come in batches of at most 500', async () => {
+  it('come in batches of at most 128', async () => {
     const text = `id,name\n${Array.from({ length: 1201 }, (_, index) => `${index},x\n`).join('')}`
     const { records, batches } = await judgeAndRead(await folder.write('a.csv', text))
-    expect([records.length, batches]).toEqual([1201, 3])
+    expect([records.length, batches]).toEqual([1201, 10])
     expect(records.map(({ record }) => record)).toEqual(Array.from({ length: 1201 }, (_, index) => index + 1))
   })
 
