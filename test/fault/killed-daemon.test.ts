@@ -16,7 +16,9 @@ test('a daemon, its Redis, or both, killed at any moment of a load: every produc
   timeout: 120_000 * faultScale,
 }, async () => {
   const random = seededRandom('killed daemon')
-  await using site = await Site.open({ latencyMs: 30 })
+  // Slow enough that there is nearly always something to send.
+  const delivery = '{ callBytes: 50KB, concurrency: 4, timeout: 5s, horizon: 3s, callsPerSecond: 50 }'
+  await using site = await Site.open({ delivery, latencyMs: 50 })
   let version = 0
   const dropNext = async () => {
     version += 1
@@ -25,8 +27,13 @@ test('a daemon, its Redis, or both, killed at any moment of a load: every produc
   await dropNext()
   for (let kill = 1; kill <= kills; kill += 1) {
     const daemon = await site.spawn()
-    await delay(random.between(200, 3_500))
-    if (kill % 2 === 0) await dropNext()
+    // While it starts, while it imports, or while it sends.
+    const moment = kill % 3
+    if (moment === 0) await delay(random.between(100, 1_500))
+    else await site.untilLogged(daemon, 'catalogd runs')
+    if (moment !== 0) await dropNext()
+    if (moment === 1) await delay(random.between(0, 700))
+    if (moment === 2) await delay(random.between(500, 3_000))
     if (random.chance(0.3)) {
       await site.killEmbeddedRedis()
       await delay(random.between(0, 1_500))
