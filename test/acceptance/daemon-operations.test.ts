@@ -1,3 +1,4 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { waitFor } from '../support/events.ts'
 import { Workplace } from './daemon.ts'
@@ -31,12 +32,12 @@ describe.each([{ by: 'a daemon' }, { by: 'the commands themselves' }])(
   'operators, served by $by',
   ({ by }) => {
     let workplace: Workplace
-    let imports = 0
+    // With a daemon each command is a process; without one it runs here, where its work would be done as well.
+    const run = (...args: string[]) =>
+      by === 'a daemon' ? workplace.run(...args) : workplace.runHere(...args)
     const bring = async (name: string, content: string) => {
-      imports += 1
       await workplace.drop('elsewhere', name, content)
-      await workplace.run('load', 'shop', workplace.path('drop', 'elsewhere', name))
-      return imports
+      await run('load', 'shop', workplace.path('drop', 'elsewhere', name))
     }
     const sequenceOf = async () =>
       (await workplace.ask<ImportView[]>('imports', '--limit', '1'))[0]?.sequence ?? 0
@@ -49,27 +50,27 @@ describe.each([{ by: 'a daemon' }, { by: 'the commands themselves' }])(
     afterAll(() => workplace?.[Symbol.asyncDispose]())
 
     it('pause keeps products back and resume lets them go', async () => {
-      expect(await workplace.run('pause')).toMatchObject({ code: 0 })
+      expect(await run('pause')).toMatchObject({ code: 0 })
       const before = await workplace.summary()
       await workplace.drop('elsewhere', 'paused.csv', feedOf(ids, 11))
       const file = workplace.path('drop', 'elsewhere', 'paused.csv')
-      expect(await workplace.run('load', 'shop', file, '--no-wait')).toMatchObject({ code: 0 })
-      const status = await workplace.run('status')
+      expect(await run('load', 'shop', file, '--no-wait')).toMatchObject({ code: 0 })
+      const status = await run('status')
       expect(status.code).toBe(3)
       expect(status.stdout).toContain('paused (operator)')
       expect(status.stdout).toContain('catalogd resume lets calls begin again')
       expect(await workplace.summary()).toEqual(before)
-      expect(await workplace.run('resume')).toMatchObject({ code: 0, stdout: 'Resumed.\n' })
-      await workplace.run('load', 'shop', file)
+      expect(await run('resume')).toMatchObject({ code: 0, stdout: 'Resumed.\n' })
+      await run('load', 'shop', file)
       expect((await workplace.documents()).get('p0')).toHaveProperty('price', 11)
       expect((await workplace.held('p0'))?.times).toBe(2)
     })
 
     it('resync sends again what is named, and refuses what nobody knows', async () => {
-      const unknown = await workplace.run('resync', 'p1', 'nobody')
+      const unknown = await run('resync', 'p1', 'nobody')
       expect(unknown).toMatchObject({ code: 2, stdout: '' })
       expect(unknown.stderr).toContain('has no product "nobody"')
-      expect(await workplace.run('resync', 'p1')).toMatchObject({ code: 0 })
+      expect(await run('resync', 'p1')).toMatchObject({ code: 0 })
       await bring('again.csv', feedOf(ids, 11))
       await workplace.untilTaken('p1', 3)
       expect((await workplace.held('p2'))?.times).toBe(2)
@@ -81,8 +82,8 @@ describe.each([{ by: 'a daemon' }, { by: 'the commands themselves' }])(
       const status = await workplace.status()
       expect(status.feeds[0]?.held).toMatchObject({ sequence: held })
       expect(status.feeds[0]?.held?.reason).toContain('5 of 10 products are missing')
-      expect((await workplace.run('approve', String(held - 1))).code).toBe(2)
-      const discarded = await workplace.run('discard', String(held))
+      expect((await run('approve', String(held - 1))).code).toBe(2)
+      const discarded = await run('discard', String(held))
       expect(discarded.stdout).toBe(
         'Discarded: the removal of 5 of 10 products of feed shop that short.csv no longer names\n',
       )
@@ -90,8 +91,8 @@ describe.each([{ by: 'a daemon' }, { by: 'the commands themselves' }])(
 
       await bring('short-again.csv', feedOf(ids.slice(0, 5), 11))
       const second = await sequenceOf()
-      expect((await workplace.run('approve', String(second))).code).toBe(0)
-      await workplace.run('load', 'shop', workplace.path('drop', 'elsewhere', 'short-again.csv'))
+      expect((await run('approve', String(second))).code).toBe(0)
+      await run('load', 'shop', workplace.path('drop', 'elsewhere', 'short-again.csv'))
       expect((await workplace.documents()).get('p9')).toHaveProperty('availability', 'OutOfStock')
       const [, approved] = await workplace.ask<ImportView[]>('imports', '--limit', '2')
       expect(approved).toMatchObject({ sequence: second, outcome: 'held', decision: 'approve' })
@@ -106,21 +107,21 @@ describe.each([{ by: 'a daemon' }, { by: 'the commands themselves' }])(
       )
       expect(letters.map(({ productId }) => productId).sort()).toEqual(['bad1', 'bad2'])
       expect(letters[0]).toMatchObject({ status: 400, reason: expect.stringContaining('no such brand') })
-      expect((await workplace.run('dead', 'list')).stdout).toContain('no such brand')
+      expect((await run('dead', 'list')).stdout).toContain('no such brand')
       const shown = await workplace.ask<{ document: object }>('dead', 'show', 'bad1')
       expect(shown.document).toMatchObject({ product_id: 'bad1', price: 11 })
-      const stranger = await workplace.run('dead', 'show', 'p1')
+      const stranger = await run('dead', 'show', 'p1')
       expect(stranger).toMatchObject({ code: 2, stdout: '' })
 
-      const dropped = await workplace.run('dead', 'drop', 'bad1', 'p1')
+      const dropped = await run('dead', 'drop', 'bad1', 'p1')
       expect(dropped).toMatchObject({ code: 1, stdout: '1 product given up.\nNo dead letter: p1\n' })
       await fetch(`${workplace.sandbox.url}/sandbox/faults`, { method: 'DELETE' })
-      expect((await workplace.run('dead', 'retry', '--all')).stdout).toBe('1 product will be sent again.\n')
+      expect((await run('dead', 'retry', '--all')).stdout).toBe('1 product will be sent again.\n')
       await bring('calm.csv', feedOf([...ids, 'bad1', 'bad2'], 11))
       await workplace.untilTaken('bad2', 1)
       expect(await workplace.held('bad1')).toBeUndefined()
       expect(await workplace.ask('dead', 'list')).toEqual([])
-      expect(await workplace.run('dead', 'list')).toMatchObject({ stdout: 'No product was refused.\n' })
+      expect(await run('dead', 'list')).toMatchObject({ stdout: 'No product was refused.\n' })
     })
   },
 )
@@ -156,5 +157,23 @@ describe('daemons', () => {
     expect([...documents.values()].map(({ price }) => price)).toEqual(Array(11).fill(12))
     expect((await workplace.run('status')).stdout).toContain(`pid ${second.pid}`)
     expect(await workplace.summary()).toMatchObject({ overlapping: { count: 0 } })
+  })
+
+  it('one that cannot write its reports says so, goes on waiting, and begins again', async () => {
+    await using workplace = await Workplace.open(catalog)
+    await mkdir(workplace.path('state', 'main'), { recursive: true })
+    await writeFile(workplace.path('state', 'main', 'reports'), 'a file where the folder should be')
+    const daemon = await workplace.start()
+    // One bad record, so that the rejects file is what fails first.
+    await workplace.drop('shop', 'a.csv', feedOf([...ids, '']))
+    await workplace.untilLogged(daemon, 'imports pause and begin again')
+    expect((await workplace.runHere('status')).stdout).toContain('imports pause: cannot write')
+    await rm(workplace.path('state', 'main', 'reports'))
+    await workplace.untilImported(1)
+    await workplace.untilQuiet()
+    expect([...(await workplace.documents()).keys()]).toEqual(ids)
+    expect(daemon.running).toBe(true)
+    const status = await workplace.runHere('status')
+    expect(status.stdout).not.toContain('imports pause')
   })
 })

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdir, readdir, rename, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { openSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { runCli } from '../cli/support.ts'
 import { type Child, startChild } from '../support/child.ts'
 import { waitFor } from '../support/events.ts'
 import { type TempDir, tempDir } from '../support/temp-dir.ts'
@@ -42,8 +43,8 @@ export interface StatusView {
 }
 
 /**
- * A folder with a configuration, a sandbox to deliver to, and the program as its users run it: every command and every
- * daemon is a process of its own. Disposal ends the daemons and removes the folder.
+ * A folder with a configuration, a sandbox to deliver to, and the program as its users run it: every daemon, and every
+ * command of `run`, is a process of its own. Disposal ends the daemons and removes the folder.
  */
 export class Workplace implements AsyncDisposable {
   readonly #dir: TempDir
@@ -108,9 +109,17 @@ ${indented}
     })
   }
 
-  /** Runs a command that must succeed with `--json`, and reads what it prints. */
+  /** Runs one command to its end inside this process, which spares the start of another. */
+  async runHere(...args: string[]): Promise<Ran> {
+    const { exitCode, stdout, stderr } = await runCli([...args, '--config', this.path('catalogd.yaml')], {
+      env: { CATALOG_API_URL: this.sandbox.url, API_PRODUCTS_TOKEN: productsToken },
+    })
+    return { code: exitCode, stdout, stderr }
+  }
+
+  /** Runs a command with `--json` inside this process, and reads what it prints. */
   async ask<T>(...args: string[]): Promise<T> {
-    const ran = await this.run(...args, '--json')
+    const ran = await this.runHere(...args, '--json')
     if (ran.stdout === '') throw new Error(`${args.join(' ')} prints nothing: ${ran.stderr}`)
     return JSON.parse(ran.stdout) as T
   }
