@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs'
+
+/** The README, cut into the parts that tests look at. */
+export const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+
+/** The text below a heading, up to the next one of its level or above. */
+export function section(heading: string): string {
+  const lines = readme.split('\n')
+  const start = lines.indexOf(heading)
+  if (start < 0) throw new Error(`the README has no "${heading}"`)
+  const level = heading.indexOf(' ')
+  const end = lines.findIndex(
+    (line, index) => index > start && /^#+ /.test(line) && line.indexOf(' ') <= level,
+  )
+  return lines.slice(start + 1, end < 0 ? undefined : end).join('\n')
+}
+
+/** Rows of all tables of a text, without headings; cells without the escape of `|`. */
+export function tableRows(text: string): string[][] {
+  const lines = text.split('\n')
+  return lines
+    .filter((line, index) => line.startsWith('|') && !isRule(line) && !isRule(lines[index + 1] ?? ''))
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split(/(?<!\\)\|/)
+        .map((cell) => cell.trim().replaceAll('\\|', '|')),
+    )
+}
+
+function isRule(line: string): boolean {
+  return /^\|[-|: ]+\|$/.test(line)
+}
+
+/** What stands between backticks. */
+export function codes(text: string): string[] {
+  return [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
+}
+
+/** Fenced blocks of one language. */
+export function blocks(language: string, text = readme): string[] {
+  return [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)]
+    .filter(([, name]) => name === language)
+    .map(([, , block = '']) => block)
+}
