@@ -1,6 +1,8 @@
 import { Presets, SingleBar } from 'cli-progress'
 import type { LoadProgress } from '../operations/load-files.ts'
 import type { CommandContext } from './context.ts'
+import { formatAge } from './format-age.ts'
+import { countOf } from './table.ts'
 
 const lineEveryMs = 5_000
 
@@ -55,19 +57,24 @@ function stateOf({ running, imported, overview }: LoadProgress): string {
   return `${running?.file} ${running?.phase} ${imported} ${paused} ${overview.holdReason}`
 }
 
-function describe({ running, daemonPid, overview }: LoadProgress): string {
+function describe({ running, imported, files, daemonPid, overview }: LoadProgress): string {
   const { lanes, echoes, inFlight, paused, holdMs, holdReason, lastFailure } = overview
   const parts: string[] = []
   if (running) {
     const percent = Math.round((100 * running.bytesRead) / Math.max(1, running.bytes))
-    parts.push(
-      `${running.file}: ${running.phase} ${percent} %, ${running.records.toLocaleString('en')} records`,
-    )
+    // Records are counted by the second pass.
+    const records = running.phase === 'judging' ? '' : `, ${countOf(running.records, 'record')}`
+    parts.push(`${running.file}: ${running.phase} ${percent} %${records}`)
+  } else if (imported < files) {
+    parts.push(`${imported} of ${countOf(files, 'file')} imported`)
   }
-  const waiting = Object.entries(lanes).flatMap(([lane, { waiting: count }]) =>
-    count > 0 ? [`${count} ${lane}`] : [],
-  )
-  parts.push(waiting.length > 0 ? `waiting: ${waiting.join(', ')}` : 'nothing waiting')
+  const waiting = Object.entries(lanes).flatMap(([lane, { waiting: count, dueInMs }]) => {
+    // A new product waits a moment and that is no news; edits may wait for a quarter of an hour.
+    const due = dueInMs > 2_000 ? ` (the first in ${formatAge(dueInMs)})` : ''
+    return count > 0 ? [`${count.toLocaleString('en')} ${lane}${due}`] : []
+  })
+  if (waiting.length > 0) parts.push(`waiting: ${waiting.join(', ')}`)
+  else if (imported === files) parts.push('nothing waiting')
   if (inFlight > 0) parts.push(`${inFlight} in flight`)
   if (echoes.waiting > 0) {
     parts.push(

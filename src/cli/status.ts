@@ -1,6 +1,7 @@
 import { ExitCode } from '../lib/errors.ts'
 import type { CatalogStatus, FeedStatus, Status } from '../operations/read-status.ts'
 import type { CommandDefinition } from './command.ts'
+import { formatAge } from './format-age.ts'
 import { countOf, formatTable } from './table.ts'
 
 export const statusCommand: CommandDefinition = {
@@ -118,12 +119,4 @@ function describeOutcome({
   if (outcome === null) return 'waiting'
   const more = rejected ? `, ${rejected} of ${records} records rejected: catalogd imports ${sequence}` : ''
   return outcome + more
-}
-
-function formatAge(ms: number): string {
-  if (ms < 1_000) return `${ms} ms`
-  const seconds = Math.round(ms / 1_000)
-  if (seconds < 120) return `${seconds} s`
-  const minutes = Math.round(seconds / 60)
-  return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`
 }
