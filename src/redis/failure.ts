@@ -59,12 +59,20 @@ export function isConnectionFailure(error: unknown): boolean {
 export function explainRedisFailure(error: unknown, address: string): unknown {
   if (error instanceof OperatingError || !(error instanceof Error)) return error
   if (isConnectionFailure(error)) return downError(address, error)
-  const answer = answers.find(({ starts }) => starts.some((start) => error.message.startsWith(start)))
+  const { message } = firstRefusal(error)
+  const answer = answers.find(({ starts }) => starts.some((start) => message.startsWith(start)))
   if (!answer) return error
-  return new StorageError(answer.code, `Redis at ${address} answers: ${error.message}`, {
+  return new StorageError(answer.code, `Redis at ${address} answers: ${message}`, {
     hint: answer.hint,
     cause: error,
   })
+}
+
+/** A transaction is discarded when one of its commands is refused; ioredis attaches what those were told. */
+function firstRefusal(error: Error): Error {
+  const { previousErrors } = error as Error & { previousErrors?: unknown }
+  const [first] = Array.isArray(previousErrors) ? (previousErrors as unknown[]) : []
+  return first instanceof Error ? first : error
 }
 
 export function downError(address: string, cause: unknown): StorageError {

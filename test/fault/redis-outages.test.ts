@@ -30,6 +30,22 @@ const outages: [string, (redis: RedisServer, site: Site) => Promise<void>][] = [
       redis.resume()
     },
   ],
+  [
+    'full for a moment',
+    async (_redis, site) => {
+      await site.redis.config('SET', 'maxmemory', '1mb')
+      await delay(3_000)
+      await site.redis.config('SET', 'maxmemory', '0')
+    },
+  ],
+  [
+    'read-only for a moment',
+    async (_redis, site) => {
+      await site.redis.call('REPLICAOF', '127.0.0.1', '1')
+      await delay(3_000)
+      await site.redis.call('REPLICAOF', 'NO', 'ONE')
+    },
+  ],
   ['wiped', async (_redis, site) => void (await site.redis.flushall())],
 ]
 

@@ -160,6 +160,23 @@ describe('a writer', () => {
     expect(writer.status).toBe('end')
   })
 
+  test.each([
+    ['redis-full', 'maxmemory', '1mb'],
+    ['redis-readonly', 'min-replicas-to-write', '1'],
+  ])('a transaction that is discarded says why (%s)', async (code, setting, value) => {
+    await using server = await startRedis()
+    await using redis = await open(server.url)
+    const writer = await redis.openWriter()
+    await redis.commands.config('SET', setting, value)
+    const error = await writer
+      .multi()
+      .set('a', 1)
+      .exec()
+      .catch((error: unknown) => redis.explain(error))
+    expect(error).toMatchObject({ code })
+    writer.disconnect()
+  })
+
   test('cannot be opened while Redis is away', async () => {
     await using server = await startRedis()
     await using redis = await open(server.url)
