@@ -201,8 +201,14 @@ ${indented}
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const ending = this.#daemons.map((daemon) => daemon.kill('SIGTERM'))
-    await Promise.all(ending)
+    const ends = await Promise.all(
+      this.#daemons.map(async (daemon) => {
+        await daemon.kill('SIGTERM')
+        return daemon.ended()
+      }),
+    )
+    // Who did not end well left its redis-server behind; the next command adopts it, and ends it.
+    if (ends.some(({ code }) => code !== 0)) await this.runHere('status')
     await this.sandbox[Symbol.asyncDispose]()
     await this.#dir[Symbol.asyncDispose]()
   }
