@@ -1,15 +1,17 @@
+import { benchBig } from './big.ts'
 import { benchLatency } from './latency.ts'
 import { benchLoad } from './load.ts'
 
 const benches: Record<string, (args: readonly string[]) => Promise<void>> = {
   load: benchLoad,
   latency: benchLatency,
+  big: benchBig,
 }
 
 const [name = '', ...args] = process.argv.slice(2)
 const bench = benches[name]
 if (bench) await bench(args)
 else {
-  console.error(`usage: npm run bench -- ${Object.keys(benches).join('|')} [products]`)
+  console.error(`usage: npm run bench -- ${Object.keys(benches).join('|')} [size]`)
   process.exitCode = 2
 }
