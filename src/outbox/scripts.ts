@@ -61,11 +61,6 @@ export class OutboxScripts {
     return new OutboxScripts(await readScripts(new URL('./', import.meta.url), names), keys)
   }
 
-  /** Goes before the first transaction of every connection. */
-  load(connection: RedisConnection): Promise<void> {
-    return this.#folder.load(connection)
-  }
-
   /** The reply, with strings as Buffers. */
   run(connection: RedisConnection, name: ScriptName, args: readonly ScriptArgument[]): Promise<unknown> {
     return this.#folder.run(connection, name, this.#call(name, args))

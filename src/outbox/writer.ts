@@ -63,7 +63,6 @@ export class CatalogWriter implements AsyncDisposable {
   /** Takes over from whoever wrote before: their next transaction fails. */
   static async open(options: WriterOptions): Promise<CatalogWriter> {
     const writer = new CatalogWriter(options)
-    await options.scripts.load(options.connection)
     const { writer: key } = options.keys
     await options.connection.watch(key)
     const before = await options.connection.get(key)

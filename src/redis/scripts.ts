@@ -16,22 +16,15 @@ interface Script {
 
 /**
  * Lua scripts of one folder, one operation a file, run by their digest. Redis forgets scripts when it restarts, fails
- * over or is flushed: `run` loads a forgotten one and repeats by itself, since a call refused with NOSCRIPT has changed
- * nothing. Inside MULTI that is too late (the other commands of the transaction would be applied without it), so
- * `load` goes before the first transaction of every connection.
+ * over or is told to: `run` loads a forgotten one and repeats by itself, since a call refused with NOSCRIPT has changed
+ * nothing. Inside MULTI that is too late (the other commands of the transaction would be applied without it), so there
+ * the source goes along.
  */
 export class ScriptFolder<Name extends string> {
   readonly #scripts: ReadonlyMap<Name, Script>
 
   constructor(scripts: ReadonlyMap<Name, Script>) {
     this.#scripts = scripts
-  }
-
-  /** Makes all scripts known to the server of this connection. */
-  async load(connection: RedisConnection): Promise<void> {
-    const batch = connection.pipeline()
-    for (const { source } of this.#scripts.values()) batch.script('LOAD', source)
-    for (const [error] of (await batch.exec()) ?? []) if (error) throw error
   }
 
   /** The reply, with strings as Buffers at any depth (digests are not text). */
@@ -47,7 +40,7 @@ export class ScriptFolder<Name extends string> {
 
   /** Adds the call to a pipeline or transaction; its reply has Buffers too. */
   append(batch: RedisBatch, name: Name, { keys, args }: ScriptCall): RedisBatch {
-    return batch.callBuffer('EVALSHA', this.#script(name).sha, keys.length, ...keys, ...args)
+    return batch.callBuffer('EVAL', this.#script(name).source, keys.length, ...keys, ...args)
   }
 
   #script(name: Name): Script {
@@ -69,7 +62,6 @@ export async function readScripts<Name extends string>(
   return new ScriptFolder(new Map(await Promise.all(entries)))
 }
 
-/** A transaction was refused because a script was not loaded: `load`, then build and send it again. */
-export function isForgottenScript(error: unknown): boolean {
+function isForgottenScript(error: unknown): boolean {
   return error instanceof Error && error.message.includes('NOSCRIPT')
 }

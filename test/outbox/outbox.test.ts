@@ -294,3 +294,11 @@ test('a writer that another one replaced, or whose writes Redis lost, changes no
   await expect(lost).rejects.toThrow(WriterLostError)
   expect(await box.connection.hget(box.keys.documents, 'a')).toBe('4')
 })
+
+test('a change is stored and offered together even when Redis has forgotten its scripts', async () => {
+  await using box = await openHarness()
+  await box.put('a', '1')
+  await box.connection.script('FLUSH')
+  await box.put('b', '1')
+  expect(idsOf(await box.claim())).toEqual(['a', 'b'])
+})
