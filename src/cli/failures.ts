@@ -1,12 +1,25 @@
 import { CommanderError } from 'commander'
 import { ConfigProblemsError } from '../config/problems.ts'
-import { ExitCode, OperatingError } from '../lib/errors.ts'
+import { ExitCode, OperatingError, systemErrorCode } from '../lib/errors.ts'
 import { redactText } from '../lib/redact.ts'
 import type { OutputStream } from './context.ts'
 import { InterruptedError } from './interrupts.ts'
 
 /** Of a bug, after `sysexits.h`: none of the documented codes fits. */
 const bugExitCode = 70
+
+const allow = 'Let this user read and write there, or run the command as the user of the daemon'
+const makeRoom = 'Make room on that disk and run the command again'
+const diskHints: ReadonlyMap<string, string> = new Map([
+  ['ENOSPC', makeRoom],
+  ['EDQUOT', makeRoom],
+  ['EROFS', 'The disk is mounted read-only: mount it writable, or choose another state folder'],
+  ['EACCES', allow],
+  ['EPERM', allow],
+  ['EIO', 'The disk reports an error: check it'],
+  ['EMFILE', 'Too many files are open: raise the limit (ulimit -n)'],
+  ['ENFILE', 'Too many files are open on this machine: raise the limit (fs.file-max)'],
+])
 
 interface Failure {
   code: string
@@ -29,7 +42,8 @@ export function reportFailure(
   const text = json ? JSON.stringify({ error: failure }) : formatFailure(failure)
   stderr.write(`${text}\n`)
   if (error instanceof OperatingError) return error.exitCode
-  return error instanceof CommanderError ? ExitCode.usage : bugExitCode
+  if (error instanceof CommanderError) return ExitCode.usage
+  return diskHintOf(error) === undefined ? bugExitCode : ExitCode.storage
 }
 
 /** Help and version are printed already when commander ends the run this way. */
@@ -51,8 +65,18 @@ function describeFailure(error: unknown): Failure {
       hint: 'Add --help to see how it is used',
     }
   }
+  const hint = diskHintOf(error)
+  if (error instanceof Error && hint !== undefined) {
+    return { code: systemErrorCode(error) ?? 'disk', message: error.message, hint }
+  }
   const trace = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return { code: 'bug', message: `catalogd failed in a way that it should not: ${trace}` }
+}
+
+/** What the operating system refuses anywhere is no bug. */
+function diskHintOf(error: unknown): string | undefined {
+  const code = systemErrorCode(error)
+  return code === undefined ? undefined : diskHints.get(code)
 }
 
 /** Problems of the configuration are without secrets already. */

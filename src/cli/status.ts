@@ -8,7 +8,7 @@ export const statusCommand: CommandDefinition = {
   usage: 'status',
   summary: 'show what waits, what runs, and what is wrong',
   details:
-    'Exit code 0: all is well; 1: something asks for an operator (held, refused, failed); 3: no calls are made.',
+    'Exit code 0: all is well; 1: something asks for an operator (held, refused, failed); 3: no calls are made; 4: Redis is down or refuses changes.',
   examples: ['catalogd status', 'catalogd status --json'],
   async run(context) {
     const { openStorage } = await import('../service.ts')
@@ -20,6 +20,7 @@ export const statusCommand: CommandDefinition = {
     const { connections } = storage
     const status = await readStatus({ config, connections, clock, log, signal }, catalogs)
     context.print(status, () => formatStatus(status))
+    if (redisTrouble(status.redis) !== undefined) return ExitCode.storage
     if (status.catalogs.some(({ health }) => health === 'stopped')) return ExitCode.endpoint
     return status.catalogs.every(({ health }) => health === 'ok') ? ExitCode.done : ExitCode.data
   },
@@ -29,10 +30,21 @@ function formatStatus({ daemon, redis, catalogs }: Status): string {
   const who = daemon
     ? `daemon    pid ${daemon.pid} on ${daemon.host}, since ${daemon.since}`
     : 'daemon    none runs: catalogd start'
-  const where = redis.up
-    ? `redis     up at ${redis.address}`
-    : `redis     down at ${redis.address}: ${redis.error}`
+  const trouble = redisTrouble(redis)
+  const where = `redis     ${trouble ?? 'up'}`.concat(trouble === undefined ? ` at ${redis.address}` : '')
   return [who, where, ...catalogs.map(formatCatalog)].join('\n')
+}
+
+/** Undefined: it can be read and written. */
+function redisTrouble(redis: Status['redis']): string | undefined {
+  const { address } = redis
+  if (!redis.up) return `down at ${address}: ${redis.error}`
+  const { aof, usedMemoryBytes, maxMemoryBytes } = redis.info
+  if (aof === 'failing') {
+    return `at ${address} cannot write its append-only file and refuses all changes. Free disk space there; everything goes on by itself`
+  }
+  if (maxMemoryBytes === 0 || usedMemoryBytes < maxMemoryBytes) return undefined
+  return `at ${address} has no memory left (maxmemory). Give it more; everything goes on by itself`
 }
 
 function formatCatalog({

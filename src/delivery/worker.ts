@@ -50,6 +50,8 @@ export async function openDelivery(options: DeliveryOptions): Promise<Delivery> 
   return worker
 }
 
+type WorkKind = 'sweep' | 'tickets' | 'calls'
+
 class DeliveryWorker implements Delivery {
   readonly #options: DeliveryOptions
   readonly #context: DeliveryContext
@@ -63,7 +65,8 @@ class DeliveryWorker implements Delivery {
   /** How long to rest before the next look, by ticket, until it has left the queue; `undefined`: no look is needed. */
   readonly #rests = new Map<string, number | undefined>()
   #looking: 'no' | 'yes' | 'again' = 'no'
-  #outage = false
+  /** Kinds of work that the outbox refuses: it may still answer what only reads. */
+  readonly #failing = new Set<WorkKind>()
 
   constructor(options: DeliveryOptions) {
     this.#options = options
@@ -110,7 +113,7 @@ class DeliveryWorker implements Delivery {
   async #sweepUntilStopped(): Promise<void> {
     const { clock } = this.#options
     while (!this.#stopping.signal.aborted) {
-      await this.#guard(() => this.#sweep())
+      await this.#guard('sweep', () => this.#sweep())
       await clock.sleep(sweepEveryMs, this.#stopping.signal).catch(() => {})
     }
   }
@@ -138,7 +141,7 @@ class DeliveryWorker implements Delivery {
     }
     do {
       this.#looking = 'yes'
-      await this.#guard(() => this.#makeTickets())
+      await this.#guard('tickets', () => this.#makeTickets())
       // Reread, because a wake may have come meanwhile.
     } while ((this.#looking as string) === 'again' && !this.#stopping.signal.aborted)
     this.#looking = 'no'
@@ -157,7 +160,7 @@ class DeliveryWorker implements Delivery {
 
   async #runTicket(id: string, signal: AbortSignal): Promise<void> {
     const stop = AbortSignal.any([signal, this.#stopping.signal])
-    if (this.#plan.isUrgent(id)) return this.#guard(() => this.#runCalls(id, 'urgent', stop))
+    if (this.#plan.isUrgent(id)) return this.#guard('calls', () => this.#runCalls(id, 'urgent', stop))
     // Tickets of a process that died would fill the slot that is kept for urgent changes: they end here.
     if (this.#bulkRunning.size >= this.#plan.bulkTicketsMax) {
       // The tickets that fill the slots look when they end.
@@ -166,7 +169,7 @@ class DeliveryWorker implements Delivery {
     }
     this.#bulkRunning.add(id)
     try {
-      await this.#guard(() => this.#runCalls(id, 'any', stop))
+      await this.#guard('calls', () => this.#runCalls(id, 'any', stop))
     } finally {
       this.#bulkRunning.delete(id)
     }
@@ -190,18 +193,21 @@ class DeliveryWorker implements Delivery {
 
   /**
    * Redis may fail at any time. What was claimed then stays claimed until its lease ends, which counts as unknown; the
-   * next sweep tries again. Logged once an outage. A bug is thrown on.
+   * next sweep tries again. Logged once an outage and kind of work. A bug is thrown on.
    */
-  async #guard(work: () => Promise<void>): Promise<void> {
+  async #guard(kind: WorkKind, work: () => Promise<void>): Promise<void> {
     try {
       await work()
-      if (this.#outage) this.#options.log.info('delivery goes on: the outbox answers again')
-      this.#outage = false
+      if (this.#failing.delete(kind) && this.#failing.size === 0) {
+        this.#options.log.info('delivery goes on: the outbox answers again')
+      }
     } catch (error) {
       if (isBug(error)) throw error
       this.#options.progress.made()
-      if (!this.#outage) this.#options.log.error({ err: error }, 'delivery waits: the outbox cannot be used')
-      this.#outage = true
+      if (!this.#failing.has(kind)) {
+        this.#options.log.error({ err: error, kind }, 'delivery waits: the outbox cannot be used')
+      }
+      this.#failing.add(kind)
     }
   }
 }
