@@ -9,6 +9,8 @@ export interface ChildOptions {
   /** Added to the environment of the tests; undefined removes a variable. */
   env?: Readonly<Record<string, string | undefined>>
   cwd?: string
+  /** The user it runs as, and a group of that number; only root may choose. */
+  uid?: number
 }
 
 /** A Node process that a test started. Killed, and waited for, on disposal. */
@@ -33,6 +35,7 @@ export async function startChild(script: string | URL, options: ChildOptions = {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { ...process.env, ...options.env },
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
   })
   const killAtExit = () => void child.kill('SIGKILL')
   process.once('exit', killAtExit)
