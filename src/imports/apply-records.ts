@@ -5,6 +5,7 @@ import { readRecords } from '../records/read-records.ts'
 import type { RejectsWriter } from '../records/rejects-writer.ts'
 import type { AcceptLine } from '../sources/model.ts'
 import type { FeedContext } from './context.ts'
+import type { ImportTurn } from './import-turns.ts'
 import { planChunk } from './plan-chunk.ts'
 import type { ImportProgress } from './progress.ts'
 import type { ProblemCollector } from './report.ts'
@@ -14,10 +15,12 @@ export interface ApplyOptions {
   context: FeedContext
   accept: AcceptLine
   path: string
+  bytes: number
   judgement: Judgement
   mapping: BoundMapping
   rejects: RejectsWriter
   problems: ProblemCollector
+  turn: ImportTurn
   progress: ImportProgress
   /** The feed has removals that wait for approval: naming a product takes it out of them. */
   hasHeld: boolean
@@ -30,8 +33,8 @@ export interface Applied {
 
 /** The second pass: each batch of records is one transaction. Safe to repeat from the first record. */
 export async function applyRecords(options: ApplyOptions): Promise<Applied> {
-  const { context, accept, path, judgement } = options
-  const { name, bytes } = accept
+  const { context, accept, path, bytes, judgement } = options
+  const { name } = accept
   const { dialect, columns } = judgement
   const { recordBytes } = context.feed.format
   const source = { path, name, bytes, dialect, columns, recordBytes, signal: context.signal }
@@ -64,6 +67,7 @@ export async function applyRecords(options: ApplyOptions): Promise<Applied> {
       })
       running = applyBatch({ ...options, patches, superseded: superseded.count, progressJson, applied })
       running.catch(() => undefined)
+      await options.turn.take()
     }
   } finally {
     // Even when reading failed: no transaction is left running behind the caller's back.

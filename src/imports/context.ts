@@ -9,6 +9,8 @@ import type { RedisConnection } from '../redis/connection.ts'
 import type { Archive } from '../sources/archive.ts'
 import type { Manifest } from '../sources/manifest.ts'
 
+import type { ImportTurns } from './import-turns.ts'
+
 /** What every step of an import of one catalog is given. */
 export interface ImportContext {
   catalog: CatalogConfig
@@ -32,4 +34,5 @@ export interface ImportContext {
 export interface FeedContext extends ImportContext {
   feed: FeedConfig
   work: WatchedWork
+  turns: ImportTurns
 }

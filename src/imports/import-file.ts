@@ -8,6 +8,7 @@ import type { AcceptLine } from '../sources/model.ts'
 import { applyRecords } from './apply-records.ts'
 import type { FeedContext } from './context.ts'
 import { type Held, parseHeld, reasonToHold } from './held.ts'
+import type { ImportTurn } from './import-turns.ts'
 import { ImportProgress } from './progress.ts'
 import { applyRemovals, findRemovals } from './removals.ts'
 import { type ImportReport, ProblemCollector, reportPaths, writeReport } from './report.ts'
@@ -17,6 +18,9 @@ interface Run {
   context: FeedContext
   accept: AcceptLine
   path: string
+  /** To be read; fewer than were accepted when the archive holds the file compressed. */
+  bytes: number
+  turn: ImportTurn
   startedMs: number
   problems: ProblemCollector
   progress: ImportProgress
@@ -36,15 +40,18 @@ export async function importFile(
   { approved = false } = {},
 ): Promise<ImportReport> {
   const { clock, archive } = context
+  const source = await archive.sourceOf(accept)
+  using turn = context.turns.begin(source.bytes)
   const run: Run = {
     context,
     accept,
-    path: await archive.pathOf(accept),
+    ...source,
+    turn,
     startedMs: clock.monotonic(),
     problems: new ProblemCollector(),
-    progress: new ImportProgress(accept, clock),
+    progress: new ImportProgress({ ...accept, bytes: source.bytes }, clock),
   }
-  return finish(run, await decide(run, approved))
+  return await finish(run, await decide(run, approved))
 }
 
 async function decide(run: Run, approved: boolean): Promise<Ending> {
@@ -64,11 +71,11 @@ async function decide(run: Run, approved: boolean): Promise<Ending> {
   }
 }
 
-async function judge({ context, accept, path, progress }: Run, mapping: Mapping): Promise<Judgement> {
+async function judge({ context, accept, path, bytes, progress }: Run, mapping: Mapping): Promise<Judgement> {
   const { feed, writer, work, signal } = context
   return judgeFile({
     path,
-    bytes: accept.bytes,
+    bytes,
     name: accept.name,
     format: feed.format,
     neededColumns: mapping.neededColumns,
@@ -122,7 +129,7 @@ function listColumns(columns: readonly string[]): string {
 }
 
 async function applyFile(run: Run, judgement: Judgement, mapping: BoundMapping): Promise<Ending> {
-  const { context, accept, path, problems, progress } = run
+  const { context, accept, path, bytes, problems, progress } = run
   const { feed, connection, keys, reportsDir } = context
   const paths = reportPaths(reportsDir, accept)
   await using rejects = await openRejectsWriter({ ...judgement, path: paths.rejects })
@@ -134,10 +141,12 @@ async function applyFile(run: Run, judgement: Judgement, mapping: BoundMapping):
     context,
     accept,
     path,
+    bytes,
     judgement,
     mapping,
     rejects,
     problems,
+    turn: run.turn,
     progress,
     hasHeld,
   }

@@ -6,6 +6,7 @@ import type { AcceptLine, DecisionLine } from '../sources/model.ts'
 import type { FeedContext, ImportContext } from './context.ts'
 import { parseHeld } from './held.ts'
 import { importFile } from './import-file.ts'
+import { ImportTurns } from './import-turns.ts'
 import { applyRemovals } from './removals.ts'
 import type { ImportReport } from './report.ts'
 
@@ -29,10 +30,12 @@ interface ImporterOptions {
  */
 export class Importer {
   readonly #options: ImporterOptions
+  readonly #turns: ImportTurns
   readonly #wakers = new Set<() => void>()
 
   constructor(options: ImporterOptions) {
     this.#options = options
+    this.#turns = new ImportTurns(options.context.clock)
   }
 
   /** New lines stand in the manifest. */
@@ -59,7 +62,7 @@ export class Importer {
   async #runScope(context: ImportContext, scope: FeedConfig | '*'): Promise<void> {
     const name = scope === '*' ? '*' : scope.name
     const work = this.#options.watchdog.watch(`importing ${name}`)
-    const feedContext = scope === '*' ? undefined : { ...context, feed: scope, work }
+    const feedContext = scope === '*' ? undefined : { ...context, feed: scope, work, turns: this.#turns }
     const { signal, connection, keys } = context
     const cursor = { sequence: Number((await connection.hget(keys.applied, name)) ?? 0) as AcceptSequence }
     const wakeUp = new WakeUp(signal)

@@ -112,6 +112,12 @@ export async function openImports(feedLines: string) {
       runner.wake()
       return done
     },
+    /** Compresses what the archive holds, as it happens some time after an import. */
+    async archiveAll() {
+      const accepts = [...manifest.after(0 as AcceptSequence)].filter((line) => line.kind === 'accept')
+      for (const accept of accepts) await archive.archiveFile(accept)
+      return accepts.map((accept) => archive.pathOf(accept))
+    },
     /** Writes a decision down and waits until it is carried out. */
     async decide(decision: Decision, scope: string) {
       const sequence = manifest.nextSequence
