@@ -47,7 +47,10 @@ export async function openIntake(options: IntakeOptions): Promise<AsyncDisposabl
   const { catalog, dir, connections, keys, clock, log } = options
   const stack = new ReleaseStack()
   try {
-    const manifest = stack.use('manifest', await openManifest({ dir, clock, log }))
+    const manifest = stack.use(
+      'manifest',
+      await openManifest({ dir, clock, log, onForeign: options.onFatal }),
+    )
     const archive = await openArchive({ dir, manifest })
     const notices = stack.use(
       'notices',

@@ -100,7 +100,10 @@ export class DropAcceptor {
           const claiming = await this.#claimAll({ place, planned, claimed, isCrossing })
           return { ...claiming, ...fitting, ...(await this.#line(place, claimed, isCrossing)) }
         } catch (error) {
-          await this.#putAllBack(place, claimed)
+          // A process that took over while this one was suspended may have given these claims their lines already.
+          const foreign = await this.#acceptor.manifest.readForeign()
+          const unlined = claimed.filter(({ parts }) => !foreign?.fileOf(parts.claim))
+          await this.#putAllBack(place, unlined)
           throw error
         }
       })

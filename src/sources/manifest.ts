@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts'
 import { SourceError, systemErrorCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { makeFolder, syncFolder, writeDurably } from './durable.ts'
-import { ManifestIndex, spanLengthMax } from './manifest-index.ts'
+import { ManifestIndex, type ManifestView, spanLengthMax } from './manifest-index.ts'
 import type { NewLine } from './manifest-lines.ts'
 import { readManifestLines } from './manifest-reading.ts'
 import type { ClaimId, ManifestLine } from './model.ts'
@@ -17,18 +17,23 @@ interface Opening {
   dir: string
   clock: Clock
   log?: Log
+  /**
+   * Another process has written the manifest: it took over while this one was suspended, or wrote once more after this
+   * one took over. What this process knows is no longer true, so it should end and start again.
+   */
+  onForeign?: (error: SourceError) => void
 }
 
 /**
  * Opens the manifest of a catalog for its one writer, the holder of the state lock. A last line that a crash tore is
  * moved aside; a bad line before the end throws a SourceError.
  */
-export async function openManifest({ dir, clock, log }: Opening): Promise<Manifest> {
+export async function openManifest({ dir, clock, log, onForeign }: Opening): Promise<Manifest> {
   await makeFolder(dir)
   const path = join(dir, manifestFileName)
   const file = await open(path, constants.O_RDWR | constants.O_CREAT, 0o644)
   try {
-    const manifest = new Manifest({ file, path })
+    const manifest = new Manifest({ file, path, ...(onForeign ? { onForeign } : {}) })
     const size = (await file.stat()).size
     const { end } = await manifest.read()
     if (size > end) {
@@ -58,6 +63,7 @@ interface Waiting {
 export class Manifest extends ManifestIndex implements AsyncDisposable {
   readonly #file: FileHandle
   readonly #path: string
+  readonly #onForeign: ((error: SourceError) => void) | undefined
   readonly #queue: Waiting[] = []
   #writing: Promise<void> | undefined
   /** End of the last good line. */
@@ -65,10 +71,11 @@ export class Manifest extends ManifestIndex implements AsyncDisposable {
   /** A failed write may have left bytes behind it. */
   #dirty = false
 
-  constructor({ file, path }: { file: FileHandle; path: string }) {
+  constructor({ file, path, onForeign }: { file: FileHandle; path: string } & Pick<Opening, 'onForeign'>) {
     super(file)
     this.#file = file
     this.#path = path
+    this.#onForeign = onForeign
   }
 
   /** Reads what is on the disk; once, before the first append. */
@@ -145,12 +152,22 @@ export class Manifest extends ManifestIndex implements AsyncDisposable {
     }
   }
 
+  /** The manifest as it stands on the disk when another process has written it; else undefined. */
+  async readForeign(): Promise<ManifestView | undefined> {
+    if (this.#dirty || (await this.#file.stat()).size === this.#size) return undefined
+    const view = new ManifestIndex(this.#file)
+    await readManifestLines({ fd: this.#file.fd, path: this.#path }, view)
+    return view
+  }
+
   /** A process that was suspended may have lost the state lock without knowing it yet. */
   async #requireAlone(): Promise<void> {
     if ((await this.#file.stat()).size === this.#size) return
-    throw new SourceError('manifest-foreign', `Another process has written ${this.#path}`, {
-      hint: 'Stop this process; the other one accepts and imports now',
+    const error = new SourceError('manifest-foreign', `Another process has written ${this.#path}`, {
+      hint: 'Start this process again: it stands by while the other one accepts and imports',
     })
+    this.#onForeign?.(error)
+    throw error
   }
 
   async #cutBack(): Promise<void> {

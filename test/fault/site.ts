@@ -165,7 +165,8 @@ export class Site implements AsyncDisposable {
     }
     await waitFor(quiet, { withinMs, what: () => `quiet; there is ${last}\n${this.logs()}` })
     // Every file once, whatever was killed.
-    expect((await this.accepted()).length).toBe(files)
+    const accepted = await this.accepted()
+    expect(accepted.length, JSON.stringify(accepted, undefined, 1)).toBe(files)
   }
 
   /** What is left to do, and how far it is. */
