@@ -1,11 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { productsToken, Workplace } from '../acceptance/daemon.ts'
 import { waitFor } from '../support/events.ts'
 import { startRedis } from '../support/redis-server.ts'
 import { csv, row } from './feed-text.ts'
 import { fillDisk, mountSmallDisk } from './fill-disk.ts'
+
+/** Most of it waits (for back-off, for the next look into a folder), so the tests run side by side. */
+vi.setConfig({ testTimeout: 120_000 })
 
 const isRoot = process.getuid?.() === 0
 
@@ -33,7 +36,7 @@ async function clearFaults(place: Workplace): Promise<void> {
   await fetch(`${place.sandbox.url}/sandbox/faults`, { method: 'DELETE' })
 }
 
-describe('what the operator is told about the endpoint', () => {
+describe.concurrent('what the operator is told about the endpoint', () => {
   test('each trouble by what was answered, what happens next, and what to do', async () => {
     await using place = await Workplace.open(catalog)
     const daemon = await place.start()
@@ -91,7 +94,7 @@ describe('what the operator is told about the endpoint', () => {
   })
 })
 
-describe('the configuration', () => {
+describe.concurrent('the configuration', () => {
   test('an unknown key ends start with its place, what was found and a suggestion', async () => {
     await using place = await Workplace.open(catalog.replace('settle: 0s', 'setle: 0s'))
     for (const command of [['start'], ['config', 'check'], ['status']]) {
@@ -103,7 +106,7 @@ describe('the configuration', () => {
   })
 })
 
-describe.skipIf(!isRoot)('disks and permissions', () => {
+describe.skipIf(!isRoot).concurrent('disks and permissions', () => {
   test('a full disk: nothing is taken or lost, every command says so, and all goes on afterwards', async () => {
     await using place = await Workplace.open(catalog)
     await mkdir(place.path('state'))
@@ -204,7 +207,7 @@ feeds:
   })
 })
 
-test('Redis stopped and started again: status says so, files wait, and go in afterwards', async () => {
+test.concurrent('Redis stopped and started again: status says so, files wait, and go in afterwards', async () => {
   await using redis = await startRedis({ aof: true })
   await using place = await Workplace.open(catalog)
   const config = place.path('catalogd.yaml')
@@ -216,7 +219,9 @@ test('Redis stopped and started again: status says so, files wait, and go in aft
   expect(code).toBe(4)
   expect(stderr).toMatch(/Redis at redis:\/\/\S+ .*\nStart Redis/s)
   await redis.restart()
-  await place.untilTaken('during-1', 1)
+  await place.untilTaken('during-1', 1).catch((error: unknown) => {
+    throw new Error(daemon.stderr, { cause: error })
+  })
   expect(daemon.running).toBe(true)
   expect(daemon.stderr).toMatch(/Redis is back/)
 })
