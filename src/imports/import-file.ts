@@ -1,9 +1,11 @@
+import { dirname } from 'node:path'
 import { type BoundMapping, compileMapping, type Mapping, type MissingColumn } from '../catalog/mapping.ts'
 import { FileRefusedError } from '../lib/errors.ts'
 import { describeDialect } from '../records/describe-dialect.ts'
 import { type Judgement, judgeFile } from '../records/judge.ts'
 import { reasonColumn } from '../records/model.ts'
 import { openRejectsWriter } from '../records/rejects-writer.ts'
+import { failedDirOf, removeFailedFile } from '../sources/failed-files.ts'
 import type { AcceptLine } from '../sources/model.ts'
 import { applyRecords } from './apply-records.ts'
 import type { FeedContext } from './context.ts'
@@ -215,6 +217,10 @@ async function finish(run: Run, { held, ...ending }: Ending): Promise<ImportRepo
     ...ending,
   }
   await writeReport(reportPaths(reportsDir, accept).report, report)
+  if (accept.grownFrom !== undefined) {
+    const folder = failedDirOf(dirname(reportsDir), feed.name)
+    await removeFailedFile(folder, { claim: accept.grownFrom, name: accept.name })
+  }
   if (ending.outcome === 'refused') await archive.failFile(accept, report)
   await manifest.append([
     { kind: 'outcome', of: accept.sequence, outcome: ending.outcome, at: report.finishedAt },
