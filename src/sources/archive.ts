@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { copyFile, link, readFile, rename } from 'node:fs/promises'
+import { copyFile, link, readFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemErrorCode } from '../lib/errors.ts'
 import { claimFileName } from './claim-name.ts'
@@ -46,6 +46,21 @@ export class Archive {
   /** Where the file is now. Whether it is compressed is for the reader to find out: feeds may be, too. */
   pathOf(accept: AcceptLine): string {
     return join(this.#archiveDir, this.#manifest.archived(accept.claim)?.path ?? fileNameOf(accept))
+  }
+
+  /**
+   * What to read of an accepted file now. A compressed copy belongs to the acceptance as a whole; of the plain file,
+   * which may grow, only the bytes that were accepted do.
+   */
+  async sourceOf(accept: AcceptLine): Promise<{ path: string; bytes: number }> {
+    const path = this.pathOf(accept)
+    if (!path.endsWith(`${fileNameOf(accept)}.zst`)) return { path, bytes: accept.bytes }
+    // Whoever reads the file says it better when it is not there.
+    const bytes = await stat(path).then(
+      ({ size }) => size,
+      () => accept.bytes,
+    )
+    return { path, bytes }
   }
 
   /**
