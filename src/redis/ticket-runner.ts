@@ -24,10 +24,10 @@ interface StartOptions extends RunTicketsOptions {
 }
 
 /** A process that is blocked or cut off for longer loses its tickets to others. */
-const lockMs = 15_000
-const renewLockEveryMs = 5_000
+const lockMs = 6_000
+const renewLockEveryMs = 2_000
 /** How often tickets of processes that died are looked for. */
-const lostTicketsEveryMs = 5_000
+const lostTicketsEveryMs = 2_000
 /** A lost ticket is run again however often: it is the outbox that counts failures. */
 const lossesMax = 1_000_000
 /** How long one BZPOPMIN waits; shorter than the silence after which a connection is given up. */
