@@ -123,7 +123,7 @@ describe('the worked example of the README', () => {
     await expectOutput(check, env)
     await expectOutput(firstDiff, env)
 
-    await runCli(['load', 'products', feedFile], { env })
+    for (const argv of jsonCommands(feedFile)) await expectDocumentedFields(argv, env)
     expect(await takenIds(sandbox.url)).toEqual(['100-1', '100-2', '200-1'])
 
     const [, price = ''] = /price to `([^`]+)`/.exec(text) ?? []
@@ -152,6 +152,30 @@ async function expectOutput(block: string, env: Record<string, string>): Promise
     .map((word) => word.replace(/^\.\.\//, `${folder.path}/`))
   const { stdout } = await runCli(argv, { env })
   expect(stdout.replaceAll(`${folder.path}/`, '../')).toBe(output.join('\n'))
+}
+
+/** In this order: `load` is what the later ones show. */
+function jsonCommands(feedFile: string): string[][] {
+  const onFile = ['check', 'diff', 'load'].map((command) => [command, 'products', feedFile])
+  return [['config', 'check'], ...onFile, ['status'], ['imports'], ['dead', 'list'], ['resync']]
+}
+
+/** Every field of the JSON that the command prints stands in its part of the README, or in one that it refers to. */
+async function expectDocumentedFields(argv: readonly string[], env: Record<string, string>): Promise<void> {
+  const { stdout } = await runCli([...argv, '--json'], { env })
+  const documents = argv[0] === 'diff' ? stdout.trim().split('\n') : [stdout]
+  const fields = new Set(documents.flatMap((document) => fieldsOf(JSON.parse(document))))
+  const documented = new Set(codes(section('## Commands')).map((code) => code.replace('[]', '')))
+  expect([...fields].filter((field) => !documented.has(field))).toEqual([])
+}
+
+/** Maps from names to anything are documented as a whole. */
+const maps = new Set(['counters', 'info', 'missing'])
+
+function fieldsOf(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(fieldsOf)
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, child]) => [name, ...(maps.has(name) ? [] : fieldsOf(child))])
 }
 
 async function takenIds(url: string): Promise<string[]> {
