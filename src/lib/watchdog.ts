@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 
 /** One activity that is watched: working (must advance) or at rest (nothing to do, or waiting for something outside). */
-export interface WatchedWork {
+export interface WatchedWork extends Disposable {
   /** There is work that could be done: counts from here, unless it counts already. */
   expect(): void
   /** Something was done; the work goes on. */
@@ -24,7 +24,7 @@ interface WatchdogOptions {
  * when the event loop itself stands still.
  */
 export class Watchdog implements AsyncDisposable {
-  readonly #works = new Map<string, { working: boolean; idleTicks: number }>()
+  readonly #works = new Set<{ name: string; working: boolean; idleTicks: number }>()
   readonly #options: Required<WatchdogOptions>
   readonly #timer: NodeJS.Timeout
   readonly #heartbeat = new Int32Array(new SharedArrayBuffer(4))
@@ -36,15 +36,17 @@ export class Watchdog implements AsyncDisposable {
     this.#timer.unref()
     this.#guard = new Worker(guardSource, {
       eval: true,
+      // Not those of this process: they may say how a source is to be read.
+      execArgv: [],
       workerData: { heartbeat: this.#heartbeat, ticksMax, tickMs, pid: process.pid },
     })
     this.#guard.unref()
   }
 
-  /** Begins at rest. */
+  /** Begins at rest; disposed, it is watched no longer. */
   watch(name: string): WatchedWork {
-    const state = { working: false, idleTicks: 0 }
-    this.#works.set(name, state)
+    const state = { name, working: false, idleTicks: 0 }
+    this.#works.add(state)
     const setWorking = (working: boolean) => {
       state.working = working
       state.idleTicks = 0
@@ -52,7 +54,12 @@ export class Watchdog implements AsyncDisposable {
     const expect = () => {
       if (!state.working) setWorking(true)
     }
-    return { expect, advance: () => setWorking(true), rest: () => setWorking(false) }
+    return {
+      expect,
+      advance: () => setWorking(true),
+      rest: () => setWorking(false),
+      [Symbol.dispose]: () => void this.#works.delete(state),
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -62,10 +69,10 @@ export class Watchdog implements AsyncDisposable {
 
   #tick(): void {
     Atomics.add(this.#heartbeat, 0, 1)
-    for (const [name, state] of this.#works) {
+    for (const state of this.#works) {
       if (!state.working) continue
       state.idleTicks += 1
-      if (state.idleTicks === this.#options.ticksMax) this.#options.onStall(name)
+      if (state.idleTicks === this.#options.ticksMax) this.#options.onStall(state.name)
     }
   }
 }
