@@ -1,3 +1,4 @@
+import type { AcceptSequence } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
 import { describeError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
@@ -23,7 +24,8 @@ interface QueueOptions {
 export class ArchiveQueue implements AsyncDisposable {
   readonly #options: QueueOptions
   readonly #stop = new AbortController()
-  readonly #waiting: AcceptLine[] = []
+  /** Numbers only: there may be hundreds of thousands of small files. */
+  readonly #waiting: AcceptSequence[] = []
   #wake: () => void = () => undefined
   #running: Promise<void> | undefined
 
@@ -32,16 +34,12 @@ export class ArchiveQueue implements AsyncDisposable {
   }
 
   start(): void {
-    const { manifest } = this.#options
-    for (const accept of manifest.files()) {
-      const isDone = manifest.archived(accept.claim) !== undefined
-      if (!isDone && manifest.outcome(accept.sequence)) this.#waiting.push(accept)
-    }
+    for (const sequence of this.#options.manifest.unarchived()) this.#waiting.push(sequence)
     this.#running = this.#run()
   }
 
   add(accept: AcceptLine): void {
-    this.#waiting.push(accept)
+    this.#waiting.push(accept.sequence)
     this.#wake()
   }
 
@@ -52,29 +50,38 @@ export class ArchiveQueue implements AsyncDisposable {
   }
 
   async #run(): Promise<void> {
-    const { archive, clock, log } = this.#options
+    const { clock, log } = this.#options
     const { signal } = this.#stop
     while (!signal.aborted) {
-      const accept = this.#waiting[0]
-      if (!accept) {
+      const sequence = this.#waiting.shift()
+      if (sequence === undefined) {
         await new Promise<void>((resolve) => {
           this.#wake = resolve
         })
         continue
       }
       try {
-        const quietAt = Date.parse(accept.acceptedAt) + quietMs
-        await clock.sleep(Math.min(quietMs, Math.max(0, quietAt - clock.now())), signal)
-        await archive.archiveFile(accept, signal)
-        this.#waiting.shift()
+        await this.#archive(sequence)
       } catch (error) {
         if (signal.aborted) return
+        // To the end: one file that cannot be archived keeps none of the others waiting.
+        this.#waiting.push(sequence)
         log.warn(
-          { file: accept.name, reason: describeError(error) },
+          { import: sequence, reason: describeError(error) },
           'a file could not be archived; trying again later',
         )
         await clock.sleep(retryAfterMs, signal).catch(() => undefined)
       }
     }
+  }
+
+  async #archive(sequence: AcceptSequence): Promise<void> {
+    const { archive, manifest, clock } = this.#options
+    const { signal } = this.#stop
+    const accept = manifest.file(sequence)
+    if (!accept) return
+    const quietAt = Date.parse(accept.acceptedAt) + quietMs
+    await clock.sleep(Math.min(quietMs, Math.max(0, quietAt - clock.now())), signal)
+    await archive.archiveFile(accept, signal)
   }
 }

@@ -1,6 +1,8 @@
 import { dirname } from 'node:path'
 import { type BoundMapping, compileMapping, type Mapping, type MissingColumn } from '../catalog/mapping.ts'
+import type { AcceptSequence } from '../lib/brand.ts'
 import { FileRefusedError } from '../lib/errors.ts'
+import type { WriterChunk } from '../outbox/writer.ts'
 import { describeDialect } from '../records/describe-dialect.ts'
 import { type Judgement, judgeFile } from '../records/judge.ts'
 import { reasonColumn } from '../records/model.ts'
@@ -13,12 +15,13 @@ import { type Held, parseHeld, reasonToHold } from './held.ts'
 import type { ImportTurn } from './import-turns.ts'
 import { ImportProgress } from './progress.ts'
 import { applyRemovals, findRemovals } from './removals.ts'
-import { type ImportReport, ProblemCollector, reportPaths, writeReport } from './report.ts'
+import { type ImportReport, ProblemCollector, readReport, reportPaths, writeReport } from './report.ts'
 import { emptyTally, type Tally, tallyNames } from './tally.ts'
 
 interface Run {
   context: FeedContext
   accept: AcceptLine
+  approvedBy: AcceptSequence | undefined
   path: string
   /** To be read; fewer than were accepted when the archive holds the file compressed. */
   bytes: number
@@ -34,12 +37,12 @@ type Ending = Partial<ImportReport> & Pick<ImportReport, 'outcome'> & { held?: H
 /**
  * Imports one accepted file: judges it whole, applies its records chunk by chunk, then what it no longer names.
  * Refused files are set aside, held ones wait for the operator. Safe to repeat from the start at any point.
- * `approved`: the operator accepted that mapped columns are gone.
+ * `approvedBy`: the decision by which the operator accepted that mapped columns are gone; it is carried out with this.
  */
 export async function importFile(
   context: FeedContext,
   accept: AcceptLine,
-  { approved = false } = {},
+  { approvedBy }: { approvedBy?: AcceptSequence } = {},
 ): Promise<ImportReport> {
   const { clock, archive } = context
   const source = await archive.sourceOf(accept)
@@ -47,22 +50,23 @@ export async function importFile(
   const run: Run = {
     context,
     accept,
+    approvedBy,
     ...source,
     turn,
     startedMs: clock.monotonic(),
     problems: new ProblemCollector(),
     progress: new ImportProgress({ ...accept, bytes: source.bytes }, clock),
   }
-  return await finish(run, await decide(run, approved))
+  return await finish(run, await decide(run))
 }
 
-async function decide(run: Run, approved: boolean): Promise<Ending> {
-  const { context, accept } = run
+async function decide(run: Run): Promise<Ending> {
+  const { context, accept, approvedBy } = run
   try {
     const mapping = compileMapping({ feed: context.feed, mode: accept.mode })
     const judgement = await judge(run, mapping)
     const { columns } = judgement
-    const binding = approved ? mapping.bindLeniently(columns) : mapping.bind(columns)
+    const binding = approvedBy === undefined ? mapping.bind(columns) : mapping.bindLeniently(columns)
     return binding.kind === 'bound'
       ? await applyFile(run, judgement, binding.bound)
       : holdFile(run, judgement, binding.missingColumns)
@@ -196,8 +200,8 @@ async function removeMissing(run: Run, judgement: Judgement, ending: Ending): Pr
 
 /** Writes down the outcome: Redis first (applied), then the manifest and the report, which a repeat writes again. */
 async function finish(run: Run, { held, ...ending }: Ending): Promise<ImportReport> {
-  const { context, accept, problems, startedMs } = run
-  const { clock, feed, writer, manifest, archive, reportsDir } = context
+  const { context, accept, approvedBy, problems, startedMs } = run
+  const { clock, feed, work, signal, manifest, archive, reportsDir } = context
   const report: ImportReport = {
     sequence: accept.sequence,
     feed: feed.name,
@@ -221,19 +225,44 @@ async function finish(run: Run, { held, ...ending }: Ending): Promise<ImportRepo
     const folder = failedDirOf(dirname(reportsDir), feed.name)
     await removeFailedFile(folder, { claim: accept.grownFrom, name: accept.name })
   }
-  if (ending.outcome === 'refused') await archive.failFile(accept, report)
+  if (ending.outcome === 'refused') {
+    await archive.failFile(accept, report, { onPart: () => work.advance(), signal })
+  }
   await manifest.append([
     { kind: 'outcome', of: accept.sequence, outcome: ending.outcome, at: report.finishedAt },
   ])
-  const decidesMissing = ending.removals !== undefined
+  const decidesHeld = held !== undefined || ending.removals !== undefined || approvedBy !== undefined
+  await settle(context, {
+    accept,
+    applied: approvedBy ?? accept.sequence,
+    ...(decidesHeld ? { held: { feed: feed.name, value: held && JSON.stringify(held) } } : {}),
+  })
+  return report
+}
+
+/** A refused file whose outcome stands in the manifest, but not in Redis. Its report is there, unless somebody removed it. */
+export async function passRefused(
+  context: FeedContext,
+  accept: AcceptLine,
+): Promise<ImportReport | undefined> {
+  await settle(context, { accept, applied: accept.sequence })
+  return readReport(reportPaths(context.reportsDir, accept).report)
+}
+
+interface Settling extends Pick<WriterChunk, 'held'> {
+  accept: AcceptLine
+  applied: AcceptSequence
+}
+
+/** Nothing of the import is left to do. */
+async function settle({ feed, writer }: FeedContext, { accept, applied, ...held }: Settling): Promise<void> {
   await writer.update([], () => ({
     writes: [],
-    applied: { scope: feed.name, sequence: accept.sequence },
+    applied: { scope: feed.name, sequence: applied },
     progress: { feed: feed.name, value: undefined },
     forgetCounts: { sequence: accept.sequence, names: tallyNames },
-    ...(held || decidesMissing ? { held: { feed: feed.name, value: held && JSON.stringify(held) } } : {}),
+    ...held,
   }))
-  return report
 }
 
 async function readTally({ connection, keys }: FeedContext, sequence: number): Promise<Tally> {

@@ -5,10 +5,11 @@ import type { Manifest } from '../sources/manifest.ts'
 import type { AcceptLine, DecisionLine } from '../sources/model.ts'
 import type { FeedContext, ImportContext } from './context.ts'
 import { parseHeld } from './held.ts'
-import { importFile } from './import-file.ts'
+import { importFile, passRefused } from './import-file.ts'
 import { ImportTurns } from './import-turns.ts'
 import { applyRemovals } from './removals.ts'
 import type { ImportReport } from './report.ts'
+import { tallyNames } from './tally.ts'
 
 /** What becomes of the catalog in accept order: a file to import, or a decision to carry out. */
 export type ImportStep = AcceptLine | DecisionLine
@@ -61,7 +62,7 @@ export class Importer {
   /** One feed's steps, or the decisions about the catalog (`*`), one after another. */
   async #runScope(context: ImportContext, scope: FeedConfig | '*'): Promise<void> {
     const name = scope === '*' ? '*' : scope.name
-    const work = this.#options.watchdog.watch(`importing ${name}`)
+    using work = this.#options.watchdog.watch(`importing ${context.catalog.name} ${name}`)
     const feedContext = scope === '*' ? undefined : { ...context, feed: scope, work, turns: this.#turns }
     const { signal, connection, keys } = context
     const cursor = { sequence: Number((await connection.hget(keys.applied, name)) ?? 0) as AcceptSequence }
@@ -80,20 +81,21 @@ export class Importer {
         else await this.#runCatalogStep(context, step as DecisionLine)
       }
     } finally {
-      work.rest()
       this.#wakers.delete(wakeUp.wake)
     }
   }
 
   async #runFeedStep(context: FeedContext, step: ImportStep): Promise<void> {
-    if (step.kind === 'decision') return decideHeld(context, step)
-    const { manifest, writer, log } = context
+    const { onImported } = this.#options
+    if (step.kind === 'decision') return decideHeld(context, step, onImported)
+    const { manifest, log } = context
     if (manifest.outcome(step.sequence)?.outcome === 'refused') {
-      await writer.update([], () => ({ writes: [], applied: { scope: step.feed, sequence: step.sequence } }))
+      const report = await passRefused(context, step)
+      if (report) onImported(report, step)
       return
     }
     log.info({ feed: step.feed, file: step.name, sequence: step.sequence, bytes: step.bytes }, 'importing')
-    this.#options.onImported(await importFile(context, step), step)
+    onImported(await importFile(context, step), step)
   }
 
   async #runCatalogStep({ writer }: ImportContext, step: DecisionLine): Promise<void> {
@@ -104,7 +106,7 @@ export class Importer {
 
 /** The next step of a scope; lines of others are passed for good, so that an idle feed does not read them again. */
 function nextStep(manifest: Manifest, scope: FeedName | '*', cursor: { sequence: AcceptSequence }) {
-  for (const step of manifest.after(cursor.sequence)) {
+  for (const step of manifest.after(cursor.sequence, scope)) {
     cursor.sequence = step.sequence
     if (scopeOf(step, (sequence) => manifest.file(sequence)?.feed) === scope) return step
   }
@@ -121,33 +123,47 @@ function scopeOf(
 }
 
 /** Approve or discard: acts only on what is still held of that very import. */
-async function decideHeld(context: FeedContext, step: DecisionLine): Promise<void> {
+async function decideHeld(
+  context: FeedContext,
+  step: DecisionLine,
+  onImported: ImporterOptions['onImported'],
+): Promise<void> {
   const { feed, connection, keys, writer, manifest, log } = context
   if (step.decision !== 'approve' && step.decision !== 'discard') return
+  const applied = { scope: feed.name, sequence: step.sequence }
   const held = parseHeld(await connection.hget(keys.held, feed.name))
-  const done = {
-    writes: [],
-    applied: { scope: feed.name, sequence: step.sequence },
-    held: { feed: feed.name, value: undefined },
-    heldIds: { feed: feed.name, clear: true },
-  }
   if (held?.sequence !== step.import) {
     log.warn({ feed: feed.name, import: step.import }, 'nothing of this import is held any more')
-    await writer.update([], () => ({ writes: [], applied: done.applied }))
+    await writer.update([], () => ({ writes: [], applied }))
     return
   }
-  if (step.decision === 'approve' && held.kind === 'removals') await applyRemovals(context, held.sequence)
-  const accept = manifest.file(step.import)
-  if (step.decision === 'approve' && held.kind === 'file' && accept) {
-    const later = [...manifest.after(step.import)].some(
-      (line) => line.kind === 'accept' && line.feed === feed.name && line.sequence < step.sequence,
-    )
-    if (later)
-      log.warn({ feed: feed.name, file: held.file }, 'a later file was imported: drop the held file again')
-    else await importFile(context, accept, { approved: true })
+  const isApproved = step.decision === 'approve'
+  const accept = isApproved && held.kind === 'file' ? manifest.file(step.import) : undefined
+  if (accept && !isFollowed(manifest, accept, step.sequence)) {
+    // It may hold removals in its turn: those are for another decision, so nothing held is touched afterwards.
+    onImported(await importFile(context, accept, { approvedBy: step.sequence }), accept)
+    return
   }
-  await writer.update([], () => done)
+  if (accept)
+    log.warn({ feed: feed.name, file: held.file }, 'a later file was imported: drop the held file again')
+  if (isApproved && held.kind === 'removals') await applyRemovals(context, held.sequence)
+  await writer.update([], () => ({
+    writes: [],
+    applied,
+    held: { feed: feed.name, value: undefined },
+    heldIds: { feed: feed.name, clear: true },
+    forgetCounts: { sequence: held.sequence, names: tallyNames },
+  }))
   context.onOffered()
+}
+
+/** Whether another file of the feed was accepted after this one, before the decision. */
+function isFollowed(manifest: Manifest, { feed, sequence }: AcceptLine, until: AcceptSequence): boolean {
+  for (const line of manifest.after(sequence, feed)) {
+    if (line.sequence >= until) return false
+    if (line.kind === 'accept') return true
+  }
+  return false
 }
 
 /** Sleeps until woken; a wake-up that comes while nobody sleeps is not lost. */

@@ -1,11 +1,11 @@
-import { constants } from 'node:fs'
-import { copyFile, link, readFile, rename, stat } from 'node:fs/promises'
+import { link, readFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemErrorCode } from '../lib/errors.ts'
 import { claimFileName } from './claim-name.ts'
 import { compressContent, hashContent, startsCompressed } from './compress.ts'
 import {
   copyDurably,
+  copyInParts,
   linkUnsupported,
   makeFolder,
   removeIfPresent,
@@ -86,7 +86,11 @@ export class Archive {
    * Puts a copy of a refused file under `failed/<feed>/`, with `report` as `<name>.report.json` beside it; the archive
    * keeps the original. On a full disk the report stands alone. Safe to repeat. Returns the path of the report.
    */
-  async failFile(accept: AcceptLine, report: object): Promise<string> {
+  async failFile(
+    accept: AcceptLine,
+    report: object,
+    copying: { onPart?: () => void; signal?: AbortSignal } = {},
+  ): Promise<string> {
     const dir = join(this.#failedDir, encodeURIComponent(accept.feed))
     await makeFolder(dir)
     const name = await freeName(dir, accept)
@@ -95,7 +99,7 @@ export class Archive {
     const path = join(dir, isRecompressed ? `${name}.zst` : name)
     try {
       // Not a link: an editor that corrects the copy must not change the archive.
-      await copyFile(source, path, constants.COPYFILE_FICLONE)
+      await copyInParts(source, path, copying)
     } catch (error) {
       if (!isFull(error)) throw error
       await removeIfPresent(path)

@@ -18,8 +18,10 @@ export interface ManifestView {
   unfinished(feed?: FeedName): Iterable<AcceptLine>
   archived(claim: ClaimId): ArchiveLine | undefined
   decisions(): readonly DecisionLine[]
-  /** Files and decisions after a sequence, in order. 0: all. */
-  after(sequence: AcceptSequence | 0): Iterable<AcceptLine | DecisionLine>
+  /** Files with an outcome whose content is not archived yet, in accept order. */
+  unarchived(): Iterable<AcceptSequence>
+  /** Decisions and files after a sequence, in order. 0: all. `of`: of files, only those of a feed; `*`: none. */
+  after(sequence: AcceptSequence | 0, of?: FeedName | '*'): Iterable<AcceptLine | DecisionLine>
 }
 
 /** No line of a file is as long; decisions may be. */
@@ -128,9 +130,19 @@ export class ManifestIndex implements ManifestView {
     return this.#grownBytes.get(accept.claim) ?? accept.bytes
   }
 
-  *after(sequence: AcceptSequence | 0): Iterable<AcceptLine | DecisionLine> {
+  *unarchived(): Iterable<AcceptSequence> {
+    for (let sequence = 1; sequence <= this.#last; sequence++) {
+      if (this.#outcomes.get(sequence) && !this.#archives.get(sequence)) yield sequence as AcceptSequence
+    }
+  }
+
+  /** Reads no line from the disk that is not asked for: it may pass over millions of files of others. */
+  *after(sequence: AcceptSequence | 0, of?: FeedName | '*'): Iterable<AcceptLine | DecisionLine> {
+    const wanted = of === undefined ? undefined : (this.#feeds.get(of as FeedName) ?? -1)
     for (let next = sequence + 1; next <= this.#last; next++) {
-      const line = this.#decisions.get(next as AcceptSequence) ?? this.file(next as AcceptSequence)
+      const decision = this.#decisions.get(next as AcceptSequence)
+      if (!decision && wanted !== undefined && this.#feedOf.get(next) !== wanted) continue
+      const line = decision ?? this.file(next as AcceptSequence)
       if (line) yield line
     }
   }

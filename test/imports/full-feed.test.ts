@@ -149,6 +149,26 @@ test('a mapped column that is gone holds the file; approving imports what is the
   expect(await box.document('a')).toMatchObject({ price: 1, brand: 'Other' })
 })
 
+test('approving a file without all columns does not approve the removals that it then holds', async () => {
+  await using box = await openImports(`products:
+  drop: ./drop
+  missing: { atMost: 10% }
+  fields: { product_id: sku, name: name, url: link, image_url: link, availability: { value: InStock }, price: Price, price_currency_code: { value: EUR } }`)
+  const rows = ['a', 'b', 'c'].map((id) => `${id},${id},https://s.example/${id},1`)
+  await box.import('products', `sku,name,link,Price\n${rows.join('\n')}\n`)
+  const report = await box.import('products', 'sku,name,link\na,New,https://s.example/a\n')
+  expect(report).toMatchObject({ outcome: 'held' })
+  await box.approve(report.sequence, 'products')
+  expect(await box.document('a')).toMatchObject({ name: 'New', price: 1 })
+  expect(await box.document('b')).toMatchObject({ availability: 'InStock' })
+  const held = JSON.parse((await box.redis.hget(box.keys.held, 'products')) ?? 'null')
+  expect(held).toMatchObject({ kind: 'removals', sequence: report.sequence, missing: 2, of: 3 })
+  await box.approve(report.sequence, 'products')
+  expect(await box.document('b')).toMatchObject({ availability: 'OutOfStock' })
+  expect(await box.redis.hlen(box.keys.held)).toBe(0)
+  expect(await box.redis.hlen(box.keys.counts)).toBe(0)
+})
+
 test('a file without the id column, or cut off inside a quoted cell, is refused whole', async () => {
   await using box = await openImports(products)
   const noId = await box.import('products', 'name,price\nA,1\n')

@@ -134,6 +134,22 @@ describe('refused files', () => {
     expect(await readFile(archive.pathOf(accept), 'utf8')).toBe('bad')
   })
 
+  it('are copied in parts that count as progress, and the copying of a large one can be ended', async () => {
+    await using context = await opened()
+    const { archive, stateDir } = context
+    const content = randomBytes(3 * 1024 * 1024 + 1)
+    const accept = await context.accept('a.csv', content)
+    let parts = 0
+    const stop = new AbortController()
+    const copying = { onPart: () => void parts++, signal: stop.signal }
+    await archive.failFile(accept, {}, copying)
+    expect(await readFile(join(stateDir, 'failed', 'products', 'a.csv'))).toEqual(content)
+    // One step where the file system clones files.
+    if (parts > 0) expect(parts).toBe(4)
+    stop.abort()
+    if (parts > 0) await expect(archive.failFile(accept, {}, copying)).rejects.toThrow('aborted')
+  })
+
   it('of one name are kept apart', async () => {
     await using context = await opened()
     const { archive, stateDir } = context

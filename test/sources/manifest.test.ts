@@ -72,11 +72,23 @@ describe('manifest', () => {
     expect(manifest.archived('c1')?.path).toBe('x/c1')
     expect(manifest.archived('c2')).toBeUndefined()
     expect(manifest.decisions().map(({ request }) => request)).toEqual(['r1', 'r2'])
-    expect([...manifest.after(1 as AcceptSequence)].map(({ kind, sequence }) => [kind, sequence])).toEqual([
+    const linesAfter = (of?: FeedName | '*') =>
+      [...manifest.after(1 as AcceptSequence, of)].map(({ kind, sequence }) => [kind, sequence])
+    const decisions = [
+      ['decision', 2],
+      ['decision', 4],
+    ]
+    expect(linesAfter()).toEqual([
       ['decision', 2],
       ['accept', 3],
       ['decision', 4],
     ])
+    expect(linesAfter('stock' as FeedName)).toEqual(linesAfter())
+    expect(linesAfter('products' as FeedName)).toEqual(decisions)
+    expect(linesAfter('*')).toEqual(decisions)
+    expect([...manifest.unarchived()]).toEqual([])
+    await manifest.append([{ kind: 'outcome', of: 3 as AcceptSequence, outcome: 'held', at }])
+    expect([...manifest.unarchived()]).toEqual([3])
   })
 
   it('writes a claim and a request once', async () => {
