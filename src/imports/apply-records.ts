@@ -9,7 +9,6 @@ import type { ImportTurn } from './import-turns.ts'
 import { planChunk } from './plan-chunk.ts'
 import type { ImportProgress } from './progress.ts'
 import type { ProblemCollector } from './report.ts'
-import { emptyTally, type Tally } from './tally.ts'
 
 export interface ApplyOptions {
   context: FeedContext
@@ -26,9 +25,14 @@ export interface ApplyOptions {
   hasHeld: boolean
 }
 
+/** Counted anew by each pass over the file, unlike changes, of which a repeated pass finds only the rest. */
 export interface Applied {
   /** Records that were applied and changed nothing. */
   unchanged: number
+  /** Records that a later one with the same id replaces. */
+  superseded: number
+  /** Products that miss required fields. */
+  incomplete: number
 }
 
 /** The second pass: each batch of records is one transaction. Safe to repeat from the first record. */
@@ -38,12 +42,11 @@ export async function applyRecords(options: ApplyOptions): Promise<Applied> {
   const { dialect, columns } = judgement
   const { recordBytes } = context.feed.format
   const source = { path, name, bytes, dialect, columns, recordBytes, signal: context.signal }
-  const applied: Applied = { unchanged: 0 }
+  const applied: Applied = { unchanged: 0, superseded: 0, incomplete: 0 }
   // One transaction is under way while the next batch is parsed and mapped.
   let running: Promise<void> = Promise.resolve()
   try {
     for await (const batch of readRecords(source)) {
-      const superseded = { count: 0 }
       const patches: ProductPatch[] = []
       for (const rejected of batch.rejected) {
         options.problems.add(rejected.issues)
@@ -52,7 +55,7 @@ export async function applyRecords(options: ApplyOptions): Promise<Applied> {
       for (const record of batch.records) {
         const { patch, issues } = options.mapping.map(record)
         if (patch && !judgement.ids.isLast(patch.productId, record.record)) {
-          superseded.count += 1
+          applied.superseded += 1
           continue
         }
         options.problems.add(issues)
@@ -65,7 +68,7 @@ export async function applyRecords(options: ApplyOptions): Promise<Applied> {
         bytesRead: batch.bytesRead,
         records: batch.records.length,
       })
-      running = applyBatch({ ...options, patches, superseded: superseded.count, progressJson, applied })
+      running = applyBatch({ ...options, patches, progressJson, applied })
       running.catch(() => undefined)
       await options.turn.take()
     }
@@ -78,7 +81,6 @@ export async function applyRecords(options: ApplyOptions): Promise<Applied> {
 
 interface Batch extends ApplyOptions {
   patches: readonly ProductPatch[]
-  superseded: number
   /** JSON, when it is time to write it down. */
   progressJson: string | undefined
   applied: Applied
@@ -94,10 +96,10 @@ async function applyBatch(batch: Batch): Promise<void> {
     const plan = planChunk({ steps, stored, feed: feed.name, ranks, urgent: catalog.urgent })
     offered = plan.changes.length > 0 || accept.resend === true
     applied.unchanged += patches.length - plan.writes.length
-    const add: Tally = { ...emptyTally(), ...plan.tally, superseded: batch.superseded }
+    applied.incomplete += plan.tally.incomplete
     return {
       writes: plan.writes,
-      counts: { sequence: accept.sequence, add },
+      counts: { sequence: accept.sequence, add: { ...plan.tally, incomplete: 0 } },
       ...(accept.resend ? { echoes: ids } : {}),
       ...(batch.hasHeld ? { heldIds: { feed: feed.name, remove: ids } } : {}),
       ...(batch.progressJson === undefined

@@ -9,7 +9,7 @@ import { reasonColumn } from '../records/model.ts'
 import { openRejectsWriter } from '../records/rejects-writer.ts'
 import { failedDirOf, removeFailedFile } from '../sources/failed-files.ts'
 import type { AcceptLine } from '../sources/model.ts'
-import { applyRecords } from './apply-records.ts'
+import { type Applied, applyRecords } from './apply-records.ts'
 import type { FeedContext } from './context.ts'
 import { type Held, parseHeld, reasonToHold } from './held.ts'
 import type { ImportTurn } from './import-turns.ts'
@@ -32,7 +32,8 @@ interface Run {
 }
 
 /** How an import ends, before it is written down. */
-type Ending = Partial<ImportReport> & Pick<ImportReport, 'outcome'> & { held?: Held }
+type Ending = Partial<ImportReport> &
+  Pick<ImportReport, 'outcome'> & { held?: Held; counted?: Pick<Applied, 'superseded' | 'incomplete'> }
 
 /**
  * Imports one accepted file: judges it whole, applies its records chunk by chunk, then what it no longer names.
@@ -156,11 +157,12 @@ async function applyFile(run: Run, judgement: Judgement, mapping: BoundMapping):
     progress,
     hasHeld,
   }
-  const { unchanged } = await applyRecords(options)
+  const { unchanged, ...counted } = await applyRecords(options)
   const ending: Ending = {
     ...describeJudgement(judgement),
     outcome: 'imported',
     unchanged,
+    counted,
     ...(rejects.count > 0 ? { rejectsFile: paths.rejects } : {}),
   }
   const countsMissing =
@@ -199,7 +201,7 @@ async function removeMissing(run: Run, judgement: Judgement, ending: Ending): Pr
 }
 
 /** Writes down the outcome: Redis first (applied), then the manifest and the report, which a repeat writes again. */
-async function finish(run: Run, { held, ...ending }: Ending): Promise<ImportReport> {
+async function finish(run: Run, { held, counted, ...ending }: Ending): Promise<ImportReport> {
   const { context, accept, approvedBy, problems, startedMs } = run
   const { clock, feed, work, signal, manifest, archive, reportsDir } = context
   const report: ImportReport = {
@@ -215,7 +217,7 @@ async function finish(run: Run, { held, ...ending }: Ending): Promise<ImportRepo
     rejected: problems.rejected,
     warned: problems.warned,
     unchanged: 0,
-    changes: await readTally(context, accept.sequence),
+    changes: { ...(await readTally(context, accept.sequence)), ...counted },
     warnings: [],
     problems: problems.summaries(),
     ...ending,

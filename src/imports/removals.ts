@@ -52,7 +52,11 @@ export async function applyRemovals(context: FeedContext, sequence: number): Pro
         ranks: of.ranks,
         urgent: of.catalog.urgent,
       })
-      return { writes, heldIds: { feed: feed.name, remove: ids }, counts: { sequence, add: tally } }
+      return {
+        writes,
+        heldIds: { feed: feed.name, remove: ids },
+        counts: { sequence, add: { ...tally, incomplete: 0 } },
+      }
     })
   }
 }

@@ -129,6 +129,16 @@ test('of several records with one id the last counts', async () => {
   expect(await box.document('a')).toMatchObject({ price: 3 })
 })
 
+test('a repeated pass counts changes of the first one, and what it meets again only once', async () => {
+  await using box = await openImports(products)
+  await box.import('products', feed(row('a', { price: '1' })))
+  // Of a pass that was cut off.
+  await box.redis.hset(box.keys.counts, { '2:added': 5, '2:superseded': 5, '2:incomplete': 5 })
+  const rows = [row('a'), row('b'), row('a', { price: '3' })]
+  const report = await box.import('products', feed(...rows))
+  expect(report.changes).toMatchObject({ added: 6, changed: 1, superseded: 1, incomplete: 0 })
+})
+
 test('a mapped column that is gone holds the file; approving imports what is there', async () => {
   await using box = await openImports(`products:
   drop: ./drop
