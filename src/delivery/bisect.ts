@@ -22,6 +22,21 @@ export function halveByCount(part: Part): Part[] {
   return cut(part, Math.ceil(part.length / 2))
 }
 
+/**
+ * The same products in any order. Neighbours in a feed often share a fault, and twenty of them refused one after another
+ * would look like an endpoint that refuses everything.
+ */
+export function shuffle(part: Part, random: () => number): Part {
+  const shuffled = [...part]
+  for (let last = shuffled.length - 1; last > 0; last--) {
+    const other = Math.floor(random() * (last + 1))
+    const product = shuffled[last] as ClaimedProduct
+    shuffled[last] = shuffled[other] as ClaimedProduct
+    shuffled[other] = product
+  }
+  return shuffled
+}
+
 /** Two parts of about equal bytes, neither of them empty. */
 export function halveByBytes(part: Part): Part[] {
   const half = partBytes(part) / 2

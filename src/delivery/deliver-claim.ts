@@ -1,5 +1,13 @@
 import type { Claim, ClaimedProduct, Refusal, ReleaseOutcome } from '../outbox/model.ts'
-import { halveByBytes, halveByCount, largestSingleBytes, type Part, packParts, partBytes } from './bisect.ts'
+import {
+  halveByBytes,
+  halveByCount,
+  largestSingleBytes,
+  type Part,
+  packParts,
+  partBytes,
+  shuffle,
+} from './bisect.ts'
 import type { Verdict } from './classify.ts'
 import type { DeliveryContext } from './context.ts'
 import { type CallResult, deliverCall } from './deliver-call.ts'
@@ -116,7 +124,7 @@ class ClaimDelivery {
       }
       case 'bisect':
         if (part.length === 1) return this.#refuseSingle(part, verdict.description, result)
-        this.#parts.push(...halveByCount(part).reverse())
+        this.#parts.push(...halveByCount(shuffle(part, this.#context.random)))
         return true
       case 'split':
         return this.#split(part, result)

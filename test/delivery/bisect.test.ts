@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { halveByBytes, halveByCount, packParts, partBytes } from '../../src/delivery/bisect.ts'
+import { halveByBytes, halveByCount, packParts, partBytes, shuffle } from '../../src/delivery/bisect.ts'
 import type { ProductId } from '../../src/lib/brand.ts'
 import { digestDocument } from '../../src/outbox/digest.ts'
 import { document, openHarness } from './harness.ts'
@@ -30,6 +30,21 @@ test('halves and packed parts hold every product once, in order, and none is emp
         if (each.length > 1) expect(partBytes(each)).toBeLessThanOrEqual(limit)
       }
     }),
+  )
+})
+
+test('a shuffled part holds every product once', () => {
+  fc.assert(
+    fc.property(
+      fc.nat(60),
+      fc.infiniteStream(fc.double({ min: 0, max: 0.999, noNaN: true })),
+      (length, numbers) => {
+        const part = toPart(Array.from({ length }, () => 1))
+        const shuffled = shuffle(part, () => numbers.next().value)
+        const names = (products: typeof shuffled) => products.map(({ productId }) => productId).sort()
+        expect(names(shuffled)).toEqual(names(part))
+      },
+    ),
   )
 })
 
