@@ -19,10 +19,11 @@ local learned = tonumber(state[4])
 if learned and learned < bodyBytesMax then bodyBytesMax = learned end
 
 -- Rate of calls over all processes (GCRA): urgent claims may run a little ahead, so that a backlog that uses up the
--- rate does not keep them waiting.
+-- rate does not keep them waiting. No further ahead than that, also when the clock of Redis was set back.
 local intervalMs = 1000 / callsPerSecond
-local ahead = mode == 'urgent' and math.ceil(callsPerSecond / 10) + 1 or 1
-local tat = math.max(tonumber(state[2]) or 0, now)
+local urgentAhead = math.ceil(callsPerSecond / 10) + 1
+local ahead = mode == 'urgent' and urgentAhead or 1
+local tat = math.min(math.max(tonumber(state[2]) or 0, now), now + (urgentAhead + 1) * intervalMs)
 local rateMs = tat - ahead * intervalMs - now
 if rateMs > 0 then return { 'wait', math.ceil(rateMs) } end
 

@@ -15,7 +15,10 @@ export class OpenClaims {
     this.#bound.delete(token)
   }
 
-  /** Settles products part by part; `last` is 1 for the part that settles the claim's last product. */
+  /**
+   * Settles products part by part; `last` is 1 for the part that settles the claim's last product. Failing ends it: what
+   * was settled is not known then, and the lease runs out.
+   */
   async settle<T extends { productId: ProductId }>(
     token: string,
     products: readonly T[],
@@ -25,7 +28,12 @@ export class OpenClaims {
     for (const part of partsOf(products)) {
       for (const { productId } of part) bound?.delete(productId)
       const done = bound?.size === 0
-      await settlePart(part, done ? '1' : '0')
+      try {
+        await settlePart(part, done ? '1' : '0')
+      } catch (error) {
+        this.#bound.delete(token)
+        throw error
+      }
       if (done) this.#bound.delete(token)
     }
   }

@@ -194,11 +194,11 @@ export class RedisOutbox implements DeliveryOutbox {
 
   /** Reads the claimed documents; one that no longer fits because it grew since the claim goes back at once. */
   async #openClaim(token: string, ids: readonly ProductId[], bodyBytesMax: number): Promise<Claim> {
-    this.#open.add(token, ids)
     const products: ClaimedProduct[] = []
     const unfit: ProductId[] = []
     let bodyBytes = 1
     const documents = await this.#connection.hmgetBuffer(this.#keys.documents, ...ids)
+    this.#open.add(token, ids)
     ids.forEach((productId, index) => {
       const document = documents[index]
       const fits = document && bodyBytes + document.length + 1 <= bodyBytesMax

@@ -22,7 +22,9 @@ end
 for i = 6, #ARGV, 3 do
   local id, digest, reason = ARGV[i], ARGV[i + 1], ARGV[i + 2]
   local claim = redis.call('HGET', claimed, id)
-  if claim and string.match(claim, '^(%S+)') == token then
+  local holder, began
+  if claim then holder, began = string.match(claim, '^(%S+) (%S+)') end
+  if holder == token then
     redis.call('HDEL', claimed, id)
     local wanted = redis.call('HGET', pending, id)
     if wanted and wanted ~= digest then
@@ -30,7 +32,9 @@ for i = 6, #ARGV, 3 do
     else
       redis.call('HSET', dead, id, digest .. reason)
       redis.call('HSET', pending, id, digest)
-      redis.call('ZREM', echoes, id)
+      -- An echo that is not due yet stays: an earlier call may still take effect after an edit that is undone was sent.
+      local echo = redis.call('ZSCORE', echoes, id)
+      if echo and tonumber(echo) <= tonumber(began) then redis.call('ZREM', echoes, id) end
       redis.call('HINCRBY', counters, 'refused', 1)
       leaveLanes(id)
       if unnamed == '1' then redis.call('RPUSH', refusals, id) end

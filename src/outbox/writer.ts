@@ -60,17 +60,16 @@ export class CatalogWriter implements AsyncDisposable {
     this.#delays = options.delays
   }
 
-  /** Takes over from whoever wrote before: their next transaction fails. */
+  /** Takes over from whoever wrote before: their next transaction fails. The connection is the writer's from now on. */
   static async open(options: WriterOptions): Promise<CatalogWriter> {
     const writer = new CatalogWriter(options)
-    const { writer: key } = options.keys
-    await options.connection.watch(key)
-    const before = await options.connection.get(key)
-    writer.#position = Number(before?.split(':')[1] ?? 0) + 1
-    const answer = await options.connection.multi().set(key, writer.#mark()).exec()
-    if (!answer)
-      throw new WriterLostError('writer-lost', 'another process took over writing at the same moment')
-    return writer
+    try {
+      await writer.#takeOver()
+      return writer
+    } catch (error) {
+      options.connection.disconnect()
+      throw error
+    }
   }
 
   /**
@@ -94,6 +93,16 @@ export class CatalogWriter implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#tail
     this.#connection.disconnect()
+  }
+
+  async #takeOver(): Promise<void> {
+    const { writer: key } = this.#keys
+    await this.#connection.watch(key)
+    const before = await this.#connection.get(key)
+    this.#position = Number(before?.split(':')[1] ?? 0) + 1
+    const answer = await this.#connection.multi().set(key, this.#mark()).exec()
+    if (!answer)
+      throw new WriterLostError('writer-lost', 'another process took over writing at the same moment')
   }
 
   async #update(

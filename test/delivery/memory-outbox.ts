@@ -264,6 +264,7 @@ export class MemoryOutbox implements DeliveryOutbox {
     for (const refusal of refusals) {
       const entry = this.#bound(token, refusal.productId)
       if (!entry) continue
+      const { beganAt = 0 } = entry.claim ?? {}
       entry.claim = undefined
       if (!refusal.digest.equals(digestDocument(entry.document))) {
         enter(entry, 'new', this.#clock.now())
@@ -271,7 +272,7 @@ export class MemoryOutbox implements DeliveryOutbox {
       }
       entry.dead = refusal
       entry.lane = undefined
-      entry.echoAt = undefined
+      if (entry.echoAt !== undefined && entry.echoAt <= beganAt) entry.echoAt = undefined
       buried.push(refusal.productId)
     }
     this.#endWhenSettled(token)

@@ -207,6 +207,27 @@ test('a refused product is a dead letter until a newer document comes', async ()
   expect(idsOf(await box.claim())).toEqual(['a'])
 })
 
+test('an unknown outcome is echoed even when the product is refused before the horizon and its edit is undone', async () => {
+  await using box = await openHarness()
+  await box.put('a', '1')
+  const first = await box.claim()
+  await box.outbox.acknowledge(first.token, first.products)
+  await box.put('a', '2', 'urgent')
+  await box.outbox.release((await box.claim()).token, ['a' as ProductId], 'unknown')
+  const refused = await box.claim()
+  const refusal = { status: 400, requestId: undefined, reason: 'no' }
+  await box.outbox.reject(
+    refused.token,
+    refused.products.map((product) => ({ ...product, ...refusal })),
+  )
+  await box.put('a', '1', 'urgent')
+  const undone = await box.claim()
+  await box.outbox.acknowledge(undone.token, undone.products)
+  expect(await box.lanesOf('a')).toEqual(['echoes'])
+  await box.makeDue('echoes', 'a')
+  expect(idsOf(await box.claim())).toEqual(['a'])
+})
+
 test('a product whose document changed while the old one was refused is not buried', async () => {
   await using box = await openHarness()
   await box.put('a', '1')
@@ -261,6 +282,16 @@ test('the rate of calls holds over all claims; urgent ones may run a little ahea
   expect(kinds.slice(0, 2)).toEqual(['claimed', 'claimed'])
   expect(kinds.slice(2)).toEqual(['wait', 'wait'])
   expect((await box.outbox.claim({ mode: 'urgent', bodyBytesMax: 4 })).kind).toBe('claimed')
+})
+
+test('a clock of Redis that was set back costs a moment, not the time by which it was', async () => {
+  await using box = await openHarness({ callsPerSecond: 2 })
+  await box.put('a', '1')
+  await box.connection.hset(box.keys.pace, 'tat', Date.now() + 3_600_000)
+  const answer = await box.outbox.claim({ mode: 'any', bodyBytesMax: 100 })
+  expect(answer.kind === 'wait' && answer.forMs).toBeLessThanOrEqual(1_000)
+  const admission = await box.outbox.admitCall()
+  expect(admission.kind === 'wait' && admission.forMs).toBeLessThanOrEqual(1_000)
 })
 
 test('a hold stops every claim and is never shortened', async () => {
