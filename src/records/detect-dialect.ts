@@ -1,5 +1,6 @@
 import type { Encoding, FormatConfig } from '../config/model.ts'
 import { ConfigError } from '../lib/errors.ts'
+import { delimiterLine } from './delimiter-line.ts'
 import { detectDelimiter } from './detect-delimiter.ts'
 import type { Dialect } from './model.ts'
 import { parseLine } from './parse-ndjson.ts'
@@ -37,10 +38,11 @@ export function detectDialect(input: DetectionInput): Dialect {
   }
   const quote = detectQuote(text, format.quote)
   const configured = configuredDelimiter(format)
+  const named = configured ?? delimiterLine(firstLine(text))
   const { delimiter, lineEnd } = detectDelimiter({
     ...input,
     quote,
-    candidates: configured === undefined ? candidates(input.name) : [configured],
+    candidates: named === undefined ? candidates(input.name) : [named],
   })
   const csvBasis = { ...basis, delimiter: basisOf(configured), quote: basisOf(format.quote) }
   return { type, compression, encoding, delimiter, quote, lineEnd, basis: csvBasis }
@@ -48,6 +50,11 @@ export function detectDialect(input: DetectionInput): Dialect {
 
 function basisOf(configured: unknown): 'configured' | 'detected' {
   return configured === undefined ? 'detected' : 'configured'
+}
+
+function firstLine(text: Buffer): Buffer {
+  const end = text.findIndex((byte) => byte === 0x0a || byte === 0x0d)
+  return text.subarray(0, end < 0 ? text.length : end)
 }
 
 /** Of candidates that fit equally well the first is taken. */

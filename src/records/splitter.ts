@@ -1,5 +1,6 @@
 import { BlankTest } from './blank-test.ts'
 import type { CellSyntax } from './cells.ts'
+import { delimiterLine } from './delimiter-line.ts'
 import type { Dialect, RecordSlice } from './model.ts'
 import { NextByte } from './next-byte.ts'
 import { fileRefusal } from './refusal.ts'
@@ -204,10 +205,11 @@ export class RecordSplitter {
     return both && lineEnd > this.#start ? lineEnd - 1 : lineEnd
   }
 
-  /** Undefined for an empty line and for a record whose cells are all empty: neither counts as a record. */
+  /** Undefined for what is no record: an empty line, one whose cells are all empty, and a `sep=` before the header. */
   #slice(end: number): RecordSlice | undefined {
     const bytes = this.#memory.subarray(this.#start, end)
     if (bytes.length === 0 || this.#blank.isBlank(bytes)) return undefined
+    if (this.#record === 0 && delimiterLine(bytes) !== undefined) return undefined
     this.#checkLength(bytes.length)
     return { bytes, record: this.#record++, line: this.#recordLine, offset: this.#offset + this.#start }
   }

@@ -115,6 +115,20 @@ describe('detection', () => {
     ])
   })
 
+  it.each(['sep=^\r\n', '"sep=^"\n', 'SEP=^\r'])(
+    'takes %j before the header for no record',
+    async (first) => {
+      const lineEnd = first.replace(/[^\r\n]/g, '')
+      const source = await folder.write(
+        'a.csv',
+        `\ufeff${first}${['id^name', '1^a,b;c'].join(lineEnd)}${lineEnd}`,
+      )
+      const { judgement, records } = await judgeAndRead(source, { neededColumns: ['id'] })
+      expect(judgement.columns).toEqual(['id', 'name'])
+      expect(records).toMatchObject([{ record: 1, line: 3, cells: ['1', 'a,b;c'] }])
+    },
+  )
+
   it('detects single quotes where the header has them', async () => {
     const source = await folder.write('a.csv', "'id','name'\n'1','a,b'\n")
     expect((await judgeAndRead(source)).records[0]?.cells).toEqual(['1', 'a,b'])
