@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import { ExitCode } from '../lib/errors.ts'
+import { readVersion } from '../lib/version.ts'
 import { checkCommand } from './check.ts'
 import type { CommandDefinition, OptionDefinition } from './command.ts'
 import { configCommand } from './config.ts'
@@ -14,7 +15,6 @@ import { loadCommand } from './load.ts'
 import { sandboxCommand } from './sandbox.ts'
 import { startCommand } from './start.ts'
 import { statusCommand } from './status.ts'
-import { readVersion } from './version.ts'
 
 /**
  * All commands, in the order of `--help`. A command is a file of its own that exports a `CommandDefinition`
@@ -72,7 +72,7 @@ export async function runProgram({
   const { stdout, stderr, signal } = surroundings
   const program = new Command('catalogd')
     .description('Turns the feed files an ERP drops into the smallest stream of product upserts.')
-    .version(await readVersion())
+    .version(readVersion())
     .option(
       '--config <file>',
       'configuration (default: $CATALOGD_CONFIG, config/catalogd.yaml or catalogd.yaml)',
