@@ -224,7 +224,7 @@ async function openCatalogDelivery(options: ServiceOptions, part: CatalogParts):
     await openTicketQueue({ connections, catalog: catalog.name, clock, log }),
   )
   const work = watchdog.watch(`delivering ${catalog.name}`)
-  const progress = { expected: () => work.expect(), made: () => work.rest() }
+  const progress = { expected: () => work.expect(), made: () => work.rest(), waiting: () => work.wait() }
   const worker = await openDelivery({
     outbox,
     client,

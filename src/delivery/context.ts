@@ -12,6 +12,8 @@ export interface DeliveryProgress {
   expected(): void
   /** Something was done, there is nothing to do, or the endpoint, Redis, a rate or a schedule is waited for. */
   made(): void
+  /** The endpoint is waited for until it is disposed: no stall, whatever is expected meanwhile. */
+  waiting(): Disposable
 }
 
 /** What every part of delivery of one catalog shares. */

@@ -35,10 +35,13 @@ export async function deliverCall(
     return 'withheld'
   }
   const beganAt = clock.monotonic()
-  const outcome = await client.upsert(
-    part.map(({ document }) => document),
-    { signal: AbortSignal.any([context.giveUp, lost]) },
-  )
+  const waiting = progress.waiting()
+  const outcome = await client
+    .upsert(
+      part.map(({ document }) => document),
+      { signal: AbortSignal.any([context.giveUp, lost]) },
+    )
+    .finally(() => waiting[Symbol.dispose]())
   const durationMs = Math.round(clock.monotonic() - beganAt)
   progress.made()
   countCall(outcome, { bodyBytes, products: part.length }, context)

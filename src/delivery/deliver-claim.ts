@@ -34,7 +34,6 @@ export async function deliverClaim(claimed: ClaimToDeliver, context: DeliveryCon
     renew: () => context.outbox.renew(claimed.claim.token),
     beganAt: claimed.askedAt,
     clock: context.clock,
-    onRenewed: () => context.progress.made(),
   })
   await new ClaimDelivery(claimed, lease, context).run()
 }
@@ -79,13 +78,14 @@ class ClaimDelivery {
 
   /** The first call was admitted with the claim; further ones ask, because a pause or a rate limit binds them too. */
   async #admit(): Promise<boolean> {
-    const { outbox, clock } = this.#context
+    const { outbox, clock, progress } = this.#context
     for (let first = this.#callsMade === 0; ; first = false) {
       if (!this.#mayStart()) return false
       if (first) return true
       const admission = await outbox.admitCall()
       if (admission.kind === 'admitted') return true
       if (admission.kind === 'paused' || admission.forMs > admissionWaitMsMax) return false
+      progress.made()
       await clock.sleep(admission.forMs, this.#claimed.stop).catch(() => {})
     }
   }

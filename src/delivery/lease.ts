@@ -10,8 +10,6 @@ export interface LeaseOptions {
   /** Monotonic time before the claim was asked for: the lease cannot have begun earlier. */
   beganAt: number
   clock: Clock
-  /** Called after each renewal: waiting for the endpoint is no stall. */
-  onRenewed: () => void
 }
 
 /**
@@ -78,12 +76,8 @@ export class Lease implements Disposable {
   async #renew(): Promise<void> {
     const askedAt = this.#options.clock.monotonic()
     try {
-      if (await this.#options.renew()) {
-        this.#renewedAt = askedAt
-        this.#options.onRenewed()
-      } else {
-        this.#lost.abort()
-      }
+      if (await this.#options.renew()) this.#renewedAt = askedAt
+      else this.#lost.abort()
     } catch {
       // Redis is away: the next try comes in 5 s, and the lease counts as lost when none succeeds in time.
     }

@@ -44,12 +44,8 @@ export class TicketPlan {
     return id.startsWith('urgent.')
   }
 
-  async ensureUrgent(delayMs?: number): Promise<void> {
-    await this.#queue.ensureTicket({
-      id: `urgent.${this.#processName}`,
-      priority: urgentPriority,
-      ...(delayMs === undefined ? {} : { delayMs }),
-    })
+  async ensureUrgent(): Promise<void> {
+    await this.#queue.ensureTicket({ id: `urgent.${this.#processName}`, priority: urgentPriority })
   }
 
   /** As many as there are free slots, given the tickets (of any process) that run here. */

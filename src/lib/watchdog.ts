@@ -8,6 +8,8 @@ export interface WatchedWork extends Disposable {
   advance(): void
   /** Nothing to do now, or waiting for Redis, the endpoint, a rate limit, a schedule: no stall. */
   rest(): void
+  /** Something outside that ends by itself is waited for: no stall until disposed, whatever is expected meanwhile. */
+  wait(): Disposable
 }
 
 interface WatchdogOptions {
@@ -24,7 +26,7 @@ interface WatchdogOptions {
  * when the event loop itself stands still.
  */
 export class Watchdog implements AsyncDisposable {
-  readonly #works = new Set<{ name: string; working: boolean; idleTicks: number }>()
+  readonly #works = new Set<{ name: string; working: boolean; waits: number; idleTicks: number }>()
   readonly #options: Required<WatchdogOptions>
   readonly #timer: NodeJS.Timeout
   readonly #heartbeat = new Int32Array(new SharedArrayBuffer(4))
@@ -45,7 +47,7 @@ export class Watchdog implements AsyncDisposable {
 
   /** Begins at rest; disposed, it is watched no longer. */
   watch(name: string): WatchedWork {
-    const state = { name, working: false, idleTicks: 0 }
+    const state = { name, working: false, waits: 0, idleTicks: 0 }
     this.#works.add(state)
     const setWorking = (working: boolean) => {
       state.working = working
@@ -58,6 +60,14 @@ export class Watchdog implements AsyncDisposable {
       expect,
       advance: () => setWorking(true),
       rest: () => setWorking(false),
+      wait: () => {
+        state.waits += 1
+        const end = () => {
+          state.waits -= 1
+          state.idleTicks = 0
+        }
+        return { [Symbol.dispose]: end }
+      },
       [Symbol.dispose]: () => void this.#works.delete(state),
     }
   }
@@ -70,7 +80,7 @@ export class Watchdog implements AsyncDisposable {
   #tick(): void {
     Atomics.add(this.#heartbeat, 0, 1)
     for (const state of this.#works) {
-      if (!state.working) continue
+      if (!state.working || state.waits > 0) continue
       state.idleTicks += 1
       if (state.idleTicks === this.#options.ticksMax) this.#options.onStall(state.name)
     }

@@ -29,7 +29,14 @@ async function openWorker(script?: Script, overrides: Parameters<typeof openHarn
     log,
     tickets,
     processName: 'p1',
-    progress: { expected: () => void progress.push('expected'), made: () => void progress.push('made') },
+    progress: {
+      expected: () => void progress.push('expected'),
+      made: () => void progress.push('made'),
+      waiting: () => {
+        progress.push('waiting')
+        return { [Symbol.dispose]: () => void progress.push('waited') }
+      },
+    },
     random: () => 0.5,
   })
   return {
@@ -263,6 +270,28 @@ describe('the watchdog', () => {
     w.delivery.wake()
     await waitFor(() => w.outbox.acknowledged.length === 1)
     expect(w.progress).toContain('expected')
+    const [began, ended] = [w.progress.indexOf('waiting'), w.progress.indexOf('waited')]
+    expect(began).toBeGreaterThan(-1)
+    expect(ended).toBeGreaterThan(began)
+  })
+
+  test('takes a call that never begins for a stall, although its lease is renewed', async () => {
+    await using w = await openWorker(undefined, { concurrency: 1 })
+    const disk = Promise.withResolvers<string>()
+    const begun = Promise.withResolvers<void>()
+    w.context.callLog.begin = () => {
+      begun.resolve()
+      return disk.promise
+    }
+    w.offer(['a'])
+    w.delivery.wake()
+    await begun.promise
+    w.offer(['b'])
+    const before = w.progress.length
+    const expectations = () => w.progress.filter((what) => what === 'expected').length
+    await w.until(() => expectations() > 10)
+    expect(new Set(w.progress.slice(before))).toEqual(new Set(['expected']))
+    disk.resolve('call')
   })
 })
 

@@ -39,6 +39,9 @@ test('work that advances, rests, or was never expected is no stall', async () =>
   const resting = watchdog.watch('resting')
   resting.expect()
   resting.rest()
+  const waiting = watchdog.watch('waiting')
+  const wait = waiting.wait()
+  waiting.expect()
   const busy = watchdog.watch('busy')
   const advancing = setInterval(() => busy.advance(), tickMs)
   await delay(3 * ticksMax * tickMs)
@@ -46,6 +49,9 @@ test('work that advances, rests, or was never expected is no stall', async () =>
   expect(stalls).toEqual([])
   await waitFor(() => stalls.length > 0)
   expect(stalls).toEqual(['busy'])
+  wait[Symbol.dispose]()
+  await waitFor(() => stalls.length > 1)
+  expect(stalls).toEqual(['busy', 'waiting'])
 })
 
 test('two works of one name are watched both', async () => {
