@@ -17,6 +17,7 @@ import { WriterLease } from './writer-lease.ts'
 
 const retryAfterMs = 500
 const retryAfterMaxMs = 5_000
+const wentWellMs = 10_000
 const verifyEveryMs = 2_000
 /** Long enough for a call to fill up while a file is imported, short enough for a new product to appear at once. */
 const newAfterMs = 1_000
@@ -78,10 +79,11 @@ export class ImportRunner implements AsyncDisposable {
     const { connections, clock, log, onNotice } = this.#options
     let delayMs = retryAfterMs
     while (!signal.aborted) {
+      let readyAt = Number.POSITIVE_INFINITY
       try {
         await connections.waitUntilReady({ signal })
         await this.#importUntilFailure(() => {
-          delayMs = retryAfterMs
+          readyAt = clock.monotonic()
           onNotice(undefined)
         })
       } catch (error) {
@@ -90,6 +92,8 @@ export class ImportRunner implements AsyncDisposable {
         if (!isOperating(failure)) throw failure
         log.warn({ err: failure }, 'imports pause and begin again')
         onNotice(`imports pause: ${describeError(failure)}`)
+        // What fails soon after each beginning (a report that cannot be written) is tried ever more seldom.
+        if (clock.monotonic() - readyAt > wentWellMs) delayMs = retryAfterMs
         await clock.sleep(delayMs, signal).catch(() => undefined)
         delayMs = Math.min(delayMs * 2, retryAfterMaxMs)
       }
