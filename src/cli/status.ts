@@ -72,11 +72,11 @@ function formatCatalog({
     `  products  ${overview.products.toLocaleString('en')}, ${overview.pending - overview.dead} not delivered yet, ${overview.dead} refused (catalogd dead list), ${overview.incomplete} incomplete`,
     formatTable(
       [
-        ['  lane', 'waiting', 'oldest', 'next due'],
+        ['  lane', 'waiting', 'overdue', 'next due'],
         ...Object.entries(lanes).map(([lane, { waiting, oldestMs, dueInMs }]) => [
           `  ${lane}`,
           waiting,
-          waiting > 0 ? formatAge(oldestMs) : '',
+          oldestMs > 0 ? formatAge(oldestMs) : '',
           waiting > 0 ? (dueInMs > 0 ? `in ${formatAge(dueInMs)}` : 'now') : '',
         ]),
       ],
