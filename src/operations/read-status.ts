@@ -88,17 +88,11 @@ async function readFeeds({ config, catalog, connections }: OperationContext): Pr
   using manifest = await readManifest(dir)
   const feeds: FeedStatus[] = []
   for (const feed of catalog.feeds.keys()) {
-    let last: AcceptLine | undefined
-    let waitingFiles = 0
-    for (const accept of manifest.files(feed)) {
-      last = accept
-      if (!manifest.outcome(accept.sequence)) waitingFiles += 1
-    }
     const running = progress[feed]
     feeds.push({
       feed,
-      lastFile: await readLastFile(last, { dir, manifest }),
-      waitingFiles,
+      lastFile: await readLastFile(manifest.newest(feed), { dir, manifest }),
+      waitingFiles: [...manifest.unfinished(feed)].length,
       refused: { files: await countFailedFiles(dir, feed), folder: failedDirOf(dir, feed) },
       running: running === undefined ? null : (JSON.parse(running) as ProgressState),
       held: parseHeld(held[feed] ?? null) ?? null,

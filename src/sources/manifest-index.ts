@@ -14,6 +14,8 @@ export interface ManifestView {
   fileOf(claim: ClaimId): AcceptLine | undefined
   /** The newest outcome of a file. */
   outcome(sequence: AcceptSequence): OutcomeLine | undefined
+  /** The file of a feed that was accepted last. */
+  newest(feed: FeedName): AcceptLine | undefined
   /** Accepted files without an outcome, in accept order. */
   unfinished(feed?: FeedName): Iterable<AcceptLine>
   archived(claim: ClaimId): ArchiveLine | undefined
@@ -85,6 +87,14 @@ export class ManifestIndex implements ManifestView {
       const line = this.file(sequence as AcceptSequence)
       if (line) yield line
     }
+  }
+
+  newest(feed: FeedName): AcceptLine | undefined {
+    const wanted = this.#feeds.get(feed)
+    if (wanted === undefined) return undefined
+    let sequence = this.#last
+    while (sequence > 0 && this.#feedOf.get(sequence) !== wanted) sequence--
+    return this.file(sequence as AcceptSequence)
   }
 
   *unfinished(feed?: FeedName): Iterable<AcceptLine> {
