@@ -48,3 +48,56 @@ export function isDecimalText(text: string): boolean {
 export function isIntegerText(text: string): boolean {
   return integerForm.test(text)
 }
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: refusing them is the point
+const emailForm = /^[^@\s\u0000-\u001f\u007f]+@[^@\s\u0000-\u001f\u007f.]+(\.[^@\s\u0000-\u001f\u007f.]+)*$/
+
+/** Something, one `@`, and a host name without empty labels. Mailboxes with letters of any script pass; blanks do not. */
+export function isEmailAddress(text: string): boolean {
+  return text.length <= 254 && emailForm.test(text)
+}
+
+/** A name of the tz database as this Node knows it; offsets such as `+01:00` are no names. */
+export function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined
+  } catch {
+    return false
+  }
+}
+
+const aclGroupList = /^\s*[123]\s*(,\s*[123]\s*)*$/
+
+/** `1`, `1,3`: groups of users in one text. Empty takes a user out of all groups. */
+export function isAclGroupList(text: string): boolean {
+  return text === '' || aclGroupList.test(text)
+}
+
+const isoDateTime =
+  /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/
+
+/** ISO 8601 date and time, with or without seconds and zone; the date alone is one too. */
+export function isIsoDateTime(text: string): boolean {
+  const match = isoDateTime.exec(text)
+  if (!match || !isCalendarDate(match[1] ?? '')) return false
+  return Number(match[2] ?? 0) <= 23 && Number(match[3] ?? 0) <= 59 && Number(match[4] ?? 0) <= 60
+}
+
+const regionNames = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
+
+/** ISO 3166 alpha-2, in either case: a code that names a country. */
+export function isCountryCode(text: string): boolean {
+  return /^[A-Za-z]{2}$/.test(text) && regionNames.of(text.toUpperCase()) !== undefined
+}
+
+/** A language code such as `en`, also with a region: `en-GB`, `pt_BR`. */
+export function isLanguageCode(text: string): boolean {
+  try {
+    return (
+      /^[A-Za-z]{2,3}([-_]|$)/.test(text) && Intl.getCanonicalLocales(text.replaceAll('_', '-')).length === 1
+    )
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import { filledText, flag } from './fields.ts'
+
+/** The contract does not show how a condition is built: any JSON object is accepted and kept. */
+export const conditionSchema = z.record(z.string(), z.json())
+/** Nor how an action is. */
+export const actionSchema = z.record(z.string(), z.json())
+
+/** Further keys beside `$or` are kept. */
+export const triggerSchema = z.looseObject({ $or: z.array(conditionSchema) })
+
+const shape = {
+  name: filledText('Name of the rule'),
+  trigger: triggerSchema.meta({
+    kind: 'object',
+    description: 'Under $or the conditions, one of which must hold',
+  }),
+  action: z
+    .array(actionSchema)
+    .meta({ kind: 'list', description: 'What is done to each record that matches' }),
+  enabled: flag('1: the rule is active'),
+  /** `tile` and `asset` are seen in use; the contract lists no values. */
+  type: filledText('Which records the rule is for: tile or asset'),
+}
+
+export const ruleFields = Object.keys(shape) as RuleField[]
+export type RuleField = keyof typeof shape
+
+export const ruleCreateSchema = z.strictObject(shape)
+/** The body of an update is not shown: any part of what a rule is created with. */
+export const ruleUpdateSchema = z.strictObject(shape).partial()
+export type RuleCreate = z.infer<typeof ruleCreateSchema>
+export type RuleUpdate = z.infer<typeof ruleUpdateSchema>
+
+/** An id that is not described: a number, or a text that may stand in a path. */
+export const ruleIdSchema = z.union([z.int(), z.string().min(1)])
+export type RuleId = z.infer<typeof ruleIdSchema>
+
+/** Fields of the record are not shown: what comes is kept. */
+export const ruleSchema = z.looseObject({ id: ruleIdSchema })
+export type Rule = z.infer<typeof ruleSchema>

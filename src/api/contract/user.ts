@@ -1,0 +1,53 @@
+import { z } from 'zod'
+import { numericId, oneOf, text, timestamp } from './fields.ts'
+import { isAclGroupList, isEmailAddress, isTimeZone } from './values.ts'
+
+export const distanceUnits = ['metric', 'imperial'] as const
+/** Group ids and what they mean. */
+export const aclGroups = { 1: 'Admin', 2: 'Moderator', 3: 'Developer' } as const
+
+const shape = {
+  name: text('First name').optional(),
+  surname: text('Last name').optional(),
+  email: z.string().refine(isEmailAddress).meta({ kind: 'text', format: 'email' }).optional(),
+  description: text('Notes on the user').optional(),
+  display_timezone: z
+    .string()
+    .refine(isTimeZone)
+    .meta({ kind: 'text', description: 'Name of a zone of the tz database, such as Europe/Berlin' })
+    .optional(),
+  distances: oneOf(distanceUnits, 'Unit system of geographic distances').optional(),
+  acl_groups: z
+    .union([
+      z.string().refine(isAclGroupList),
+      z.array(z.union([z.literal([1, 2, 3]), z.enum(['1', '2', '3'])])),
+    ])
+    .meta({
+      kind: 'list',
+      description: 'Groups 1 (Admin), 2 (Moderator), 3 (Developer): a list, or comma-separated',
+    })
+    .optional(),
+}
+
+/** Users are never created here; these fields can be changed. */
+export const userUpdateSchema = z.strictObject(shape)
+export type UserUpdate = z.infer<typeof userUpdateSchema>
+export type UserField = keyof typeof shape
+export const userFields = Object.keys(shape) as UserField[]
+
+/** Unknown fields are kept. */
+export const userSchema = z.looseObject({
+  id: numericId('Id of the user'),
+  username: z.string().nullish(),
+  name: z.string().nullish(),
+  surname: z.string().nullish(),
+  email: z.string().nullish(),
+  description: z.string().nullish(),
+  display_timezone: z.string().nullish(),
+  distances: z.string().nullish(),
+  acl_groups: z.union([z.string(), z.array(z.json())]).nullish(),
+  last_login: timestamp().optional(),
+  created_at: timestamp().optional(),
+  updated_at: timestamp().optional(),
+})
+export type User = z.infer<typeof userSchema>
