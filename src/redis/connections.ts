@@ -4,18 +4,22 @@ import { describeError, type OperatingError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { closeConnection, type RedisConnection, WorkerConnection } from './connection.ts'
 import { connectionOptions, describeAddress, type RedisAddress } from './connection-options.ts'
-import { downError, explainRedisFailure } from './failure.ts'
+import { downError, explainRedisFailure, isConnectionFailure } from './failure.ts'
 import { OutageLog } from './outage.ts'
 import { readServerInfo, waitUntilReady } from './readiness.ts'
 import { checkServerInfo, type ServerInfo } from './server-info.ts'
 
 const stateWithinMs = 2_000
+const openWithinMs = 10_000
+/** A server that goes away more often while one thing is opened is not fit for use. */
+const outagesMax = 5
+const repeatAfterMs = 100
 
 export interface OpenRedisOptions {
   address: RedisAddress
   clock: Clock
   log: Log
-  /** How long a server may be unreachable before opening fails. */
+  /** How long a server may be unreachable before opening fails. Default: 10 s. */
   openWithinMs?: number
   signal?: AbortSignal
 }
@@ -28,11 +32,8 @@ export type RedisState =
 export async function openRedis(options: OpenRedisOptions): Promise<RedisConnections> {
   const connections = new RedisConnections(options)
   try {
-    await connections.waitUntilReady({
-      forMs: options.openWithinMs ?? 10_000,
-      ...(options.signal ? { signal: options.signal } : {}),
-    })
-    checkServerInfo(await readServerInfo(connections.commands), connections.address)
+    const info = await connections.whileOpening(() => readServerInfo(connections.commands))
+    checkServerInfo(info, connections.address)
     return connections
   } catch (error) {
     await connections[Symbol.asyncDispose]()
@@ -66,6 +67,24 @@ export class RedisConnections implements AsyncDisposable {
   async waitUntilReady({ forMs, signal }: { forMs?: number; signal?: AbortSignal } = {}): Promise<void> {
     const { clock, log } = this.#options
     await waitUntilReady(this.commands, { address: this.address, clock, log, forMs, signal })
+  }
+
+  /**
+   * Runs `work`, which may be repeated, before anything runs that would outlast an outage: a server that goes away
+   * meanwhile, and is back in time, costs nothing but the wait.
+   */
+  async whileOpening<T>(work: () => Promise<T>): Promise<T> {
+    const { clock, signal, openWithinMs: forMs = openWithinMs } = this.#options
+    for (let outages = 1; ; outages++) {
+      await this.waitUntilReady({ forMs, ...(signal ? { signal } : {}) })
+      try {
+        return await work()
+      } catch (error) {
+        if (!isConnectionFailure(error) || outages > outagesMax) throw error
+      }
+      // A connection may be dead for a moment before it knows.
+      await clock.sleep(repeatAfterMs, signal)
+    }
   }
 
   /**

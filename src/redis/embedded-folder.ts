@@ -117,6 +117,15 @@ export function isAlive(pid: number): boolean {
   }
 }
 
+/** Asks a process to end; one that is gone already is no failure. */
+export function endProcess(pid: number): void {
+  try {
+    process.kill(pid, 'SIGTERM')
+  } catch (error) {
+    if (systemErrorCode(error) !== 'ESRCH') throw error
+  }
+}
+
 function shortName(dir: string): string {
   return `catalogd-${createHash('sha256').update(dir).digest('hex').slice(0, 16)}`
 }

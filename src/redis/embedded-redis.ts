@@ -2,8 +2,15 @@ import type { Clock } from '../lib/clock.ts'
 import { StorageError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { closeConnection, type RedisConnection } from './connection.ts'
-import { type EmbeddedFolder, isAlive, openEmbeddedFolder, type ServerRecord } from './embedded-folder.ts'
-import { type StartedServer, startError, startServer } from './embedded-server.ts'
+import {
+  type EmbeddedFolder,
+  endProcess,
+  isAlive,
+  openEmbeddedFolder,
+  type ServerRecord,
+} from './embedded-folder.ts'
+import { explainLoss, ServerLostError, type StartedServer, startServer } from './embedded-server.ts'
+import { isConnectionFailure } from './failure.ts'
 import { countOtherUsers, joinServer } from './presence.ts'
 import { readServerInfo, silentError, waitUntilLoaded } from './readiness.ts'
 
@@ -22,22 +29,37 @@ const listenWithinMs = 30_000
 /** For a server that runs but does not listen: longer than it takes to begin. Ending it then is harmless. */
 const reachableWithinMs = 3_000
 const endWithinMs = 10_000
+/** For a server whose connection broke: its end is told a moment later. */
+const endKnownWithinMs = 2_000
+/** How often opening starts or joins a server that is killed each time before it is ready. */
+const openAttemptsMax = 5
 const restartAfterMaxMs = 5_000
 const steadyAfterMs = 30_000
 
-/** Joins the server of this folder, or starts it, and waits until it has loaded its data. */
+/**
+ * Joins the server of this folder, or starts it, and waits until it has loaded its data. Fails at once when the server
+ * gives up by itself (its settings, its data), and after five attempts when it is killed each time.
+ */
 export async function openEmbeddedRedis(options: OpenEmbeddedRedisOptions): Promise<EmbeddedRedis> {
   const redis = new EmbeddedRedis(await openEmbeddedFolder(options.dir, options.log), options)
-  await redis.join(options.signal)
+  await redis.open(options.signal)
   return redis
+}
+
+/** The connection that counts as the use, and the server when this process started it. */
+interface Joined {
+  presence: RedisConnection
+  socketPath: string
+  started?: StartedServer
 }
 
 /**
  * This process's use of the one redis-server of a state folder. Every process that uses it holds a named connection
  * (`presence.ts`); joining, starting and ending it happen under the folder's lock.
  *
- * joined → (the server died) → joining again, with back-off → joined …
- *        → (disposed) → left; the last user ends the server
+ * joining → joined → (the server died) → joining again, with back-off, until it succeeds → joined …
+ *    ↑ ↓           → (disposed) → left; the last user ends the server
+ * the server was killed, or went away, before it was ready: joining again, with back-off, five times in all
  */
 export class EmbeddedRedis implements AsyncDisposable {
   readonly #folder: EmbeddedFolder
@@ -66,16 +88,33 @@ export class EmbeddedRedis implements AsyncDisposable {
   }
 
   /** Called by `openEmbeddedRedis`. */
-  async join(signal = this.#closing.signal): Promise<void> {
+  async open(signal = this.#closing.signal): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.#join(signal)
+        return
+      } catch (error) {
+        if (!(error instanceof ServerLostError) || attempt === openAttemptsMax) throw error
+        this.#options.log.warn({ error }, 'the embedded Redis died before it was ready; starting it again')
+      }
+      await this.#pauseBefore(attempt, signal)
+    }
+  }
+
+  async #join(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options
-    const presence = await this.#folder.locked(() => this.#joinOrStart())
+    const { presence, started } = await this.#folder.locked(() => this.#joinOrStart())
     try {
       const info = await waitUntilLoaded(presence, { clock, log, address: this.#socketPath, signal })
       this.#pid = info.processId
     } catch (error) {
-      if (presence.status !== 'ready') throw await startError(this.#folder.logFile)
-      await this.#letGo(presence)
-      throw error
+      if (presence.status === 'ready' && !isConnectionFailure(error)) {
+        await this.#letGo(presence)
+        throw error
+      }
+      await closeConnection(presence, clock)
+      signal.throwIfAborted()
+      throw await this.#explainLoss(started)
     }
     this.#presence = presence
     this.#joinedAt = clock.monotonic()
@@ -90,24 +129,31 @@ export class EmbeddedRedis implements AsyncDisposable {
     if (this.#presence?.status === 'ready') await this.#letGo(this.#presence)
   }
 
+  /** Of a server of another process the end is not known: whoever starts it next learns what is wrong with it. */
+  async #explainLoss(started: StartedServer | undefined): Promise<StorageError> {
+    const { clock } = this.#options
+    const deadline = clock.monotonic() + endKnownWithinMs
+    while (started && !started.end() && clock.monotonic() < deadline) await clock.sleep(10)
+    return explainLoss(started?.end(), this.#folder.logFile)
+  }
+
   /** Under the lock. */
-  async #joinOrStart(): Promise<RedisConnection> {
+  async #joinOrStart(): Promise<Joined> {
     const { clock } = this.#options
     const socketPath = await this.#folder.prepareSocketPath()
     const running = await joinServer(socketPath, clock)
-    if (typeof running !== 'string') return this.#joined(running, socketPath)
+    if (typeof running !== 'string') return this.#joined({ presence: running, socketPath })
     const record = await this.#folder.readRecord()
     if (record && (await this.#folder.isServer(record.pid))) {
-      const joined = await this.#outwait(record)
-      if (joined) return this.#joined(joined, record.socketPath)
+      const presence = await this.#outwait(record)
+      if (presence) return this.#joined({ presence, socketPath: record.socketPath })
     }
-    const presence = await this.#start(socketPath)
-    return this.#joined(presence, socketPath)
+    return this.#joined(await this.#start(socketPath))
   }
 
-  #joined(presence: RedisConnection, socketPath: string): RedisConnection {
-    this.#socketPath = socketPath
-    return presence
+  #joined(joined: Joined): Joined {
+    this.#socketPath = joined.socketPath
+    return joined
   }
 
   /** A server that does not listen yet (its starter was killed), not any more, or whose socket file was deleted. */
@@ -127,27 +173,28 @@ export class EmbeddedRedis implements AsyncDisposable {
       { serverPid: pid, socketPath },
       'the embedded Redis runs but cannot be reached; starting it again',
     )
-    process.kill(pid, 'SIGTERM')
+    endProcess(pid)
     await this.#untilGone(pid)
     return undefined
   }
 
   /** Under the lock. */
-  async #start(socketPath: string): Promise<RedisConnection> {
-    const server = await startServer({ dir: this.#folder.path, socketPath, logFile: this.#folder.logFile })
-    await this.#folder.writeRecord({ pid: server.pid, socketPath })
-    const presence = await this.#untilListening(server, socketPath)
-    this.#options.log.info({ serverPid: server.pid, socketPath }, 'started the embedded Redis')
-    return presence
+  async #start(socketPath: string): Promise<Joined> {
+    const started = await startServer({ dir: this.#folder.path, socketPath, logFile: this.#folder.logFile })
+    await this.#folder.writeRecord({ pid: started.pid, socketPath })
+    const presence = await this.#untilListening(started, socketPath)
+    this.#options.log.info({ serverPid: started.pid, socketPath }, 'started the embedded Redis')
+    return { presence, socketPath, started }
   }
 
-  async #untilListening(server: StartedServer, socketPath: string): Promise<RedisConnection> {
+  async #untilListening(started: StartedServer, socketPath: string): Promise<RedisConnection> {
     const { clock } = this.#options
     const deadline = clock.monotonic() + listenWithinMs
     for (;;) {
       const presence = await joinServer(socketPath, clock)
       if (typeof presence !== 'string') return presence
-      if (server.ended()) throw await startError(this.#folder.logFile)
+      const end = started.end()
+      if (end) throw await explainLoss(end, this.#folder.logFile)
       if (clock.monotonic() > deadline) {
         throw new StorageError('redis-start', `The embedded Redis does not listen on ${socketPath}`, {
           hint: `Look into ${this.#folder.logFile}`,
@@ -206,8 +253,8 @@ export class EmbeddedRedis implements AsyncDisposable {
     if (clock.monotonic() - this.#joinedAt > steadyAfterMs) this.#attempts = 0
     while (!signal.aborted) {
       try {
-        await this.#pauseBefore(this.#attempts++)
-        await this.join()
+        await this.#pauseBefore(this.#attempts++, signal)
+        await this.#join(signal)
         log.info({ serverPid: this.#pid }, 'the embedded Redis runs again')
         onRestart?.()
         return
@@ -217,8 +264,8 @@ export class EmbeddedRedis implements AsyncDisposable {
     }
   }
 
-  async #pauseBefore(attempt: number): Promise<void> {
+  async #pauseBefore(attempt: number, signal: AbortSignal): Promise<void> {
     if (attempt === 0) return
-    await this.#options.clock.sleep(Math.min(50 * 2 ** attempt, restartAfterMaxMs), this.#closing.signal)
+    await this.#options.clock.sleep(Math.min(50 * 2 ** attempt, restartAfterMaxMs), signal)
   }
 }

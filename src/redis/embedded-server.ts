@@ -10,9 +10,18 @@ const tailBytes = 2_000
 /** A server process that has just been started by this process; it may outlive it. */
 export interface StartedServer {
   pid: number
-  /** True once it has ended. */
-  ended(): boolean
+  /** How it ended; undefined while it runs. */
+  end(): ServerEnd | undefined
 }
+
+/** One of the two is given. */
+export interface ServerEnd {
+  code: number | null
+  signal: NodeJS.Signals | null
+}
+
+/** The server went away while it was joined, not for a reason of its own: starting it again helps. */
+export class ServerLostError extends StorageError {}
 
 /**
  * Starts a server of its own session, so that neither the end of this process nor Ctrl-C on its terminal reaches it.
@@ -24,8 +33,7 @@ export async function startServer(settings: ServerSettings): Promise<StartedServ
   await using log = await open(settings.logFile, 'a', 0o600)
   for (const binary of binaries) {
     const child = await trySpawn(binary, serverArguments(settings), log)
-    if (child)
-      return { pid: child.pid as number, ended: () => child.exitCode !== null || child.signalCode !== null }
+    if (child) return { pid: child.pid as number, end: () => readEnd(child) }
   }
   throw new StorageError('redis-missing', `Neither ${binaries.join(' nor ')} is installed`, {
     hint:
@@ -73,6 +81,10 @@ async function trySpawn(binary: string, args: string[], log: FileHandle): Promis
   throw new StorageError('redis-start', `${binary} cannot be started: ${error.message}`, { cause: error })
 }
 
+function readEnd({ exitCode: code, signalCode: signal }: ChildProcess): ServerEnd | undefined {
+  return code === null && signal === null ? undefined : { code, signal }
+}
+
 async function rotateLog(file: string): Promise<void> {
   const size = await stat(file).then(
     (entry) => entry.size,
@@ -81,8 +93,20 @@ async function rotateLog(file: string): Promise<void> {
   if (size > logBytesMax) await rename(file, `${file}.1`)
 }
 
-/** The server ended while it started: its own last words say why. */
-export async function startError(logFile: string): Promise<StorageError> {
+/**
+ * Why a server went away while it was joined; `end` is known of a server of this process. With an exit code it gave up
+ * by itself, for its settings or its data, and would again. A signal, or the code 0 of an end in order, came from others.
+ */
+export async function explainLoss(end: ServerEnd | undefined, logFile: string): Promise<StorageError> {
+  if (end?.code) return startError(logFile)
+  const how = end?.signal ? `was killed (${end.signal})` : 'went away'
+  return new ServerLostError('redis-lost', `The embedded Redis ${how} before it was ready`, {
+    hint: `Look for what ends it, for instance a lack of memory, and into ${logFile}`,
+  })
+}
+
+/** Its own last words say why. */
+async function startError(logFile: string): Promise<StorageError> {
   const words = await readTail(logFile)
   const hint = words.includes('redis-check-aof')
     ? 'Stop catalogd, copy the folder, and repair its append-only file with redis-check-aof --fix'

@@ -30,13 +30,23 @@ const delayedScoreUnit = 0x1000
 const eventsMax = 100
 
 export async function openTicketQueue(options: OpenTicketQueueOptions): Promise<TicketQueue> {
+  const { connections } = options
+  try {
+    return await connections.whileOpening(() => tryOpen(options))
+  } catch (error) {
+    throw connections.explain(error)
+  }
+}
+
+/** BullMQ asks for the server's version once; a queue that got no answer is of no use any more. */
+async function tryOpen(options: OpenTicketQueueOptions): Promise<TicketQueue> {
   const tickets = new TicketQueue(options)
   try {
     await tickets.waitUntilReady()
     return tickets
   } catch (error) {
     await tickets[Symbol.asyncDispose]()
-    throw options.connections.explain(error)
+    throw error
   }
 }
 

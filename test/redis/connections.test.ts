@@ -1,10 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { CatalogName } from '../../src/lib/brand.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { openRedis } from '../../src/redis/connections.ts'
+import { openTicketQueue } from '../../src/redis/tickets.ts'
 import { waitFor } from '../support/events.ts'
 import { leakCheck } from '../support/leak-check.ts'
 import { collectLog } from '../support/log-lines.ts'
 import { freePort, startRedis } from '../support/redis-server.ts'
+import { startCuttingProxy } from './cutting-proxy.ts'
 
 const leaks = leakCheck()
 beforeEach(leaks.remember)
@@ -65,6 +68,36 @@ describe('opening', () => {
     await using redis = await open(server.url, log, 300)
     expect(await redis.commands.get('k5999')).toBe('x')
     expect(lines).toEqual([])
+  })
+})
+
+describe('a server that goes away while it is opened', () => {
+  test('and comes back is used', async () => {
+    await using server = await startRedis()
+    await using proxy = await startCuttingProxy(server.port)
+    proxy.cutInfo(2)
+    await using redis = await open(proxy.url)
+    expect(proxy.cutsLeft).toBe(0)
+    expect(await redis.commands.ping()).toBe('PONG')
+  })
+
+  test('again and again is given up', async () => {
+    await using server = await startRedis()
+    await using proxy = await startCuttingProxy(server.port)
+    proxy.cutInfo(1_000)
+    await expect(open(proxy.url)).rejects.toMatchObject({ code: 'redis-down' })
+  })
+
+  test('and comes back gets its queue of tickets', async () => {
+    await using server = await startRedis()
+    await using proxy = await startCuttingProxy(server.port)
+    await using connections = await open(proxy.url)
+    proxy.cutInfo(2)
+    const catalog = 'main' as CatalogName
+    const { log } = collectLog()
+    await using tickets = await openTicketQueue({ connections, catalog, clock: systemClock, log })
+    expect(proxy.cutsLeft).toBe(0)
+    expect(await tickets.ensureTicket({ id: 'urgent', priority: 1 })).toBe('added')
   })
 })
 

@@ -1,37 +1,16 @@
 import { appendFile, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { systemClock } from '../../src/lib/clock.ts'
-import { openRedis } from '../../src/redis/connections.ts'
-import { type EmbeddedRedis, openEmbeddedRedis } from '../../src/redis/embedded-redis.ts'
-import { type Child, isRunning, startChild } from '../support/child.ts'
+import { isRunning } from '../support/child.ts'
 import { waitFor } from '../support/events.ts'
 import { leakCheck } from '../support/leak-check.ts'
 import { collectLog } from '../support/log-lines.ts'
 import { tempDir } from '../support/temp-dir.ts'
+import { connect, gone, open, serverPid, startUser } from './embedded-users.ts'
 
 const leaks = leakCheck()
 beforeEach(leaks.remember)
 afterEach(leaks.check)
-
-const open = (dir: string, log = collectLog().log) => openEmbeddedRedis({ dir, clock: systemClock, log })
-const connect = (embedded: EmbeddedRedis) =>
-  openRedis({
-    address: { kind: 'socket', path: embedded.socketPath },
-    clock: systemClock,
-    log: collectLog().log,
-  })
-
-const startUser = (dir: string, env: Record<string, string> = {}): Promise<Child> =>
-  startChild(new URL('embedded-user.ts', import.meta.url), { args: [dir], env })
-
-/** The process id of the server that a user joined. */
-async function serverPid(user: Child): Promise<number> {
-  const [, pid] = (await user.line(/^(joined|failed)/)).split(' ')
-  return Number(pid)
-}
-
-const gone = (pid: number) => waitFor(async () => !(await isRunning(pid)), { what: `the end of ${pid}` })
 
 describe('one server for all commands of a state folder', () => {
   test('is started for the first, keeps its data, and ends with the last', async () => {
@@ -166,11 +145,13 @@ describe('a server that dies', () => {
     const file = await newestAof(dir.path)
     await truncate(file, (await stat(file)).size - 12)
     await appendFile(file, 'rubbish, and more of it\r\n*1\r\n$4\r\nPING\r\n')
-    await expect(open(dir.path)).rejects.toMatchObject({
+    const { log, lines } = collectLog()
+    await expect(open(dir.path, log)).rejects.toMatchObject({
       code: 'redis-start',
       message: expect.stringMatching(/ended at its start.*redis-check-aof/s),
       hint: expect.stringContaining('redis-check-aof'),
     })
+    expect(lines.filter(({ level }) => level === 'warn')).toEqual([])
   })
 
   test('a server whose socket file was deleted is ended and started again', { timeout: 40_000 }, async () => {
