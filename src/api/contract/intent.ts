@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { filledText, integer } from './fields.ts'
+import { filledText, integer, plainBoolean } from './fields.ts'
 import { isCountryCode, isLanguageCode } from './values.ts'
 
 export const recommendationsDefault = 3
@@ -10,29 +10,26 @@ const shape = {
   customerId: filledText("The shopper: value of the visitor's 2c.cId cookie"),
   partnerId: filledText('Identifier of the partner, issued by the service'),
   chatId: filledText('Identifier of the conversation, chosen by the caller'),
-  country: z
-    .string()
-    .refine(isCountryCode)
-    .optional()
-    .meta({
-      description: 'ISO 3166 alpha-2 code of the store; Shopify merchants must give it',
-      pattern: '^[A-Za-z]{2}$',
-    }),
-  locale: z
-    .string()
-    .refine(isLanguageCode)
-    .optional()
-    .meta({ description: 'Language code of the store; Shopify merchants must give it' }),
-  rankingOnly: z
-    .boolean()
-    .default(false)
-    .meta({ description: 'Only rank products: no answer in words, and less waiting' }),
+  country: z.string().refine(isCountryCode).optional().meta({
+    description: 'ISO 3166 alpha-2 code of the store; Shopify merchants must give it',
+    kind: 'text',
+    pattern: '^[A-Za-z]{2}$',
+    expected: 'the ISO 3166 alpha-2 code of a country such as DE',
+    remedy: 'give the two letters of the country',
+  }),
+  locale: z.string().refine(isLanguageCode).optional().meta({
+    kind: 'text',
+    description: 'Language code of the store; Shopify merchants must give it',
+    expected: 'a language code such as en or pt-BR',
+    remedy: 'give the code of the language, not its name',
+  }),
+  rankingOnly: plainBoolean('Only rank products: no answer in words, and less waiting').default(false),
   maxAgentRecommendations: integer('How many products come back at most')
     .min(1)
     .max(recommendationsMax)
     .nullable()
     .default(recommendationsDefault),
-  giveAgentContext: z.boolean().default(false).meta({ description: 'Explain the selection in agentContext' }),
+  giveAgentContext: plainBoolean('Explain the selection in agentContext').default(false),
   responseFormat: filledText('Of the answer in words: plain text when left out, or markdown').optional(),
 }
 

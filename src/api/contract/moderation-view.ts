@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { boolean, commaSeparated, filledText, integer, numericId, text, timestamp } from './fields.ts'
+import { type JsonValue, jsonObject, jsonValue } from './json-value.ts'
 import { isIsoDateTime } from './values.ts'
 
 /** Each shows or hides one column; written with the prefix `columns_`. */
@@ -38,14 +39,24 @@ const columns = Object.fromEntries(
 ) as Record<ColumnField, z.ZodOptional<ReturnType<typeof boolean>>>
 
 const isoDateTime = (description: string) =>
-  z.string().refine(isIsoDateTime).meta({ kind: 'text', description, format: 'date-time' })
+  z.string().refine(isIsoDateTime).meta({
+    kind: 'text',
+    description,
+    format: 'date-time',
+    expected: 'an ISO 8601 date-time such as 2026-03-01T08:00:00Z',
+    remedy: 'convert it to that form',
+  })
 
 const shape = {
   view_name: filledText('Name of the view').optional(),
   /** Documented as boolean, with the value `user`: both are taken. */
   type: z
     .union([z.boolean(), z.string().min(1)])
-    .meta({ description: 'user, or a boolean' })
+    .meta({
+      kind: 'boolean',
+      description: 'user, or a boolean',
+      expected: 'a text such as user, or true or false',
+    })
     .optional(),
   access_type: filledText('Such as public').optional(),
   sort_by: filledText('Such as newest').optional(),
@@ -66,7 +77,19 @@ const shape = {
 }
 
 /** Create and update take the same flattened fields; the contract requires none of them. */
-export const moderationViewWriteSchema = z.strictObject(shape)
+export const moderationViewWriteSchema = z.strictObject(shape).meta({
+  unwritable: {
+    id: 'the service gives it',
+    stack_id: 'the service keeps it',
+    owner_id: 'the service keeps it',
+    column: 'it is written as columns_…',
+    filter: 'it is written as filter_value_…',
+    other: 'it is written as other_…',
+    date: 'it is written as date_range_…',
+    created_at: 'the service keeps it',
+    updated_at: 'the service keeps it',
+  },
+})
 export type ModerationViewWrite = z.infer<typeof moderationViewWriteSchema>
 export type ModerationViewField = keyof typeof shape
 export const moderationViewFields = Object.keys(shape) as ModerationViewField[]
@@ -80,7 +103,14 @@ export const viewGroups = {
 } as const
 export type ViewGroup = keyof typeof viewGroups
 
-const group = z.record(z.string(), z.json())
+/** Some servers write an object without fields as an empty list. */
+const group = z.union([
+  jsonObject,
+  z
+    .array(jsonValue)
+    .max(0)
+    .transform((): Record<string, JsonValue> => ({})),
+])
 
 /** A view as it is read: grouped. Unknown fields are kept. */
 export const moderationViewSchema = z.looseObject({

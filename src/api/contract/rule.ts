@@ -1,23 +1,37 @@
 import { z } from 'zod'
 import { filledText, flag } from './fields.ts'
+import { jsonObject, jsonValue } from './json-value.ts'
 
 /** The contract does not show how a condition is built: any JSON object is accepted and kept. */
-export const conditionSchema = z.record(z.string(), z.json())
+export const conditionSchema = jsonObject.meta({
+  kind: 'object',
+  expected: 'an object',
+  remedy: 'give a JSON object',
+})
 /** Nor how an action is. */
-export const actionSchema = z.record(z.string(), z.json())
+export const actionSchema = jsonObject.meta({
+  kind: 'object',
+  expected: 'an object',
+  remedy: 'give a JSON object',
+})
 
 /** Further keys beside `$or` are kept. */
-export const triggerSchema = z.looseObject({ $or: z.array(conditionSchema) })
+export const triggerSchema = z
+  .object({ $or: z.array(conditionSchema).meta({ kind: 'list', expected: 'a list of conditions' }) })
+  .catchall(jsonValue)
 
 const shape = {
   name: filledText('Name of the rule'),
   trigger: triggerSchema.meta({
     kind: 'object',
     description: 'Under $or the conditions, one of which must hold',
+    expected: 'an object with the conditions in a list under $or',
   }),
-  action: z
-    .array(actionSchema)
-    .meta({ kind: 'list', description: 'What is done to each record that matches' }),
+  action: z.array(actionSchema).meta({
+    kind: 'list',
+    description: 'What is done to each record that matches',
+    expected: 'a list of actions',
+  }),
   enabled: flag('1: the rule is active'),
   /** `tile` and `asset` are seen in use; the contract lists no values. */
   type: filledText('Which records the rule is for: tile or asset'),

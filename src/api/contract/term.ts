@@ -87,16 +87,40 @@ const createOnly = {
   num_of_backfill: integer('How many older posts are taken in at first').optional(),
 }
 
-/** Without the rules that join fields (`termCreateProblems`); unknown fields are refused. */
-export const termCreateShapeSchema = z.strictObject({ ...createOnly, ...changeable })
+const keptByService = {
+  id: 'the service gives it',
+  created: 'the service keeps it',
+  modified: 'the service keeps it',
+  last_ingestion_post: 'the service keeps it',
+}
+
+/** Without the rules that join fields (`termCombinationProblems`); unknown fields are refused. */
+export const termCreateShapeSchema = z
+  .strictObject({ ...createOnly, ...changeable })
+  .meta({ unwritable: keptByService })
 
 export const termCreateSchema = termCreateShapeSchema.check((context) => {
   for (const { field, message } of termCombinationProblems(context.value)) {
-    context.issues.push({ code: 'custom', path: [field], input: context.value[field], message })
+    context.issues.push({
+      code: 'custom',
+      path: [field],
+      input: context.value[field],
+      params: { sentence: message },
+    })
   }
 })
 /** `type`, `network` and `num_of_backfill` cannot be changed. */
-export const termUpdateSchema = z.strictObject(changeable).partial()
+export const termUpdateSchema = z
+  .strictObject(changeable)
+  .partial()
+  .meta({
+    unwritable: {
+      ...keptByService,
+      type: 'it is fixed when the term is created',
+      network: 'it is fixed when the term is created',
+      num_of_backfill: 'it counts only when the term is created',
+    },
+  })
 
 export type TermCreate = z.infer<typeof termCreateSchema>
 export type TermUpdate = z.infer<typeof termUpdateSchema>
@@ -105,23 +129,23 @@ export type TermField = keyof typeof changeable | keyof typeof createOnly
 export const termUpdateFields = Object.keys(changeable) as (keyof typeof changeable)[]
 export const termCreateOnlyFields = Object.keys(createOnly) as (keyof typeof createOnly)[]
 
-/** The rules that join fields of one term, one sentence each. Also for an update, over the term as it would become. */
+/** The rules that join fields of one term, one sentence each, without the place. Also for an update, over the term as it would become. */
 export function termCombinationProblems(
   term: Pick<TermCreate, 'type' | 'network' | 'source_user_id' | 'minimum_followers'>,
 ): { field: 'network' | 'source_user_id' | 'minimum_followers'; message: string }[] {
   const problems: ReturnType<typeof termCombinationProblems> = []
   const networks: readonly TermNetwork[] | 'any' = networksByType[term.type]
   if (networks !== 'any' && !networks.includes(term.network)) {
-    const message = `a term of type ${term.type} exists for ${networks.join(', ')}, not for ${term.network}`
+    const message = `found ${term.network}, expected ${networks.join(' or ')} for a term of type ${term.type}; change the network or the type`
     problems.push({ field: 'network', message })
   }
   if (typesWithSourceUser.includes(term.type) && !term.source_user_id) {
-    const message = `a term of type ${term.type} needs the id of the account on its network`
+    const message = `found nothing, expected the id of the account on its network, which a term of type ${term.type} needs; give it a value`
     problems.push({ field: 'source_user_id', message })
   }
   const hasFollowers = term.network === 'twitter' && (term.type === 'search' || term.type === 'hashtag')
   if (term.minimum_followers !== undefined && !hasFollowers) {
-    const message = 'exists only for twitter terms of type search and hashtag'
+    const message = `found it at a ${term.network} term of type ${term.type}, expected it only at twitter terms of type search or hashtag; leave it out`
     problems.push({ field: 'minimum_followers', message })
   }
   return problems
