@@ -31,7 +31,9 @@ const bans: readonly Ban[] = [
     rule: 'namespace',
     message: 'a namespace is not erasable; a file is a module already',
     within: everywhere,
-    matches: ({ type }) => type === 'TSModuleDeclaration',
+    // `declare module 'x'` adds to the types of a package and leaves nothing behind.
+    matches: ({ type, declare, kind }) =>
+      type === 'TSModuleDeclaration' && !(declare === true && kind === 'module'),
   },
   {
     rule: 'default-export',

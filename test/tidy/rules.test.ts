@@ -176,6 +176,7 @@ describe('banned syntax', () => {
     ['src/quickstart/setup.mjs', 'const a = process.env'],
     ['src/lib/clock.ts', 'const a = Date.now()'],
     ['src/redis/a.ts', 'const a = new Date(now)'],
+    ['src/redis/a.ts', "declare module 'zod' { interface A { b: 1 } }"],
     ['test/a.ts', 'const a = Date.now()'],
     ['test/a.ts', "vi.mock('node:fs')"],
     ['test/a.ts', 'const a = { any: options.only }'],

@@ -65,10 +65,16 @@ export const commaSeparated = (description: string) =>
 /** Elements are not described by the contract: any JSON value is kept. */
 export const list = (description?: string) => z.array(jsonValue).meta(metaOf('list', description))
 
-/** Servers give ids as numbers or as texts of digits; read as a number where it is one. */
+/** Servers give ids as numbers or as texts of digits: read as a number, if it is one that stays exact. */
 export const numericId = (description?: string) =>
   z
-    .union([z.int(), z.string().regex(/^\d+$/).transform(Number)])
+    .union([
+      z.int(),
+      z
+        .string()
+        .regex(/^\d{1,15}$/)
+        .transform(Number),
+    ])
     .meta({ ...metaOf('id', description), expected: 'an id: a whole number' })
 
 /** ISO 8601 or Unix seconds: the contract does not say, so it is kept as it comes. */

@@ -67,7 +67,7 @@ function describeIssue(schema: z.ZodType, issue: z.core.$ZodIssue, whole: string
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => describeUnknownField(schema, [...issue.path, key], whole))
   }
-  const place = formatPath(issue.path, whole)
+  const place = placeOf(issue.path, whole)
   return [{ field: topOf(issue.path, whole), message: `${place}: ${sentenceFor(schema, issue)}` }]
 }
 
@@ -114,6 +114,13 @@ function describeUnknownField(
 }
 
 const namesShownMax = 12
+const levelsShownMax = 16
+
+/** What lies too deep has a place that nobody reads to its end. */
+function placeOf(path: readonly PropertyKey[], whole: string): string {
+  const shown = formatPath(path.slice(0, levelsShownMax), whole)
+  return path.length > levelsShownMax ? `${shown}…` : shown
+}
 
 function expectKnown(name: string, known: readonly string[]): string {
   const meant = known.length === 0 ? undefined : closest(name, known)
