@@ -28,3 +28,13 @@ export function delayOption(text: string): number {
   if (delayMs !== undefined) return delayMs
   throw usageError('milliseconds, or a duration such as 200ms or 2s')
 }
+
+/** So many requests in so long: `450/900s`. */
+export function rateOption(text: string): { requests: number; perMs: number } {
+  const [requests = '', per, ...more] = text.split('/')
+  const perMs = parseDuration(per)
+  if (/^[1-9]\d{0,8}$/.test(requests) && perMs !== undefined && perMs > 0 && more.length === 0) {
+    return { requests: Number(requests), perMs }
+  }
+  throw usageError('requests and a duration, such as 450/900s')
+}

@@ -1,21 +1,29 @@
 import { once } from 'node:events'
 import { ExitCode } from '../lib/errors.ts'
+import { defaultStackName, defaultTokens, type SandboxTokens } from '../sandbox/credentials.ts'
+import type { RequestRate } from '../sandbox/stack-rate.ts'
 import type { CommandDefinition } from './command.ts'
-import { delayOption, wholeNumberOption } from './option-values.ts'
+import { delayOption, rateOption, wholeNumberOption } from './option-values.ts'
 
 interface SandboxOptions {
   port: number
   host: string
   productsToken: string
+  emailToken: string
+  intentToken: string
+  stackToken: string
+  stackName: string
+  rate?: RequestRate
   latency: number
   strict: boolean
+  strictAuth: boolean
 }
 
 export const sandboxCommand: CommandDefinition<SandboxOptions> = {
   usage: 'sandbox',
   summary: 'run a local server of the API, to try everything without an account',
   details:
-    'Takes product upserts as the service does and shows what arrived: /sandbox/summary, /sandbox/products/<id> and /sandbox/calls. Faults are set at /sandbox/faults. Forgets everything when it ends.',
+    'Takes product upserts as the service does and shows what arrived: /sandbox/summary, /sandbox/products/<id>, /sandbox/consents and /sandbox/calls. Faults are set at /sandbox/faults. Forgets everything when it ends.',
   examples: ['catalogd sandbox', 'catalogd sandbox --port 8490 --latency 50 --strict'],
   logLevel: 'info',
   options: [
@@ -26,33 +34,66 @@ export const sandboxCommand: CommandDefinition<SandboxOptions> = {
       parse: wholeNumberOption({ min: 0, max: 65_535 }),
     },
     { flags: '--host <address>', description: 'address to listen on', default: '127.0.0.1' },
-    { flags: '--products-token <token>', description: 'token that is accepted', default: 'sandbox-token' },
+    tokenOption('products', 'product upserts'),
+    tokenOption('email', 'consent calls'),
+    tokenOption('intent', 'shopper intent'),
+    tokenOption('stack', 'the content-aggregation API'),
+    { flags: '--stack-name <name>', description: 'of the one Stack', default: defaultStackName },
+    {
+      flags: '--rate <requests/time>',
+      description: 'of the content-aggregation API (default: 450/900s)',
+      parse: rateOption,
+    },
     { flags: '--latency <ms>', description: 'how long every answer takes', default: 0, parse: delayOption },
     { flags: '--strict', description: 'refuse what the contract does not have', default: false },
+    { flags: '--strict-auth', description: 'want access_token and stack on all resources', default: false },
   ],
-  async run(context, { options: { port, host, productsToken, latency, strict } }) {
+  async run(context, { options: { latency, ...options } }) {
     const { openSandbox } = await import('../sandbox/sandbox.ts')
     const { log: logger, clock } = context
-    await using sandbox = await openSandbox({
-      port,
-      host,
-      productsToken,
-      latencyMs: latency,
-      strict,
-      logger,
-      clock,
-    })
-    context.printLine({ url: sandbox.url, productsToken }, () => formatStarted(sandbox.url, productsToken))
+    await using sandbox = await openSandbox({ ...options, latencyMs: latency, logger, clock })
+    const { url, tokens, stackName } = sandbox
+    context.printLine(
+      {
+        url,
+        productsToken: tokens.products,
+        emailToken: tokens.email,
+        intentToken: tokens.intent,
+        stackToken: tokens.stack,
+        stackName,
+      },
+      () => formatStarted(sandbox),
+    )
     if (!context.signal.aborted) await once(context.signal, 'abort')
     return ExitCode.done
   },
 }
 
-function formatStarted(url: string, productsToken: string): string {
+function tokenOption(kind: keyof SandboxTokens, calls: string) {
+  return {
+    flags: `--${kind}-token <token>`,
+    description: `token that ${calls} need`,
+    default: defaultTokens[kind],
+  }
+}
+
+/** Names of the variables as the commented configuration has them. */
+function formatStarted({
+  url,
+  tokens,
+  stackName,
+}: {
+  url: string
+  tokens: SandboxTokens
+  stackName: string
+}): string {
   return `The sandbox takes product upserts at ${url}/v1/products/upsert
 and shows what arrived at ${url}/sandbox/summary. It ends with Ctrl+C.
 
 To send to it, in another terminal:
-  export CATALOG_API_URL=${url} API_PRODUCTS_TOKEN=${productsToken}
+  export CATALOG_API_URL=${url} API_PRODUCTS_TOKEN=${tokens.products}
+  export API_EMAIL_TOKEN=${tokens.email}
+  export INTENT_URL=${url} API_LIM_TOKEN=${tokens.intent}
+  export STACK_URL=${url} STACK_ACCESS_TOKEN=${tokens.stack} STACK_NAME=${stackName}
   catalogd start`
 }

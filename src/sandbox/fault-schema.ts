@@ -32,9 +32,14 @@ const headers = z
     }
   }, 'a header has a name or value that HTTP does not allow')
 
+/** Calls of one of the four groups of the API. */
+export type FaultGroup = 'products' | 'consent' | 'intent' | 'stack'
+
 /** One fault as it is set over HTTP. */
 const settingSchema = z.strictObject({
   name: z.string().min(1).max(100).optional(),
+  /** Only calls of this group of the API; left out: product upserts. */
+  group: z.enum(['products', 'consent', 'intent', 'stack', 'any']).optional(),
   /** Answers with this status, `body` (text as it is, anything else as JSON) and `headers`. */
   status: z.int().min(200).max(599).optional(),
   body: z.json().optional(),
@@ -63,6 +68,8 @@ const settingSchema = z.strictObject({
     .array(z.union([z.string(), z.number().transform(String)]))
     .min(1)
     .optional(),
+  /** Only consent calls for one of these addresses. */
+  emails: z.array(z.string()).min(1).optional(),
   /** Only calls whose body is larger. */
   overBytes: z.int().min(0).optional(),
   /** `true`: only calls that hold a product; `false`: only the empty ones that probe a token. */

@@ -1,8 +1,10 @@
-import { type FaultAction, type FaultSetting, faultAction } from './fault-schema.ts'
+import { type FaultAction, type FaultGroup, type FaultSetting, faultAction } from './fault-schema.ts'
 
 /** What a fault may look at: a call whose body has been read. */
 export interface FaultSubject {
+  group: FaultGroup
   bytes: number
+  /** Of the products of an upsert, or the lower-cased e-mail address of a consent. */
   ids: readonly string[]
 }
 
@@ -34,7 +36,7 @@ export class Faults {
         name: setting.name ?? (action.kind === 'status' ? `status ${action.status}` : action.kind),
         action,
         setting,
-        productIds: setting.productIds === undefined ? undefined : new Set(setting.productIds),
+        productIds: idsOf(setting),
         random: seededRandom(setting.seed ?? 1),
         applied: 0,
       }
@@ -71,12 +73,19 @@ export class Faults {
 
 function matches(entry: Entry, subject: FaultSubject): boolean {
   const { setting, productIds } = entry
+  const { group = 'products' } = setting
+  if (group !== 'any' && group !== subject.group) return false
   if (setting.calls !== undefined && entry.applied >= setting.calls) return false
   if (setting.overBytes !== undefined && subject.bytes <= setting.overBytes) return false
   if (setting.content !== undefined && setting.content !== subject.ids.length > 0) return false
   if (productIds !== undefined && !subject.ids.some((id) => productIds.has(id))) return false
   // Drawn last, so that the sequence belongs to the calls that match and can be repeated.
   return setting.share === undefined || entry.random() < setting.share
+}
+
+function idsOf({ productIds, emails }: FaultSetting): ReadonlySet<string> | undefined {
+  if (productIds === undefined && emails === undefined) return undefined
+  return new Set([...(productIds ?? []), ...(emails ?? []).map((email) => email.trim().toLowerCase())])
 }
 
 function describeEntry(entry: Entry): object {

@@ -1,11 +1,13 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { CallLog, CallRecord } from './call-log.ts'
+import { type InspectedConsents, registerConsentInspection, summariseConsents } from './consent-inspection.ts'
 import type { Faults } from './faults.ts'
 import type { OverlapWatch } from './overlaps.ts'
+import { isoTime, wholeNumber } from './page-query.ts'
 import type { HeldProduct, ProductStore } from './product-store.ts'
 
-export interface InspectedParts {
+export interface InspectedParts extends InspectedConsents {
   store: ProductStore
   calls: CallLog
   overlaps: OverlapWatch
@@ -49,13 +51,16 @@ export async function registerInspection(scope: FastifyInstance, parts: Inspecte
     }
   })
 
+  await registerConsentInspection(scope, parts)
   scope.post('/sandbox/reset', async () => {
-    for (const part of [store, calls, overlaps, faults]) part.clear()
+    const { consents, consentCalls, consentOverlaps } = parts
+    for (const part of [store, calls, overlaps, faults, consents, consentCalls, consentOverlaps]) part.clear()
     return {}
   })
 }
 
-function summarise({ store, calls, overlaps }: InspectedParts): object {
+function summarise(parts: InspectedParts): object {
+  const { store, calls, overlaps } = parts
   const totals = calls.totals()
   const counted = [...totals.callsByStatus.values()].reduce((sum, count) => sum + count, 0)
   return {
@@ -72,6 +77,7 @@ function summarise({ store, calls, overlaps }: InspectedParts): object {
     overlapping: { count: overlaps.count, ids: overlaps.first(overlapsShownMax) },
     firstReceivedAt: isoTime(store.firstReceivedAtMs),
     lastReceivedAt: isoTime(store.lastReceivedAtMs),
+    consents: summariseConsents(parts),
   }
 }
 
@@ -152,13 +158,4 @@ function describeCall(call: CallRecord, allIds: boolean): object {
     end: call.end,
     fault: call.fault ?? null,
   }
-}
-
-function isoTime(atMs: number | undefined): string | null {
-  return atMs === undefined ? null : new Date(atMs).toISOString()
-}
-
-function wholeNumber(text: string | undefined, otherwise: number): number {
-  const value = Number(text ?? otherwise)
-  return Number.isSafeInteger(value) && value >= 0 ? value : otherwise
 }

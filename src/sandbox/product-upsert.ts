@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '../lib/log.ts'
 import type { CallLog } from './call-log.ts'
+import type { SandboxTokens } from './credentials.ts'
 import { applyFault } from './fault-effects.ts'
 import type { Faults } from './faults.ts'
 import { productErrors } from './lenient-product.ts'
@@ -19,7 +20,7 @@ export interface UpsertParts {
   calls: CallLog
   overlaps: OverlapWatch
   faults: Faults
-  productsToken: string
+  tokens: SandboxTokens
   callBytesMax: number
   latencyMs: number
   strict: boolean
@@ -86,7 +87,7 @@ async function answerCall({ parts, call, reply, body, receivedAtMs }: CallToAnsw
   const take = ({ except, atMs = receivedAtMs }: TakeOptions = {}) =>
     takeProducts(parts, body, { except, atMs })
 
-  const fault = parts.faults.match({ bytes: call.record.bytes, ids })
+  const fault = parts.faults.match({ group: 'products', bytes: call.record.bytes, ids })
   if (fault === undefined) {
     // Taken at once and answered late: a slow server has changed its state before it says so.
     const taken = take()

@@ -1,9 +1,12 @@
-import { randomUUID } from 'node:crypto'
-import { type FastifyInstance, fastify } from 'fastify'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { ConfigError, systemErrorCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { CallLog } from './call-log.ts'
+import { ConsentLog } from './consent-log.ts'
+import { registerConsent } from './consent-routes.ts'
+import { ConsentStore } from './consent-store.ts'
+import { refuseOtherOrigins } from './control-origin.ts'
+import { defaultStackName, defaultTokens, type SandboxTokens } from './credentials.ts'
 import { registerFaults } from './fault-routes.ts'
 import { Faults } from './faults.ts'
 import { registerInspection } from './inspection.ts'
@@ -11,6 +14,8 @@ import { OverlapWatch } from './overlaps.ts'
 import { ProductStore } from './product-store.ts'
 import { registerProductUpsert } from './product-upsert.ts'
 import { receiveBytes } from './request-body.ts'
+import { newServer } from './server.ts'
+import type { RequestRate } from './stack-rate.ts'
 
 export interface SandboxOptions {
   /** Default: 127.0.0.1. The control routes need no credentials, so anything else is open to the network. */
@@ -18,11 +23,20 @@ export interface SandboxOptions {
   /** 0: any free port. */
   port: number
   productsToken: string
+  /** The other tokens, and the name of the Stack, have defaults that anybody may know. */
+  emailToken?: string
+  intentToken?: string
+  stackToken?: string
+  stackName?: string
+  /** Of the content-aggregation API; default: 450 requests in 900 s. */
+  rate?: RequestRate
   /** How long every answer takes. */
   latencyMs?: number
   /** Refuses what the contract does not have, too. */
   strict?: boolean
-  /** Bodies above it are answered 413. */
+  /** Wants the Stack's credentials on all of its resources, not only where the contract shows them. */
+  strictAuth?: boolean
+  /** Bodies of upserts above it are answered 413. */
   callBytesMax?: number
   logger?: Log
   clock?: Clock
@@ -31,36 +45,41 @@ export interface SandboxOptions {
 export interface Sandbox extends AsyncDisposable {
   /** Without a trailing slash. */
   readonly url: string
+  readonly tokens: SandboxTokens
+  readonly stackName: string
 }
 
 const controlBytesMax = 1_000_000
-/** Product ids stand in paths, and the contract gives them no length. */
-const pathParameterCharactersMax = 10_000
+const bytesPerCallMax = 2_000_000
 
 /** A server of the API to try everything without an account, which shows what arrived and misbehaves on request. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { host = '127.0.0.1', port, logger, clock = systemClock } = options
+  const { host = '127.0.0.1', port, logger, clock = systemClock, latencyMs = 0, strict = false } = options
   const closing = new AbortController()
+  const tokens = tokensOf(options)
+  const stackName = options.stackName ?? defaultStackName
   const parts = {
     store: new ProductStore(),
     calls: new CallLog(),
     overlaps: new OverlapWatch(),
+    consents: new ConsentStore(),
+    consentCalls: new ConsentLog(),
+    consentOverlaps: new OverlapWatch(),
     faults: new Faults(),
+    tokens,
+    latencyMs,
+    strict,
+    now: preciseTime(clock),
+    sleep: (delayMs: number) => clock.sleep(delayMs, closing.signal),
+    logger,
   }
   const app = newServer(logger, closing.signal)
   app.register((scope) =>
-    registerProductUpsert(scope, {
-      ...parts,
-      productsToken: options.productsToken,
-      callBytesMax: options.callBytesMax ?? 2_000_000,
-      latencyMs: options.latencyMs ?? 0,
-      strict: options.strict ?? false,
-      now: preciseTime(clock),
-      sleep: (delayMs) => clock.sleep(delayMs, closing.signal),
-      logger,
-    }),
+    registerProductUpsert(scope, { ...parts, callBytesMax: options.callBytesMax ?? bytesPerCallMax }),
   )
+  app.register((scope) => registerConsent(scope, parts))
   app.register(async (scope) => {
+    refuseOtherOrigins(scope)
     receiveBytes(scope, controlBytesMax)
     await registerInspection(scope, parts)
     await registerFaults(scope, parts)
@@ -70,6 +89,8 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     const url = await app.listen({ host, port })
     return {
       url,
+      tokens,
+      stackName,
       [Symbol.asyncDispose]: async () => {
         closing.abort()
         await app.close()
@@ -85,34 +106,13 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   }
 }
 
-function newServer(logger: Log | undefined, closing: AbortSignal): FastifyInstance {
-  const app = fastify({
-    genReqId: () => randomUUID(),
-    // Answers of other people's clients must not depend on what our clients send.
-    requestIdHeader: false,
-    // A hanging answer must not keep the sandbox from closing.
-    forceCloseConnections: true,
-    requestTimeout: 120_000,
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: pathParameterCharactersMax },
-  })
-  app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id)
-  })
-  app.setNotFoundHandler(async (request, reply) =>
-    reply
-      .code(404)
-      .send({ message: `the sandbox has no ${request.method} ${request.url.split('?', 1)[0] ?? ''}` }),
-  )
-  app.setErrorHandler(async (error, request, reply) => {
-    if (closing.aborted) {
-      // A wait was cut short: a server that goes away answers nothing.
-      request.raw.socket.destroy()
-      return reply.hijack()
-    }
-    logger?.error({ err: error, request: request.id }, 'the sandbox failed to answer')
-    return reply.code(500).send({ message: 'the sandbox failed to answer; see its log' })
-  })
-  return app
+function tokensOf({ productsToken, emailToken, intentToken, stackToken }: SandboxOptions): SandboxTokens {
+  return {
+    products: productsToken,
+    email: emailToken ?? defaultTokens.email,
+    intent: intentToken ?? defaultTokens.intent,
+    stack: stackToken ?? defaultTokens.stack,
+  }
 }
 
 /**

@@ -1,15 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { CallLog, CallRecord } from './call-log.ts'
+import type { CallEnd, CallRecord } from './call-log.ts'
 import type { CallSpan, OverlapWatch } from './overlaps.ts'
 
-/** One upsert call under way: its line in the call log and its span of time. */
-export interface UpsertCall {
-  readonly record: CallRecord
+/** One call under way: its line in the log of its group and its span of time. */
+export interface WatchedCall<Line> {
+  readonly record: Line
   readonly span: CallSpan
 }
+export type UpsertCall = WatchedCall<CallRecord>
 
-interface Watch {
-  calls: CallLog
+interface Watch<Line> {
+  calls: { begin(id: string, atMs: number): Line; end(line: Line, end: CallEnd, atMs: number): void }
   overlaps: OverlapWatch
   now: () => number
 }
@@ -18,11 +19,11 @@ interface Watch {
  * Begins the books of a call, and ends them when its answer has been handed to the operating system or its connection
  * is gone, whichever comes first. A fault that answers by hand sets the status itself.
  */
-export function beginCall(
+export function beginCall<Line extends { status: number | undefined }>(
   request: FastifyRequest,
   reply: FastifyReply,
-  { calls, overlaps, now }: Watch,
-): UpsertCall {
+  { calls, overlaps, now }: Watch<Line>,
+): WatchedCall<Line> {
   const record = calls.begin(request.id, now())
   const span = overlaps.begin()
   const { socket } = request.raw

@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify'
+import { basicProblem, type SandboxTokens } from './credentials.ts'
 
 interface HeadRules {
-  productsToken: string
+  tokens: SandboxTokens
   strict: boolean
 }
 
@@ -13,12 +14,9 @@ interface HeadRefusal {
 }
 
 /** What is refused before the body is read. */
-export function refuseHead(
-  request: FastifyRequest,
-  { productsToken, strict }: HeadRules,
-): HeadRefusal | undefined {
+export function refuseHead(request: FastifyRequest, { tokens, strict }: HeadRules): HeadRefusal | undefined {
   const { authorization, 'content-type': contentType = '' } = request.headers
-  const problem = credentialsProblem(authorization, productsToken)
+  const problem = basicProblem(authorization, 'products', tokens)
   if (problem !== undefined) {
     return {
       status: 401,
@@ -36,12 +34,4 @@ export function refuseHead(
     }
   }
   return undefined
-}
-
-function credentialsProblem(authorization: string | undefined, token: string): string | undefined {
-  const match = /^basic\s+(\S+)$/i.exec(authorization ?? '')
-  if (!match) return 'send HTTP Basic credentials: an empty user name and the API_PRODUCTS token as password'
-  const credentials = Buffer.from(match[1] ?? '', 'base64').toString('utf8')
-  if (!credentials.startsWith(':')) return 'the user name must be empty; the token is the password'
-  return credentials.slice(1) === token ? undefined : 'the token is not valid for products'
 }

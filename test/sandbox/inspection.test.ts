@@ -35,6 +35,7 @@ describe('/sandbox/summary', () => {
       overlapping: { count: 0, ids: [] },
       firstReceivedAt: null,
       lastReceivedAt: null,
+      consents: expect.objectContaining({ total: 0 }),
     })
   })
 

@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto'
+import { type FastifyError, type FastifyInstance, fastify } from 'fastify'
+import type { Log } from '../lib/log.ts'
+
+/** Product ids and addresses stand in paths, and the contract gives them no length. */
+const pathParameterCharactersMax = 10_000
+
+/** The server without its routes. Whatever a client sends wrong is answered 4xx. */
+export function newServer(logger: Log | undefined, closing: AbortSignal): FastifyInstance {
+  const app = fastify({
+    genReqId: () => randomUUID(),
+    // Answers of other people's clients must not depend on what our clients send.
+    requestIdHeader: false,
+    // A hanging answer must not keep the sandbox from closing.
+    forceCloseConnections: true,
+    requestTimeout: 120_000,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: pathParameterCharactersMax },
+  })
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+  })
+  app.setNotFoundHandler(async (request, reply) =>
+    reply
+      .code(404)
+      .send({ message: `the sandbox has no ${request.method} ${request.url.split('?', 1)[0] ?? ''}` }),
+  )
+  app.setErrorHandler<FastifyError>(async (error, request, reply) => {
+    if (closing.aborted) {
+      // A wait was cut short: a server that goes away answers nothing.
+      request.raw.socket.destroy()
+      return reply.hijack()
+    }
+    const { statusCode = 500 } = error
+    if (statusCode < 500) return reply.code(statusCode).send({ message: error.message })
+    // The sender went away within its body: nobody is there to be answered.
+    if (request.raw.destroyed && !request.raw.complete) return reply.code(400).send()
+    logger?.error({ err: error, request: request.id }, 'the sandbox failed to answer')
+    return reply.code(500).send({ message: 'the sandbox failed to answer; see its log' })
+  })
+  return app
+}
