@@ -1,12 +1,12 @@
 import { resolve } from 'node:path'
 import type { CatalogName, FeedName } from '../lib/brand.ts'
-import { deferText, deferTokenFile } from './deferred-values.ts'
+import { buildApi, buildIntent, buildStack } from './build-access.ts'
+import { consentCommandName } from './consent-fields.ts'
 import type { ConfigDocument } from './document.ts'
 import { parseDuration } from './duration.ts'
 import { encodingOf } from './encoding.ts'
 import { normalizeRule } from './field-rules.ts'
-import type { ApiConfig, CatalogConfig, Config, FeedConfig, FormatConfig } from './model.ts'
-import { type ConfigPath, formatPath } from './problems.ts'
+import type { CatalogConfig, Config, ConsentsConfig, FeedConfig, FormatConfig } from './model.ts'
 import { type CatalogInput, type ConfigInput, defaultSettle, type FeedInput } from './schema.ts'
 import { parseShare } from './share.ts'
 import { parseSize } from './size.ts'
@@ -29,16 +29,17 @@ export function buildConfig(input: ConfigInput, context: BuildContext): Config {
     file: context.file,
     stateDir: resolve(context.folder, input.state),
     redisUrl: input.redis ?? '',
+    stack: buildStack(input.stack, context),
+    intent: buildIntent(input.intent, context),
     catalogs: new Map(catalogs),
   }
 }
 
 function buildCatalog(name: CatalogName, input: CatalogInput, context: BuildContext): CatalogConfig {
-  const { delivery, deferred, urgent, feeds } = input
-  const entries = Object.entries(feeds).map(([feed, feedInput]): [FeedName, FeedConfig] => [
-    feed as FeedName,
+  const { delivery, deferred, urgent } = input
+  const feeds = Object.entries(input.feeds).map(([feed, feedInput]) =>
     buildFeed(feed as FeedName, feedInput, context.folder),
-  ])
+  )
   return {
     name,
     api: buildApi(input.api, ['catalogs', name, 'api'], context),
@@ -54,28 +55,23 @@ function buildCatalog(name: CatalogName, input: CatalogInput, context: BuildCont
       afterMs: checked(parseDuration(deferred.after)),
       atMostMs: checked(parseDuration(deferred.atMost)),
     },
-    feeds: new Map(entries),
+    feeds: new Map(feeds.map((feed) => [feed.name, feed])),
+    consents: buildConsents(input, feeds),
   }
 }
 
-function buildApi(
-  input: CatalogInput['api'],
-  path: ConfigPath,
-  { document, folder }: BuildContext,
-): ApiConfig {
-  const originOf = (key: string) => {
-    const valuePath = [...path, key]
-    const { line, column } = document.positionOf(valuePath)
-    const place = `${document.file}:${line}:${column} ${formatPath(valuePath)}`
-    return { place, unset: document.unsetAt(valuePath) }
-  }
-  const { url, productsToken, productsTokenFile } = input
+function buildConsents(input: CatalogInput, feeds: readonly FeedConfig[]): ConsentsConfig {
+  const { api, consents } = input
+  const ofConsents = feeds.filter(({ kind }) => kind === 'consents')
+  const isUsed = ofConsents.length > 0 || Boolean(api.emailToken) || api.emailTokenFile !== undefined
+  const all = isUsed ? [...ofConsents, commandFeed] : []
   return {
-    url: deferText(url ?? '', originOf('url'), (text) => new URL(text)),
-    productsToken:
-      productsTokenFile === undefined
-        ? deferText(productsToken ?? '', originOf('productsToken'), (text) => text)
-        : deferTokenFile(resolve(folder, productsTokenFile), originOf('productsTokenFile')),
+    concurrency: Number(consents.concurrency),
+    timeoutMs: checked(parseDuration(consents.timeout)),
+    horizonMs: checked(parseDuration(consents.horizon)),
+    callsPerSecond: Number(consents.callsPerSecond),
+    path: consents.path,
+    feeds: new Map(all.map((feed) => [feed.name, feed])),
   }
 }
 
@@ -84,6 +80,7 @@ function buildFeed(name: FeedName, input: FeedInput, folder: string): FeedConfig
   const rules = Object.entries(fields).map(([field, rule]) => [field, normalizeRule(rule)] as const)
   return {
     name,
+    kind: input.kind,
     dropDir: resolve(folder, drop),
     files: buildFiles(input),
     settle:
@@ -98,7 +95,8 @@ function buildFeed(name: FeedName, input: FeedInput, folder: string): FeedConfig
   }
 }
 
-function buildFiles({ files, mode = 'full' }: FeedInput): FeedConfig['files'] {
+/** Of consents only what is present counts. */
+function buildFiles({ files, kind, mode = defaultMode[kind] }: FeedInput): FeedConfig['files'] {
   if (typeof files === 'string') return [{ pattern: files, mode }]
   const full = files.full === undefined ? [] : [{ pattern: files.full, mode: 'full' as const }]
   const delta = files.delta === undefined ? [] : [{ pattern: files.delta, mode: 'delta' as const }]
@@ -113,6 +111,28 @@ function buildFormat({ type, delimiter, quote, encoding, recordBytes }: FeedInpu
     encoding: encoding === undefined ? undefined : encodingOf(encoding),
     recordBytes: checked(parseSize(recordBytes)),
   }
+}
+
+const defaultMode = { products: 'full', consents: 'delta' } as const
+
+/** What the command `consent` hands in: one record, written by us. */
+const commandFeed: FeedConfig = {
+  name: consentCommandName as FeedName,
+  kind: 'consents',
+  dropDir: '',
+  files: [{ pattern: '*', mode: 'delta' }],
+  settle: { kind: 'quiet', forMs: 0 },
+  format: {
+    type: 'ndjson',
+    delimiter: undefined,
+    quote: undefined,
+    encoding: 'utf-8',
+    recordBytes: checked(parseSize('16MB')),
+  },
+  fields: {},
+  owns: [],
+  missing: { action: 'ignore', atMost: 0 },
+  rejects: { atMost: 0 },
 }
 
 /** The schema has accepted the value, so that its parser knows it. */

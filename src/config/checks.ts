@@ -1,9 +1,20 @@
 import { baseAddressProblem, redisAddressProblem } from './base-address.ts'
+import { checkConsentFeed } from './consent-feed-checks.ts'
+import { consentCommandName } from './consent-fields.ts'
 import type { ConfigDocument } from './document.ts'
 import { checkDropFolders } from './drop-checks.ts'
 import { parseDuration } from './duration.ts'
 import { checkFeed } from './feed-checks.ts'
-import { checkFieldNames, checkText, type FieldKnowledge, isMapping, namesAt, soundPart } from './parts.ts'
+import type { FeedKind } from './model.ts'
+import {
+  checkFieldNames,
+  checkText,
+  type FieldKnowledge,
+  isMapping,
+  kindOfFeed,
+  namesAt,
+  soundPart,
+} from './parts.ts'
 import type { ConfigPath } from './problems.ts'
 import { apiSchema, deferredSchema, feedShape } from './schema.ts'
 
@@ -16,7 +27,13 @@ const reservedNames: ReadonlySet<string> = new Set(['redis', 'lock'])
  */
 export function checkWhole(document: ConfigDocument, folder: string, knowledge: FieldKnowledge): void {
   checkText(document, ['redis'], redisAddressProblem)
-  for (const section of ['stack', 'intent']) checkAddress(document, [section, 'url'])
+  for (const [section, token] of [
+    ['stack', 'accessToken'],
+    ['intent', 'token'],
+  ] as const) {
+    checkAddress(document, [section, 'url'])
+    checkToken(document, [section], token)
+  }
   checkNotEmpty(document, ['catalogs'], 'catalog')
   for (const catalog of namesAt(document, ['catalogs'])) checkCatalog(document, catalog, knowledge)
   checkDropFolders(document, folder)
@@ -43,7 +60,18 @@ function checkCatalog(document: ConfigDocument, name: string, knowledge: FieldKn
   checkFieldNames(document, [...path, 'urgent'], knowledge)
   const feedsPath = [...path, 'feeds']
   checkNotEmpty(document, feedsPath, 'feed')
-  for (const feed of namesAt(document, feedsPath)) checkFeed(document, [...feedsPath, feed], knowledge)
+  for (const feed of namesAt(document, feedsPath)) {
+    const feedPath = [...feedsPath, feed]
+    if (feed === consentCommandName) {
+      document.addProblem(
+        feedPath,
+        'found the name under which the command "consent" hands files in, expected another name',
+        'key',
+      )
+    }
+    if (kindOfFeed(document, feedPath) === 'consents') checkConsentFeed(document, feedPath, knowledge)
+    else checkFeed(document, feedPath, knowledge)
+  }
   checkOwners(document, feedsPath)
 }
 
@@ -51,17 +79,30 @@ function checkApi(document: ConfigDocument, path: ConfigPath): void {
   checkAddress(document, [...path, 'url'])
   const api = soundPart(document, path, apiSchema)
   if (api === undefined) return
-  const hasToken = api.productsToken !== undefined
-  const hasFile = api.productsTokenFile !== undefined
-  if (hasToken && hasFile) {
-    document.addProblem(
-      [...path, 'productsTokenFile'],
-      'found beside productsToken, expected one of them',
-      'key',
-    )
-  } else if (!hasToken && !hasFile) {
+  checkToken(document, path, 'emailToken')
+  checkToken(document, path, 'productsToken')
+  const hasNone = api.productsToken === undefined && api.productsTokenFile === undefined
+  if (hasNone && hasFeedOf(document, path.with(-1, 'feeds'), 'products')) {
     document.addProblem([...path, 'productsToken'], 'is missing, expected productsToken or productsTokenFile')
   }
+  const noEmail = api.emailToken === undefined && api.emailTokenFile === undefined
+  if (noEmail && hasFeedOf(document, path.with(-1, 'feeds'), 'consents')) {
+    document.addProblem(
+      [...path, 'emailToken'],
+      'is missing, and a feed of kind consents needs it, expected emailToken or emailTokenFile',
+    )
+  }
+}
+
+/** A token stands in the configuration or in a file of its own. */
+function checkToken(document: ConfigDocument, path: ConfigPath, token: string): void {
+  const isGiven = (key: string) => document.at([...path, key]) !== undefined
+  if (!isGiven(token) || !isGiven(`${token}File`)) return
+  document.addProblem([...path, `${token}File`], `found beside ${token}, expected one of them`, 'key')
+}
+
+function hasFeedOf(document: ConfigDocument, feedsPath: ConfigPath, kind: FeedKind): boolean {
+  return namesAt(document, feedsPath).some((feed) => kindOfFeed(document, [...feedsPath, feed]) === kind)
 }
 
 function checkDeferred(document: ConfigDocument, path: ConfigPath): void {

@@ -12,7 +12,7 @@ export interface ValueOrigin {
 
 /** A text of the configuration that may need a variable which is not set; `parse` runs on a text that is there. */
 export function deferText<T>(
-  text: string,
+  text: string | undefined,
   { place, unset }: ValueOrigin,
   parse: (text: string) => T,
 ): Deferred<T> {
@@ -23,10 +23,13 @@ export function deferText<T>(
         hint: `Set ${name}, or write a default as \${${name}:-…}`,
       })
     }
-    if (text === '') throw new ConfigError('value-empty', `${place}: is empty`, { hint: 'Give it a value' })
+    if (!text) {
+      const found = text === undefined ? 'is missing' : 'is empty'
+      throw new ConfigError('value-empty', `${place}: ${found}`, { hint: 'Give it a value' })
+    }
     return parse(text)
   }
-  return { available: unset.length === 0 && text !== '', value }
+  return { available: unset.length === 0 && Boolean(text), value }
 }
 
 /** A token in a file of its own: read at every use, so that a new token needs no restart. */

@@ -8,14 +8,19 @@ import { feedShape } from './schema.ts'
 
 /** How the parts of one feed fit together. */
 export function checkFeed(document: ConfigDocument, path: ConfigPath, knowledge: FieldKnowledge): void {
+  checkSource(document, path)
+  checkFields(document, [...path, 'fields'], knowledge)
+  checkFieldNames(document, [...path, 'owns'], knowledge)
+  checkOwned(document, path)
+}
+
+/** What feeds of both kinds have in common: which files, when they are complete, how they are read. */
+export function checkSource(document: ConfigDocument, path: ConfigPath): void {
   checkFiles(document, path)
   checkFormat(document, [...path, 'format'])
   if (document.at([...path, 'settle']) !== undefined && document.at([...path, 'done']) !== undefined) {
     document.addProblem([...path, 'done'], 'found beside settle, expected one of them', 'key')
   }
-  checkFields(document, [...path, 'fields'], knowledge)
-  checkFieldNames(document, [...path, 'owns'], knowledge)
-  checkOwned(document, path)
 }
 
 function checkFiles(document: ConfigDocument, path: ConfigPath): void {

@@ -97,9 +97,5 @@ function throwProblems({ problems }: ConfigDocument): void {
 }
 
 function findWithoutEffect(input: ConfigInput): string[] {
-  const sections = laterSectionNames.filter((section) => input[section] !== undefined)
-  const tokens = Object.entries(input.catalogs)
-    .filter(([, catalog]) => catalog.api.emailToken !== undefined)
-    .map(([name]) => `catalogs.${name}.api.emailToken`)
-  return [...sections, ...tokens]
+  return laterSectionNames.filter((section) => input[section] !== undefined)
 }

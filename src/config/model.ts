@@ -8,7 +8,30 @@ export interface Config {
   stateDir: string
   /** Empty: catalogd runs its own redis-server under the state folder. */
   redisUrl: string
+  stack: StackConfig
+  intent: IntentConfig
   catalogs: ReadonlyMap<CatalogName, CatalogConfig>
+}
+
+/** Where the content-aggregation API is; without the section none of it is available. */
+export interface StackConfig {
+  url: Deferred<URL>
+  /** Reads the token again at every use when it comes from `accessTokenFile`. */
+  accessToken: Deferred<string>
+  name: Deferred<string>
+}
+
+/** Where the shopper-intent API is; without the section none of it is available. */
+export interface IntentConfig {
+  url: Deferred<URL>
+  /** Reads the token again at every use when it comes from `tokenFile`. */
+  token: Deferred<string>
+  partnerId: Deferred<string>
+  /** The merchant runs on Shopify: every request must say country and locale. */
+  shopify: boolean
+  /** What a request says that names no country; undefined: nothing. */
+  country: string | undefined
+  locale: string | undefined
 }
 
 export interface CatalogConfig {
@@ -18,7 +41,25 @@ export interface CatalogConfig {
   /** Names of fields whose change is urgent, inside variations and skus too. */
   urgent: readonly string[]
   deferred: { afterMs: number; atMostMs: number }
-  /** In configured order, which decides who writes a field that nobody owns. */
+  /** Of both kinds, in configured order, which decides who writes a product field that nobody owns. */
+  feeds: ReadonlyMap<FeedName, FeedConfig>
+  consents: ConsentsConfig
+}
+
+/** How marketing consents are taken in and delivered: beside the products, at their own rate and with their own token. */
+export interface ConsentsConfig {
+  /** Calls at one time. */
+  concurrency: number
+  timeoutMs: number
+  /** How long after the first attempt a grant that was not confirmed is tried again. */
+  horizonMs: number
+  callsPerSecond: number
+  /** Between the base address and the e-mail address. */
+  path: string
+  /**
+   * The feeds of kind consents, and `consent-command`, which has no drop folder: the command `consent` hands its files
+   * in. Empty: the catalog has no consents.
+   */
   feeds: ReadonlyMap<FeedName, FeedConfig>
 }
 
@@ -36,6 +77,8 @@ export interface ApiConfig {
   url: Deferred<URL>
   /** Reads the token again at every call when it comes from `productsTokenFile`. */
   productsToken: Deferred<string>
+  /** Of kind Email, for consents; read again at every use when it comes from `emailTokenFile`. */
+  emailToken: Deferred<string>
 }
 
 export interface DeliveryConfig {
@@ -52,9 +95,13 @@ export interface DeliveryConfig {
 
 export type FeedMode = 'full' | 'delta'
 
+/** What the records of a feed are about. */
+export type FeedKind = 'products' | 'consents'
+
 export interface FeedConfig {
   name: FeedName
-  /** Absolute path of the watched folder. */
+  kind: FeedKind
+  /** Absolute path of the watched folder; empty for `consent-command`, which has none. */
   dropDir: string
   /** Which files belong to the feed, and which mode they have. Each pattern also matches its `.gz` and `.zst` forms. */
   files: readonly { pattern: string; mode: FeedMode }[]

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { ConfigDocument } from './document.ts'
 import { describeFound } from './issues.ts'
-import type { FieldRule } from './model.ts'
+import type { FeedKind, FieldRule } from './model.ts'
 import { type ConfigPath, suggestion } from './problems.ts'
 
 /** What the catalog stage knows and the configuration cannot: given by whoever puts the stages together. */
@@ -10,6 +10,8 @@ export interface FieldKnowledge {
   productFields?: readonly string[]
   /** What is wrong with how a field is computed, one sentence each. */
   checkRule?: (field: string, rule: FieldRule) => string[]
+  /** The same for the fields of a consent. */
+  checkConsentRule?: (field: string, rule: FieldRule) => string[]
 }
 
 /** A part that is sound by itself, with defaults; undefined otherwise. */
@@ -30,6 +32,11 @@ export function namesAt(document: ConfigDocument, path: ConfigPath): string[] {
 
 export function isMapping(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** What a feed's records are about; products where it says nothing sound. */
+export function kindOfFeed(document: ConfigDocument, path: ConfigPath): FeedKind {
+  return document.at([...path, 'kind']) === 'consents' ? 'consents' : 'products'
 }
 
 /** Checks a text, unless a variable that it needs is not set. */

@@ -30,19 +30,27 @@ export function describeConfig({ config, input }: LoadedConfig): Record<string, 
   })
 }
 
-function describeFeed(input: FeedInput | undefined, { dropDir, files }: FeedConfig): Record<string, unknown> {
+function describeFeed(
+  input: FeedInput | undefined,
+  { kind, dropDir, files }: FeedConfig,
+): Record<string, unknown> {
   const mode = typeof input?.files === 'string' ? { mode: files[0]?.mode } : {}
   const settle = input?.done === undefined ? { settle: input?.settle ?? defaultSettle } : {}
-  return { ...input, drop: dropDir, ...mode, ...settle }
+  const { owns, missing, ...ofAllKinds } = input ?? {}
+  const ofProducts = kind === 'products' ? { owns, missing } : {}
+  return { ...ofAllKinds, ...ofProducts, drop: dropDir, ...mode, ...settle }
 }
 
-type Section = Readonly<Record<string, string | null | undefined>>
+type Section = Readonly<Record<string, string | boolean | null | undefined>>
 
 /** Hides what its name calls a secret, and user-info of addresses. */
 function maskSecrets(section: Section | undefined): Section | undefined {
   if (section === undefined) return undefined
   return Object.fromEntries(
-    Object.entries(section).map(([key, text]) => [key, text ? maskText(key, text) : text]),
+    Object.entries(section).map(([key, text]) => [
+      key,
+      typeof text === 'string' && text !== '' ? maskText(key, text) : text,
+    ]),
   )
 }
 
@@ -55,7 +63,7 @@ function maskText(key: string, text: string): string {
 /** The path of a webhook's address is its secret. */
 function maskAddress(alerts: Section | undefined): Section | undefined {
   const { url } = alerts ?? {}
-  if (!url) return alerts
+  if (typeof url !== 'string' || url === '') return alerts
   return { ...alerts, url: URL.canParse(url) ? `${new URL(url).origin}/${redactedText}` : redactedText }
 }
 

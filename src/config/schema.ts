@@ -3,6 +3,7 @@ import { encodingNames, encodingOf } from './encoding.ts'
 import { fieldRuleSchema } from './field-schema.ts'
 import {
   duration,
+  flag,
   mapping,
   mappingOf,
   oneOf,
@@ -34,7 +35,10 @@ export const apiSchema = mapping({
   productsTokenFile: text('a file that holds the token')
     .optional()
     .describe('File with the token in one line; read again at every use'),
-  emailToken: optionalText('an Email token').optional().describe('No effect yet'),
+  emailToken: optionalText('an Email token').optional().describe('Token of kind Email, for consents'),
+  emailTokenFile: text('a file that holds the token')
+    .optional()
+    .describe('File with the token in one line; read again at every use'),
 })
 
 const deliverySchema = mapping({
@@ -60,6 +64,22 @@ export const deferredSchema = mapping({
   atMost: duration({ minMs: 0 }).default('1h').describe('The longest it ever waits'),
 })
 
+const consentsSchema = mapping({
+  concurrency: wholeNumber({ min: 1, max: 64 }).default(4).describe('Calls at one time'),
+  timeout: duration({ minMs: 100 }).default('30s').describe('How long a call may take'),
+  horizon: duration({ minMs: 0 })
+    .default('2m')
+    .describe('How long after its first attempt a grant that was not confirmed is tried again'),
+  callsPerSecond: wholeNumber({ min: 1, max: 10_000 }).default(100),
+  path: textOf(
+    (value) => /^(\/[A-Za-z0-9._~-]+)+$/.test(value),
+    'a path such as /api/v1/customers/consent, without a slash at the end',
+    { pattern: '^(/[A-Za-z0-9._~-]+)+$' },
+  )
+    .default('/api/v1/customers/consent')
+    .describe('Between the base address and the e-mail address'),
+})
+
 const fieldNamesSchema = z.array(text('the name of a product field'), {
   error: 'a list of product fields',
 })
@@ -83,6 +103,9 @@ const formatSchema = mapping({
 export const defaultSettle = '2s'
 
 export const feedShape = {
+  kind: oneOf(['products', 'consents'])
+    .default('products')
+    .describe('What the records are about: products, or marketing consents (fields email and consent)'),
   drop: text('the folder to watch').describe('Watched folder, relative to this file'),
   files: z
     .union([filePattern, mapping({ full: filePattern.optional(), delta: filePattern.optional() })], {
@@ -100,9 +123,7 @@ export const feedShape = {
   format: formatSchema.prefault({}).describe('Each part is detected when left out'),
   fields: mappingOf(z.string(), fieldRuleSchema, 'a mapping of product fields to columns')
     .default({})
-    .describe(
-      'How each product field is computed; left out: columns named as in the contract map themselves',
-    ),
+    .describe('How each field is computed; left out: columns named as in the contract map themselves'),
   owns: fieldNamesSchema.default([]).describe('Fields that only this feed decides'),
   missing: mapping({
     action: oneOf(['out_of_stock', 'ignore']).default('out_of_stock'),
@@ -130,6 +151,7 @@ const catalogSchema = mapping({
     .default([...defaultUrgent])
     .describe('Fields whose change is sent at once; inside variations and skus too'),
   deferred: deferredSchema.prefault({}),
+  consents: consentsSchema.prefault({}).describe('How consents are delivered'),
   feeds: mappingOf(nameSchema, feedSchema, 'a mapping of feeds by name').describe(
     'Sources of files, by name',
   ),
@@ -146,23 +168,37 @@ const laterSections = {
   alerts: mapping({ url: optionalText('the address of a webhook').optional() })
     .optional()
     .describe('No effect yet'),
-  stack: mapping({
-    url: optionalText('a base address').optional(),
-    accessToken: optionalText('an access token').optional(),
-    name: optionalText('the name of the Stack').optional(),
-  })
-    .optional()
-    .describe('No effect yet'),
-  intent: mapping({
-    url: optionalText('a base address').optional(),
-    token: optionalText('an API_LIM token').optional(),
-    partnerId: optionalText('a partner id').optional(),
-  })
-    .optional()
-    .describe('No effect yet'),
 }
 
-export const laterSectionNames = ['console', 'alerts', 'stack', 'intent'] as const
+/** Of the section `stack`. */
+export const stackSchema = mapping({
+  url: optionalText('a base address').optional().describe('https, or http on this machine'),
+  accessToken: optionalText('an access token').optional(),
+  accessTokenFile: text('a file that holds the token')
+    .optional()
+    .describe('File with the token in one line; read again at every use'),
+  name: optionalText('the name of the Stack').optional(),
+})
+
+/** Of the section `intent`. */
+export const intentSchema = mapping({
+  url: optionalText('a base address').optional().describe('https, or http on this machine'),
+  token: optionalText('an API_LIM token').optional().describe('Token of kind API_LIM'),
+  tokenFile: text('a file that holds the token')
+    .optional()
+    .describe('File with the token in one line; read again at every use'),
+  partnerId: optionalText('a partner id').optional(),
+  shopify: flag()
+    .default(false)
+    .describe('The merchant runs on Shopify: requests must say country and locale'),
+  country: optionalText('a country such as US').optional().describe('Of requests that name none'),
+  locale: optionalText('a locale such as en').optional().describe('Of requests that name none'),
+})
+
+/** Commands that do not need them run although their variables are not set. */
+const deferredSections = ['console', 'alerts', 'stack', 'intent'] as const
+
+export const laterSectionNames = ['console', 'alerts'] as const
 
 /** What a configuration file holds, checked and with defaults, in the words of the file. */
 export const configSchema = mapping({
@@ -171,6 +207,8 @@ export const configSchema = mapping({
     .default('')
     .describe('redis:// or rediss:// address; empty: catalogd runs its own redis-server under state'),
   ...laterSections,
+  stack: stackSchema.optional().describe('Access to the content-aggregation API'),
+  intent: intentSchema.optional().describe('Access to the shopper-intent API'),
   catalogs: mappingOf(nameSchema, catalogSchema, 'a mapping of catalogs by name').describe(
     'Merchant accounts, by name',
   ),
@@ -183,5 +221,8 @@ export type FeedInput = CatalogInput['feeds'][string]
 /** Whether an unset variable at this place is an error only where the value is used. */
 export function isDeferredPath(path: ConfigPath): boolean {
   const [section, , part] = path
-  return section === 'catalogs' ? part === 'api' : laterSectionNames.some((name) => name === section)
+  if (section === 'catalogs') return part === 'api'
+  // These are no access data: what a request would lack without them must not go unnoticed.
+  if (section === 'intent' && ['shopify', 'country', 'locale'].includes(String(path[1]))) return false
+  return deferredSections.some((name) => name === section)
 }

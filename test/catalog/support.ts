@@ -18,6 +18,7 @@ export function templateRule(template: string): FieldRule {
 export function feedOf(fields: Record<string, FieldRule>, feed: Partial<FeedConfig> = {}): FeedConfig {
   return {
     name: 'products' as FeedName,
+    kind: 'products',
     dropDir: '/drop',
     files: [{ pattern: '*.csv', mode: 'full' }],
     settle: { kind: 'quiet', forMs: 0 },

@@ -53,6 +53,7 @@ describe('loadConfig', () => {
     })
     expect(feedOf(loaded)).toEqual({
       name: 'products',
+      kind: 'products',
       dropDir: join(folder, 'drop'),
       files: [{ pattern: '*', mode: 'full' }],
       settle: { kind: 'quiet', forMs: 2000 },
@@ -284,16 +285,8 @@ describe('parts for later versions', () => {
     const text = `
 console: { listen: 127.0.0.1:8480, token: \${CATALOGD_TOKEN:-} }
 alerts: { url: \${CATALOGD_ALERTS_URL:-} }
-stack: { url: "\${STACK_URL:-}", accessToken: "\${STACK_ACCESS_TOKEN}", name: x }
-intent: { url: "", token: t, partnerId: p }
-${withFeed('').replace('abc', `abc, emailToken: "\${API_EMAIL_TOKEN}"`)}`
-    expect((await read(text)).loaded.withoutEffect).toEqual([
-      'console',
-      'alerts',
-      'stack',
-      'intent',
-      'catalogs.main.api.emailToken',
-    ])
+${withFeed('')}`
+    expect((await read(text)).loaded.withoutEffect).toEqual(['console', 'alerts'])
   })
 })
 

@@ -77,9 +77,9 @@ const cases: Record<string, { text: string; env?: Record<string, string>; expect
     ],
   },
   'keys of later versions': {
-    text: withFeed('kind: consents\npull: { url: x }\ntransform: x'),
-    expected: [7, 8, 9].map((line, index) => {
-      const key = ['kind', 'pull', 'transform'][index]
+    text: withFeed('pull: { url: x }\ntransform: x'),
+    expected: [7, 8].map((line, index) => {
+      const key = ['pull', 'transform'][index]
       return `${line}:9 ${feed}.${key}: is not supported by this version, expected a feed without it`
     }),
   },

@@ -14,6 +14,7 @@ export const silentLog = pino({ level: 'silent' })
 export function feedNamed(name: string, dropDir: string, changes: Partial<FeedConfig> = {}): FeedConfig {
   return {
     name: name as FeedName,
+    kind: 'products',
     dropDir,
     files: [{ pattern: '*.csv', mode: 'full' }],
     settle: { kind: 'quiet', forMs: 0 },
@@ -42,11 +43,20 @@ export function catalogOf(feeds: readonly FeedConfig[]): CatalogConfig {
     api: {
       url: { available: false, value: unused },
       productsToken: { available: false, value: unused },
+      emailToken: { available: false, value: unused },
     },
     delivery: { callBytes: 1, concurrency: 1, timeoutMs: 1, horizonMs: 1, callsPerSecond: 1 },
     urgent: [],
     deferred: { afterMs: 1, atMostMs: 1 },
     feeds: new Map(feeds.map((feed) => [feed.name, feed])),
+    consents: {
+      concurrency: 1,
+      timeoutMs: 1,
+      horizonMs: 1,
+      callsPerSecond: 1,
+      path: '/consent',
+      feeds: new Map(),
+    },
   }
 }
 
