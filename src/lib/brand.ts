@@ -7,5 +7,7 @@ export type CatalogName = Brand<string, 'CatalogName'>
 export type FeedName = Brand<string, 'FeedName'>
 /** `product_id` of the contract, trimmed, never empty. */
 export type ProductId = Brand<string, 'ProductId'>
+/** Keyed hash of an e-mail address, which stands for it in the outbox as a `product_id` does for a product. */
+export type ConsentId = ProductId & { readonly __consent: true }
 /** Position of a line of the catalog's manifest, counted from 1. Files and operator decisions share the count. */
 export type AcceptSequence = Brand<number, 'AcceptSequence'>

@@ -59,17 +59,27 @@ export interface CatalogKeys {
   notices: string
   /** HASH feed → JSON: how far the running import is. */
   progress: string
+  /** Consents only. HASH id → position of the acknowledged record; what is not later is never sent again. */
+  acknowledgedMeta: string
+  /** Consents only. HASH id → `position at`: the first call of that record that may have been taken unseen (ms). */
+  unconfirmed: string
+  /** Consents only. STRING `identity:generation:offset`: how much of the journal of acknowledgements is known here. */
+  journal: string
   /** SET of ids whose removal waits for approval. */
   heldIds(feed: FeedName): string
 }
+
+/** What an outbox carries: each kind has keys of its own under the catalog's hash tag. */
+export type OutboxKind = 'products' | 'consents'
 
 /** Prefix of everything a catalog stores, BullMQ's queue included. */
 function catalogPrefix(catalog: CatalogName): string {
   return `catalogd:{${catalog}}`
 }
 
-export function catalogKeys(catalog: CatalogName): CatalogKeys {
-  const key = (name: string): string => `${catalogPrefix(catalog)}:${name}`
+export function catalogKeys(catalog: CatalogName, kind: OutboxKind = 'products'): CatalogKeys {
+  const prefix = kind === 'products' ? catalogPrefix(catalog) : `${catalogPrefix(catalog)}:${kind}`
+  const key = (name: string): string => `${prefix}:${name}`
   return {
     documents: key('documents'),
     partials: key('partials'),
@@ -98,6 +108,9 @@ export function catalogKeys(catalog: CatalogName): CatalogKeys {
     held: key('held'),
     notices: key('notices'),
     progress: key('progress'),
+    acknowledgedMeta: key('acknowledged-meta'),
+    unconfirmed: key('unconfirmed'),
+    journal: key('journal'),
     heldIds: (feed) => key(`held-ids:${feed}`),
   }
 }

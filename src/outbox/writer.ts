@@ -49,6 +49,7 @@ export class CatalogWriter implements AsyncDisposable {
   readonly #delays: LaneDelays
   readonly #token = randomUUID()
   #position = 0
+  #committed = 0
   #lost = false
   /** Updates run one after another: what one reads, it alone writes. */
   #tail: Promise<unknown> = Promise.resolve()
@@ -90,8 +91,14 @@ export class CatalogWriter implements AsyncDisposable {
     await this.update([], () => undefined)
   }
 
+  /** What Redis confirmed last of this writer; undefined once it is lost or closed. */
+  get committed(): { token: string; position: number } | undefined {
+    return this.#lost ? undefined : { token: this.#token, position: this.#committed }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#tail
+    this.#lost = true
     this.#connection.disconnect()
   }
 
@@ -103,6 +110,7 @@ export class CatalogWriter implements AsyncDisposable {
     const answer = await this.#connection.multi().set(key, this.#mark()).exec()
     if (!answer)
       throw new WriterLostError('writer-lost', 'another process took over writing at the same moment')
+    this.#committed = this.#position
   }
 
   async #update(
@@ -155,6 +163,7 @@ export class CatalogWriter implements AsyncDisposable {
     const answer = await multi.exec()
     if (!answer) throw new WriterLostError('writer-lost', 'another process writes the catalog')
     unwrap(answer)
+    this.#committed = this.#position
   }
 
   #addProducts(multi: RedisBatch, chunk: WriterChunk): void {

@@ -8,7 +8,7 @@ interface Row {
   types?: readonly string[]
 }
 
-const stages = ['sources', 'records', 'catalog', 'imports', 'outbox', 'delivery']
+const stages = ['sources', 'records', 'catalog', 'imports', 'outbox', 'consents', 'delivery']
 
 /**
  * Who may import from whom below src/. Data flows downwards, imports point upstream. Everybody may import `lib`, the
@@ -25,8 +25,12 @@ const table: Record<string, Row> = {
   records: { values: [], types: ['sources'] },
   catalog: { values: ['api/contract'], types: ['records'] },
   outbox: { values: ['redis'], types: ['catalog'] },
-  imports: { values: ['sources', 'records', 'catalog', 'outbox', 'redis'], types: ['api/contract'] },
-  delivery: { values: ['outbox', 'api'], types: ['catalog', 'redis'] },
+  consents: { values: ['sources', 'outbox', 'redis'] },
+  imports: {
+    values: ['sources', 'records', 'catalog', 'outbox', 'consents', 'redis'],
+    types: ['api/contract'],
+  },
+  delivery: { values: ['outbox', 'consents', 'api'], types: ['catalog', 'redis'] },
   sandbox: { values: ['api/contract'] },
   console: { values: [], types: [...stages, 'redis'] },
   operations: { values: [...stages, 'redis', 'api', 'config', 'service.ts'] },
