@@ -1,9 +1,11 @@
-import type { z } from 'zod'
+import { z } from 'zod'
+import { emailSchema } from './consent.ts'
+import { numericId } from './fields.ts'
 import { intentRequestSchema, intentResponseSchema } from './intent.ts'
 import { moderationViewSchema, moderationViewWriteSchema } from './moderation-view.ts'
 import { termListQuerySchema, userListQuerySchema } from './paging.ts'
 import { productSchema } from './product.ts'
-import { ruleCreateSchema, ruleSchema, ruleUpdateSchema } from './rule.ts'
+import { ruleCreateSchema, ruleIdSchema, ruleSchema, ruleUpdateSchema } from './rule.ts'
 import { termCreateSchema, termSchema, termUpdateSchema } from './term.ts'
 import { userSchema, userUpdateSchema } from './user.ts'
 
@@ -20,6 +22,8 @@ export interface Endpoint {
   summary: string
   /** `stack-required`: the credentials in the query are part of the contract; `stack`: real servers take them everywhere. */
   credentials: 'products-token' | 'email-token' | 'intent-token' | 'stack-required' | 'stack'
+  /** What the braces of the path stand for, as texts. */
+  params?: z.ZodObject
   query?: z.ZodObject
   body?: { schema: z.ZodType; many?: true }
   /** Undefined: the contract does not show the body of the response. */
@@ -32,6 +36,17 @@ const stackEndpoint = (
 
 const ruleEndpoint = (endpoint: Omit<Endpoint, 'group' | 'credentials'>) =>
   stackEndpoint({ ...endpoint, credentials: 'stack-required' })
+
+const ruleParams = z.strictObject({ ruleId: ruleIdSchema.meta({ description: 'Id of the rule' }) })
+const viewParams = z.strictObject({ moderationviewId: numericId('Id of the moderation view') })
+const userParams = z.strictObject({ userId: numericId('Id of the user') })
+const termParams = z.strictObject({ termId: numericId('Id of the term') })
+const consentParams = z.strictObject({
+  email: emailSchema,
+  consent: z
+    .enum(['true', 'false'])
+    .meta({ description: 'true grants, false revokes the marketing permission' }),
+})
 
 const rule = { schema: ruleSchema }
 const view = { schema: moderationViewSchema }
@@ -58,6 +73,7 @@ export const endpoints = {
     name: 'getRule',
     method: 'GET',
     path: '/api/tilerules/{ruleId}',
+    params: ruleParams,
     summary: 'One automation rule',
     result: rule,
   }),
@@ -65,6 +81,7 @@ export const endpoints = {
     name: 'updateRule',
     method: 'PUT',
     path: '/api/tilerules/{ruleId}',
+    params: ruleParams,
     summary: 'Change an automation rule',
     body: { schema: ruleUpdateSchema },
     result: rule,
@@ -73,12 +90,14 @@ export const endpoints = {
     name: 'deleteRule',
     method: 'DELETE',
     path: '/api/tilerules/{ruleId}',
+    params: ruleParams,
     summary: 'Remove an automation rule',
   }),
   applyRule: ruleEndpoint({
     name: 'applyRule',
     method: 'PUT',
     path: '/api/tilerules/{ruleId}/apply',
+    params: ruleParams,
     summary: 'Apply a rule to the tiles or assets that exist already',
   }),
   listViews: stackEndpoint({
@@ -100,6 +119,7 @@ export const endpoints = {
     name: 'getView',
     method: 'GET',
     path: '/api/moderationviews/{moderationviewId}',
+    params: viewParams,
     summary: 'One moderation view',
     result: view,
   }),
@@ -107,6 +127,7 @@ export const endpoints = {
     name: 'updateView',
     method: 'PUT',
     path: '/api/moderationviews/{moderationviewId}',
+    params: viewParams,
     summary: 'Change a moderation view',
     body: { schema: moderationViewWriteSchema },
     result: view,
@@ -115,6 +136,7 @@ export const endpoints = {
     name: 'deleteView',
     method: 'DELETE',
     path: '/api/moderationviews/{moderationviewId}',
+    params: viewParams,
     summary: 'Remove a moderation view',
   }),
   listUsers: stackEndpoint({
@@ -129,6 +151,7 @@ export const endpoints = {
     name: 'getUser',
     method: 'GET',
     path: '/api/users/{userId}',
+    params: userParams,
     summary: 'One user',
     result: user,
   }),
@@ -136,6 +159,7 @@ export const endpoints = {
     name: 'updateUser',
     method: 'PUT',
     path: '/api/users/{userId}',
+    params: userParams,
     summary: 'Change a user',
     body: { schema: userUpdateSchema },
     result: user,
@@ -144,6 +168,7 @@ export const endpoints = {
     name: 'deleteUser',
     method: 'DELETE',
     path: '/api/users/{userId}',
+    params: userParams,
     summary: 'Remove a user',
   }),
   listTerms: stackEndpoint({
@@ -166,6 +191,7 @@ export const endpoints = {
     name: 'getTerm',
     method: 'GET',
     path: '/api/terms/{termId}',
+    params: termParams,
     summary: 'One term',
     result: term,
   }),
@@ -173,6 +199,7 @@ export const endpoints = {
     name: 'updateTerm',
     method: 'PUT',
     path: '/api/terms/{termId}',
+    params: termParams,
     summary: 'Change a term',
     body: { schema: termUpdateSchema },
     result: term,
@@ -181,6 +208,7 @@ export const endpoints = {
     name: 'deleteTerm',
     method: 'DELETE',
     path: '/api/terms/{termId}',
+    params: termParams,
     summary: 'Remove a term',
   }),
   upsertProducts: {
@@ -197,6 +225,7 @@ export const endpoints = {
     group: 'consent',
     method: 'POST',
     path: '/api/v1/customers/consent/{email}/{consent}',
+    params: consentParams,
     summary: 'Grant or revoke the marketing permission of an e-mail address',
     credentials: 'email-token',
   },

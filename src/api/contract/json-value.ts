@@ -48,7 +48,10 @@ export function findJsonFault(root: unknown): JsonFault | undefined {
 export const jsonValue = z.custom<JsonValue>().check(refuseFault)
 
 /** Any JSON object, kept as it is; not copied. */
-export const jsonObject = z.custom<Record<string, JsonValue>>(isObject).check(refuseFault)
+export const jsonObject = z
+  .custom<Record<string, JsonValue>>(isObject)
+  .check(refuseFault)
+  .meta({ type: 'object', expected: 'an object', remedy: 'give a JSON object' })
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

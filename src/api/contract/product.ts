@@ -9,11 +9,26 @@ const filledText = z.string().min(1)
 // z.number() refuses NaN and both infinities, which JSON cannot carry.
 const amount = z.number()
 const wholeNumber = z.int()
-const url = z.string().refine(isHttpUrl)
-const decimalText = z.string().refine(isDecimalText)
-const integerText = z.string().refine(isIntegerText)
-const date = z.string().refine(isCalendarDate)
-const categoryPath = z.string().refine(isCategoryPath)
+const url = z
+  .string()
+  .refine(isHttpUrl)
+  .meta({ format: 'uri', ...expectations.url })
+const decimalText = z
+  .string()
+  .refine(isDecimalText)
+  .meta({ pattern: '^-?\\d+(\\.\\d+)?$', ...expectations['decimal-string'] })
+const integerText = z
+  .string()
+  .refine(isIntegerText)
+  .meta({ pattern: '^-?\\d+$', ...expectations['integer-string'] })
+const date = z
+  .string()
+  .refine(isCalendarDate)
+  .meta({ format: 'date', ...expectations.date })
+const categoryPath = z
+  .string()
+  .refine(isCategoryPath)
+  .meta({ pattern: '^/?[^/>]+(/[^/>]+)*$', ...expectations.category })
 
 /**
  * A map with keys of the sender's choosing. An own key `__proto__` (JSON.parse makes one) would be lost or would
@@ -25,7 +40,7 @@ function mapOf<Value extends z.ZodType>(value: Value) {
     if (typeof map !== 'object' || map === null || !Object.hasOwn(map, '__proto__')) return
     context.issues.push({ code: 'custom', path: ['__proto__'], input: map, params: { reserved: true } })
   })
-  return guard.pipe(z.record(z.string(), value))
+  return guard.pipe(z.record(z.string(), value)).meta({ ...expectations.object })
 }
 
 const customFieldsSchema = mapOf(text)
@@ -52,17 +67,24 @@ export const skuSchema = z.strictObject({
 
 /** In contract order, which is also the order of keys in every wire document. */
 const shape = {
-  product_id: filledText,
-  name: filledText,
-  url,
-  image_url: url,
-  availability: filledText,
-  price: amount,
-  price_currency_code: filledText,
-  list_price: amount.optional(),
-  rating_value: decimalText.optional(),
-  review_count: integerText.optional(),
-  categories: z.array(categoryPath).optional(),
+  product_id: filledText.meta({ description: 'Id of the product' }),
+  name: filledText.meta({ description: 'Name of the product' }),
+  url: url.meta({ description: 'Address of its page' }),
+  image_url: url.meta({ description: 'Address of its picture' }),
+  availability: filledText.meta({
+    description: 'InStock, OutOfStock, or another word that the service knows',
+  }),
+  price: amount.meta({ description: 'What it costs now' }),
+  price_currency_code: filledText.meta({ description: 'Code of the currency, such as EUR' }),
+  list_price: amount.meta({ description: 'What it costs without a discount' }).optional(),
+  rating_value: decimalText.meta({ description: 'Average rating, a decimal in string form' }).optional(),
+  review_count: integerText
+    .meta({ description: 'How many reviews, a whole number in string form' })
+    .optional(),
+  categories: z
+    .array(categoryPath)
+    .meta({ description: 'Paths whose levels are separated by slashes' })
+    .optional(),
   categoryIds: z.array(text).optional(),
   parentCategoryIds: z.array(text).optional(),
   description: text.optional(),
@@ -70,14 +92,22 @@ const shape = {
   tag1: z.array(text).optional(),
   tag2: z.array(text).optional(),
   tag3: z.array(text).optional(),
-  date_published: date.optional(),
+  date_published: date.meta({ description: 'Day, YYYY-MM-DD' }).optional(),
   variation_id: text.optional(),
   alternate_image_urls: z.array(url).optional(),
-  variations: mapOf(variationSchema).optional(),
-  inventory_level: wholeNumber.optional(),
-  supplier_cost: amount.optional(),
-  custom_fields: customFieldsSchema.optional(),
-  skus: z.array(skuSchema).optional(),
+  variations: mapOf(variationSchema).meta({ description: 'By id of the variation' }).optional(),
+  inventory_level: wholeNumber
+    .meta({ description: 'How many are in stock; sensitive, and written only here' })
+    .optional(),
+  supplier_cost: amount
+    .meta({
+      description: 'What the supplier is paid; sensitive, and written only here',
+      writeOnly: true,
+      secret: true,
+    })
+    .optional(),
+  custom_fields: customFieldsSchema.meta({ description: 'Texts by name' }).optional(),
+  skus: z.array(skuSchema).meta({ description: 'What the product is sold as' }).optional(),
 }
 
 /** One product as it goes over the wire. Unknown fields are refused. */

@@ -5,15 +5,10 @@ import { jsonObject, jsonValue } from './json-value.ts'
 /** The contract does not show how a condition is built: any JSON object is accepted and kept. */
 export const conditionSchema = jsonObject.meta({
   kind: 'object',
-  expected: 'an object',
-  remedy: 'give a JSON object',
+  description: 'Not described: kept as it is',
 })
 /** Nor how an action is. */
-export const actionSchema = jsonObject.meta({
-  kind: 'object',
-  expected: 'an object',
-  remedy: 'give a JSON object',
-})
+export const actionSchema = jsonObject.meta({ kind: 'object', description: 'Not described: kept as it is' })
 
 /** Further keys beside `$or` are kept. */
 export const triggerSchema = z
@@ -47,7 +42,7 @@ export type RuleCreate = z.infer<typeof ruleCreateSchema>
 export type RuleUpdate = z.infer<typeof ruleUpdateSchema>
 
 /** An id that is not described: a number, or a text that may stand in a path. */
-export const ruleIdSchema = z.union([z.int(), z.string().min(1)])
+export const ruleIdSchema = z.union([z.int(), z.string().min(1)]).meta({ expected: 'the id of a rule' })
 export type RuleId = z.infer<typeof ruleIdSchema>
 
 /** Fields of the record are not shown: what comes is kept. */
