@@ -37,13 +37,16 @@ function compileText(rule: FieldRule, problems: string[]): CompiledRule | undefi
 }
 
 interface Steps {
-  options: CoerceOptions
+  options: Pick<CoerceOptions, 'locale' | 'secret' | 'describe'>
   coerce: Coerce
   problems: string[]
 }
 
 /** Take, trim, pattern, when, coerce: in this order, so that `when` sees what the pattern took out of the cell. */
-function compileSteps(rule: FieldRule, { options, coerce, problems }: Steps): CompiledRule | undefined {
+export function compileSteps(
+  rule: FieldRule,
+  { options, coerce, problems }: Steps,
+): CompiledRule | undefined {
   const known = problems.length
   const source = compileSource(rule.from, rule.trim !== false, problems)
   const extract = rule.pattern && compilePattern(rule.pattern, { describe: options.describe, problems })

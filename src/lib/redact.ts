@@ -27,9 +27,21 @@ export function isSecretName(name: string): boolean {
   return secretNames.has(plain) || secretSuffixes.some((suffix) => plain.endsWith(suffix))
 }
 
-/** Hides user-info of addresses, secret query parameters, and credentials of an authorization header inside a text. */
+/** No mailbox and no label is longer; the bounds keep the search linear in long texts without blanks. */
+const emailForm =
+  /[\p{L}\p{N}.!#$%&'+/=?^_`{|}~-]{1,64}(?:@|%40)(?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}[\p{L}\p{N}-]{1,62}/giu
+
+/** Hides e-mail addresses, plain and as they stand in a URL. `name@1.2.3` is none, nor is a host without a dot. */
+export function redactEmails(text: string): string {
+  return text.includes('@') || text.includes('%40') ? text.replaceAll(emailForm, redactedText) : text
+}
+
+/**
+ * Hides user-info of addresses, secret query parameters, credentials of an authorization header, and e-mail addresses
+ * inside a text.
+ */
 export function redactText(text: string): string {
-  return text
+  return redactEmails(text)
     .replaceAll(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@"']*@/gi, `$1${redactedText}@`)
     .replaceAll(/([?&][a-z_-]*(?:token|password|secret|key)=)[^&#\s"']+/gi, `$1${redactedText}`)
     .replaceAll(/\b(Basic|Bearer) +[A-Za-z0-9+/=._~-]{8,}/g, `$1 ${redactedText}`)

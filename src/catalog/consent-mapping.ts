@@ -1,0 +1,166 @@
+import type { FeedConfig, FieldRule } from '../config/model.ts'
+import { ConfigError } from '../lib/errors.ts'
+import type { ParsedRecord, RecordIssue } from '../records/model.ts'
+import { closestName } from './closest-name.ts'
+import type { CompiledRule, Compute, PlaceOf } from './compiled-rule.ts'
+import { coerceConsent, coerceEmail, describeCell, foldEmail } from './consent-value.ts'
+import { Problem, type RecordNotes } from './problem.ts'
+import { compileSteps } from './rule.ts'
+
+export type ConsentField = 'email' | 'consent'
+
+/** What one record says. */
+export interface ConsentStatement {
+  /** As it is written, without surrounding blanks. */
+  email: string
+  consent: boolean
+}
+
+/** How the records of one feed become consents. */
+export interface ConsentMapping {
+  readonly neededColumns: readonly string[]
+  /** To the columns of one file; without one of the two fields a file says nothing. */
+  bind(columns: readonly string[]): ConsentBinding
+}
+
+export type ConsentBinding =
+  | { kind: 'bound'; bound: BoundConsents }
+  | { kind: 'missing-columns'; missingColumns: readonly { column: string; field: ConsentField }[] }
+
+export interface BoundConsents {
+  /** For the pass that only needs ids, which are the addresses in lower case. */
+  readonly idReader: {
+    readonly indices: readonly number[]
+    read(cells: readonly unknown[]): string | undefined
+  }
+  /** No issue shows an address. `id` is there where the address could be read. */
+  map(record: ParsedRecord): {
+    id: string | undefined
+    statement: ConsentStatement | undefined
+    issues: readonly RecordIssue[]
+  }
+}
+
+const fields: readonly ConsentField[] = ['email', 'consent']
+const coercers = { email: coerceEmail, consent: coerceConsent }
+const locale = { decimal: '.', thousands: undefined } as const
+const notes: RecordNotes = { currencies: [], keepEntries: [] }
+
+/** Throws a ConfigError that names everything wrong with the feed's rules, whatever its files hold. */
+export function compileConsentMapping(feed: FeedConfig): ConsentMapping {
+  const isImplicit = Object.keys(feed.fields).length === 0
+  const problems: string[] = []
+  const compiled = fields.map((field) => {
+    const rule = isImplicit ? ownColumn(field) : feed.fields[field]
+    if (rule === undefined) problems.push(`fields do not map ${field}`)
+    return rule && compileField(field, rule, problems)
+  })
+  const [email, consent] = compiled
+  if (!email || !consent) {
+    throw new ConfigError('mapping', `feed ${feed.name}: ${problems.join('; ')}`, {
+      hint: 'Correct fields in the configuration',
+    })
+  }
+  const rules = { email, consent }
+  return {
+    neededColumns: [...new Set([...email.columns, ...consent.columns])],
+    bind: (columns) => bindColumns(columns, rules),
+  }
+}
+
+/** What is wrong with one rule whatever a file holds; empty when nothing is. */
+export function checkConsentRule(field: string, rule: FieldRule): string[] {
+  const known = fields.find((name) => name === field)
+  if (known === undefined) return [`${field} is no field of a consent, which has ${fields.join(' and ')}`]
+  const problems: string[] = []
+  compileField(known, rule, problems)
+  return problems
+}
+
+function ownColumn(field: ConsentField): FieldRule {
+  return { from: { kind: 'columns', columns: [field] } }
+}
+
+function compileField(field: ConsentField, rule: FieldRule, problems: string[]): CompiledRule | undefined {
+  const describe = field === 'email' ? () => 'a value (not shown)' : describeCell
+  return compileSteps(rule, {
+    options: { locale, secret: true, describe },
+    coerce: coercers[field],
+    problems,
+  })
+}
+
+type Rules = Readonly<Record<ConsentField, CompiledRule>>
+
+function bindColumns(columns: readonly string[], rules: Rules): ConsentBinding {
+  const places = new Map<string, number>()
+  for (const [place, column] of columns.entries()) if (!places.has(column)) places.set(column, place)
+  const placeOf: PlaceOf = (column) => places.get(column)
+  const missingColumns = fields.flatMap((field) => missingIn(field, { rules, placeOf, columns }))
+  if (missingColumns.length > 0) return { kind: 'missing-columns', missingColumns }
+  return { kind: 'bound', bound: bindRules(rules, placeOf) }
+}
+
+function missingIn(
+  field: ConsentField,
+  { rules, placeOf, columns }: { rules: Rules; placeOf: PlaceOf; columns: readonly string[] },
+) {
+  return rules[field].missing(placeOf).map((column) => {
+    const suggestion = closestName(column, columns)
+    // A header with an address in it is a record of a file without a header.
+    const isShown = suggestion !== undefined && !suggestion.includes('@')
+    return isShown ? { column, field, suggestion } : { column, field }
+  })
+}
+
+function bindRules({ email, consent }: Rules, placeOf: PlaceOf): BoundConsents {
+  const present = email.columns.filter((column) => placeOf(column) !== undefined)
+  // The id reader is given only the cells of the address, so there the columns have other places.
+  const readEmail = email.bind((column) => {
+    const place = present.indexOf(column)
+    return place < 0 ? undefined : place
+  })
+  const computes = { email: email.bind(placeOf), consent: consent.bind(placeOf) }
+  return {
+    idReader: {
+      indices: present.map((column) => placeOf(column) ?? 0),
+      read: (cells) => {
+        const address = readEmail(cells, notes)
+        return typeof address === 'string' ? foldEmail(address) : undefined
+      },
+    },
+    map: (record) => mapRecord(record, computes),
+  }
+}
+
+function mapRecord(record: ParsedRecord, computes: Readonly<Record<ConsentField, Compute>>) {
+  const email = computes.email(record.cells, notes)
+  const consent = computes.consent(record.cells, notes)
+  const id = typeof email === 'string' ? foldEmail(email) : undefined
+  if (typeof email === 'string' && typeof consent === 'boolean') {
+    return { id, statement: { email, consent }, issues: [] }
+  }
+  const issues: RecordIssue[] = []
+  for (const [field, value, expected] of [
+    ['email', email, 'an e-mail address'],
+    ['consent', consent, 'true or false'],
+  ] as const) {
+    const issue = issueOf({ record, field, value, expected })
+    if (issue) issues.push(issue)
+  }
+  return { id, statement: undefined, issues }
+}
+
+interface Found {
+  record: ParsedRecord
+  field: ConsentField
+  value: unknown
+  expected: string
+}
+
+function issueOf({ record: { record, line }, field, value, expected }: Found): RecordIssue | undefined {
+  const place = { record, line, field, severity: 'reject' } as const
+  if (value instanceof Problem) return { ...place, code: value.code, message: `${field}: ${value.text}` }
+  if (typeof value === 'string' || typeof value === 'boolean') return undefined
+  return { ...place, code: 'required-empty', message: `${field}: found nothing, expected ${expected}` }
+}
