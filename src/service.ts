@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { access } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { openCatalogClient } from './api/catalog-client.ts'
+import { openCatalogCalls } from './api/catalog-calls.ts'
 import type { CatalogConfig, Config } from './config/model.ts'
 import { CallLog } from './delivery/call-log.ts'
 import { type Delivery, openDelivery } from './delivery/worker.ts'
@@ -205,7 +205,7 @@ async function openCatalogDelivery(options: ServiceOptions, part: CatalogParts):
   const stack = new ReleaseStack()
   const client = stack.use(
     'API client',
-    openCatalogClient({
+    openCatalogCalls({
       url: () => api.url.value(),
       token: () => api.productsToken.value(),
       timeoutMs: delivery.timeoutMs,

@@ -8,11 +8,22 @@ export type CallOutcome =
   /** It left, at least in part, and no whole response came back: it may have taken effect, or may do so later. */
   | { kind: 'unknown'; error: EndpointError }
 
+/** Headers of a response that decide something. */
+export const shownHeaders = [
+  'retry-after',
+  'x-request-id',
+  'content-type',
+  'location',
+  'x-api-remaining-requests',
+  'x-api-remaining-requests-reset',
+] as const
+
 export interface CallResponse {
   kind: 'response'
   status: number
-  /** Lower-cased; only those that decide something. */
-  headers: Partial<Record<'retry-after' | 'x-request-id' | 'content-type' | 'location', string>>
-  /** Decoded leniently, and cut where it is too long. */
+  headers: Partial<Record<(typeof shownHeaders)[number], string>>
+  /** Decoded leniently. */
   body: string
+  /** The body was longer than what is read of it. */
+  cut?: true
 }

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici'
-import type { CallResponse } from './call-outcome.ts'
+import { type CallResponse, shownHeaders } from './call-outcome.ts'
 
 /** A body that may name refused products is read whole for any call of 2 MB; of others only the beginning is shown. */
 const namingBodyBytesMax = 1_048_576
@@ -15,7 +15,7 @@ export type Exchange = { response: CallResponse } | { error: Error; sent: boolea
  *
  * waiting for a connection → writing (from here on the request may take effect) → reading the response → done.
  * undici announces `onRequestStart` before it writes the first byte, and drops a request that is aborted inside it.
- * A body above its limit ends the exchange as soon as the limit is reached, and the connection with it.
+ * A body above its limit is cut there, which ends the exchange and the connection with it.
  */
 export class ResponseReader implements Dispatcher.DispatchHandler {
   readonly #done: (exchange: Exchange) => void
@@ -25,9 +25,11 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   #head: Pick<CallResponse, 'status' | 'headers'> | undefined
   #chunks: Buffer[] = []
   #bytes = 0
+  readonly #bodyBytesMax: (status: number) => number
 
-  constructor(done: (exchange: Exchange) => void) {
+  constructor(done: (exchange: Exchange) => void, bodyBytesMax = namingBodyBytesMaxOf) {
     this.#done = done
+    this.#bodyBytesMax = bodyBytesMax
   }
 
   /** Ends the exchange now; a request that waits for a connection is never written. */
@@ -48,11 +50,11 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    const limit = bodyBytesMax(this.#head?.status ?? 0)
-    this.#chunks.push(chunk.subarray(0, limit - this.#bytes))
+    const limit = this.#bodyBytesMax(this.#head?.status ?? 0)
+    this.#chunks.push(chunk.subarray(0, Math.max(0, limit - this.#bytes)))
     this.#bytes += chunk.length
-    if (this.#bytes < limit) return
-    this.#finish()
+    if (this.#bytes <= limit) return
+    this.#finish('cut')
     controller.abort(new Error('the rest of the response is not wanted'))
   }
 
@@ -64,11 +66,11 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     this.#settle({ error, sent: this.#controller !== undefined })
   }
 
-  #finish(): void {
+  #finish(how: 'whole' | 'cut' = 'whole'): void {
     if (!this.#head) return
-    this.#settle({
-      response: { kind: 'response', ...this.#head, body: Buffer.concat(this.#chunks).toString('utf8') },
-    })
+    const body = Buffer.concat(this.#chunks).toString('utf8')
+    const cut = how === 'cut' ? { cut: true as const } : {}
+    this.#settle({ response: { kind: 'response', ...this.#head, body, ...cut } })
   }
 
   #settle(exchange: Exchange): void {
@@ -79,14 +81,14 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   }
 }
 
-function bodyBytesMax(status: number): number {
+function namingBodyBytesMaxOf(status: number): number {
   const mayName = status < 300 || status === 400 || status === 422
   return mayName ? namingBodyBytesMax : otherBodyBytesMax
 }
 
 function pickHeaders(headers: Headers): CallResponse['headers'] {
   const picked: CallResponse['headers'] = {}
-  for (const name of ['retry-after', 'x-request-id', 'content-type', 'location'] as const) {
+  for (const name of shownHeaders) {
     const value = headers[name]
     const first = Array.isArray(value) ? value[0] : value
     if (first !== undefined) picked[name] = first.slice(0, 500)

@@ -1,4 +1,4 @@
-import { baseAddressProblem, redisAddressProblem } from './base-address.ts'
+import { baseAddressProblem } from '../lib/base-address.ts'
 import { checkConsentFeed } from './consent-feed-checks.ts'
 import { consentCommandName } from './consent-fields.ts'
 import type { ConfigDocument } from './document.ts'
@@ -16,6 +16,7 @@ import {
   soundPart,
 } from './parts.ts'
 import type { ConfigPath } from './problems.ts'
+import { redisAddressProblem } from './redis-address.ts'
 import { apiSchema, deferredSchema, feedShape } from './schema.ts'
 
 /** Names that stand beside the catalogs' folders in the state folder. */

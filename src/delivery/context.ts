@@ -1,4 +1,4 @@
-import type { CatalogClient } from '../api/catalog-client.ts'
+import type { CatalogCalls } from '../api/catalog-calls.ts'
 import type { DeliveryConfig } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -19,7 +19,7 @@ export interface DeliveryProgress {
 /** What every part of delivery of one catalog shares. */
 export interface DeliveryContext {
   outbox: DeliveryOutbox
-  client: Pick<CatalogClient, 'upsert' | 'probe'>
+  client: Pick<CatalogCalls, 'upsert' | 'probe'>
   callLog: Pick<CallLog, 'begin' | 'end'>
   config: DeliveryConfig
   clock: Clock

@@ -1,5 +1,5 @@
 import { AssertionError } from 'node:assert'
-import type { CatalogClient } from '../api/catalog-client.ts'
+import type { CatalogCalls } from '../api/catalog-calls.ts'
 import type { DeliveryConfig } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -19,7 +19,7 @@ const finishWithinMs = 9_000
 
 export interface DeliveryOptions {
   outbox: DeliveryOutbox
-  client: Pick<CatalogClient, 'upsert' | 'probe'>
+  client: Pick<CatalogCalls, 'upsert' | 'probe'>
   tickets: TicketQueue
   config: DeliveryConfig
   /** Unique among all processes of the catalog; without colons. */

@@ -1,4 +1,4 @@
-import { openCatalogClient } from '../../src/api/catalog-client.ts'
+import { openCatalogCalls } from '../../src/api/catalog-calls.ts'
 import type { DeliveryConfig } from '../../src/config/model.ts'
 import { CallGate } from '../../src/delivery/call-gate.ts'
 import type { DeliveryContext } from '../../src/delivery/context.ts'
@@ -62,7 +62,7 @@ export async function openHarness(script?: Script, overrides: Partial<DeliveryCo
   const stop = new AbortController()
   const settings = { ...config, ...overrides }
   const token = { value: 'right' }
-  const client = openCatalogClient({
+  const client = openCatalogCalls({
     url: () => endpoint.url,
     token: () => token.value,
     timeoutMs: settings.timeoutMs,

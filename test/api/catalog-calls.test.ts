@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { createServer, type Server, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openCatalogClient } from '../../src/api/catalog-client.ts'
+import { openCatalogCalls } from '../../src/api/catalog-calls.ts'
 import { ConfigError } from '../../src/lib/errors.ts'
 import { openEndpoint } from '../delivery/endpoint.ts'
 import { leakCheck } from '../support/leak-check.ts'
@@ -14,7 +14,7 @@ const product = (id: string) => Buffer.from(JSON.stringify({ product_id: id }))
 const secret = 'sÉcret-token'
 
 function openClient(url: URL | string, { timeoutMs = 10_000, token = secret, connections = 2 } = {}) {
-  return openCatalogClient({
+  return openCatalogCalls({
     url: () => new URL(url),
     token: () => token,
     timeoutMs,
@@ -75,7 +75,7 @@ describe('a request', () => {
   test('takes the token anew at every call', async () => {
     await using endpoint = await openEndpoint()
     const tokens = ['old', 'new']
-    await using client = openCatalogClient({
+    await using client = openCatalogCalls({
       url: () => endpoint.url,
       token: () => tokens.shift() ?? '',
       timeoutMs: 10_000,
@@ -157,7 +157,7 @@ describe('a response', () => {
 
 describe('nothing was sent', () => {
   test('when the name cannot be resolved', async () => {
-    await using client = openClient('http://no-such-host.invalid')
+    await using client = openClient('https://no-such-host.invalid')
     const outcome = await client.probe()
     expect(outcome).toMatchObject({ kind: 'not-sent', error: { code: 'cannot-connect' } })
     expect(String(outcome.kind === 'not-sent' && outcome.error.message)).toContain('no-such-host.invalid')
@@ -186,7 +186,7 @@ describe('nothing was sent', () => {
   })
 
   test('when the token cannot be read, which is told in the words of that error', async () => {
-    await using client = openCatalogClient({
+    await using client = openCatalogCalls({
       url: () => new URL('http://127.0.0.1:1'),
       token: () => {
         throw new ConfigError('unset', 'API_PRODUCTS is not set')

@@ -1,0 +1,70 @@
+import { strict as assert } from 'node:assert'
+import { buildBody } from './call-body.ts'
+import type { CallOutcome } from './call-outcome.ts'
+import { endpoints } from './contract/endpoints.ts'
+import { basicCredentials, Transport, type TransportOptions } from './transport.ts'
+
+export interface CatalogCallsOptions extends TransportOptions {
+  /** Asked for at every call, so that a token that was replaced in its file is used at once. */
+  token: () => string
+  /** No body is ever longer; a longer one is a bug of the caller. */
+  bodyBytesMax: number
+  /** Sent as `?merchant-id=`, where one token serves several merchants. */
+  merchantId?: string | undefined
+}
+
+/** Single calls of the catalog API, whose outcomes are answered as they are: for the daemon, which decides what follows. */
+export interface CatalogCalls extends AsyncDisposable {
+  /** One upsert call of documents that are wire-form JSON. Never repeats a request, never throws. */
+  upsert(documents: readonly Uint8Array[], options?: CallOptions): Promise<CallOutcome>
+  /** A call without products: shows whether the endpoint takes the token. */
+  probe(options?: CallOptions): Promise<CallOutcome>
+}
+
+export interface CallOptions {
+  signal?: AbortSignal
+  /** Instead of the configured one. */
+  token?: string
+}
+
+/** Opens a client of the catalog API. Connections are made when they are needed and closed on disposal. */
+export function openCatalogCalls(options: CatalogCallsOptions): CatalogCalls {
+  return new TransportCatalogCalls(options)
+}
+
+class TransportCatalogCalls implements CatalogCalls {
+  readonly #options: CatalogCallsOptions
+  readonly #transport: Transport
+  readonly #query: string
+
+  constructor(options: CatalogCallsOptions) {
+    this.#options = options
+    this.#transport = new Transport(options)
+    const { merchantId } = options
+    this.#query = merchantId === undefined ? '' : `?merchant-id=${encodeURIComponent(merchantId)}`
+  }
+
+  async upsert(documents: readonly Uint8Array[], options: CallOptions = {}): Promise<CallOutcome> {
+    const body = buildBody(documents)
+    assert(body.length <= this.#options.bodyBytesMax, 'the body is longer than a call may be')
+    return this.#call(body, options)
+  }
+
+  async probe(options: CallOptions = {}): Promise<CallOutcome> {
+    return this.#call(buildBody([]), options)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#transport[Symbol.asyncDispose]()
+  }
+
+  #call(body: Buffer, { signal, token }: CallOptions): Promise<CallOutcome> {
+    const { method, path } = endpoints.upsertProducts
+    const headers = () => ({
+      authorization: basicCredentials(token ?? this.#options.token()),
+      'content-type': 'application/json',
+      accept: 'application/json',
+    })
+    return this.#transport.send({ method, path: path + this.#query, shownPath: path, headers, body, signal })
+  }
+}
