@@ -6,12 +6,15 @@ import type { Faults } from './faults.ts'
 import type { OverlapWatch } from './overlaps.ts'
 import { isoTime, wholeNumber } from './page-query.ts'
 import type { HeldProduct, ProductStore } from './product-store.ts'
+import { registerStackInspection } from './stack-inspection.ts'
+import type { StackStore } from './stack-store.ts'
 
 export interface InspectedParts extends InspectedConsents {
   store: ProductStore
   calls: CallLog
   overlaps: OverlapWatch
   faults: Faults
+  stack: StackStore
 }
 
 const overlapsShownMax = 20
@@ -52,9 +55,11 @@ export async function registerInspection(scope: FastifyInstance, parts: Inspecte
   })
 
   await registerConsentInspection(scope, parts)
+  await registerStackInspection(scope, parts)
   scope.post('/sandbox/reset', async () => {
-    const { consents, consentCalls, consentOverlaps } = parts
-    for (const part of [store, calls, overlaps, faults, consents, consentCalls, consentOverlaps]) part.clear()
+    const { consents, consentCalls, consentOverlaps, stack } = parts
+    const cleared = [store, calls, overlaps, faults, consents, consentCalls, consentOverlaps, stack]
+    for (const part of cleared) part.clear()
     return {}
   })
 }

@@ -16,6 +16,8 @@ import { registerProductUpsert } from './product-upsert.ts'
 import { receiveBytes } from './request-body.ts'
 import { newServer } from './server.ts'
 import type { RequestRate } from './stack-rate.ts'
+import { registerStack } from './stack-routes.ts'
+import { StackStore } from './stack-store.ts'
 
 export interface SandboxOptions {
   /** Default: 127.0.0.1. The control routes need no credentials, so anything else is open to the network. */
@@ -51,6 +53,7 @@ export interface Sandbox extends AsyncDisposable {
 
 const controlBytesMax = 1_000_000
 const bytesPerCallMax = 2_000_000
+const rateDefault: RequestRate = { requests: 450, perMs: 900_000 }
 
 /** A server of the API to try everything without an account, which shows what arrived and misbehaves on request. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
@@ -66,6 +69,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     consentCalls: new ConsentLog(),
     consentOverlaps: new OverlapWatch(),
     faults: new Faults(),
+    stack: new StackStore(),
     tokens,
     latencyMs,
     strict,
@@ -78,6 +82,15 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     registerProductUpsert(scope, { ...parts, callBytesMax: options.callBytesMax ?? bytesPerCallMax }),
   )
   app.register((scope) => registerConsent(scope, parts))
+  app.register((scope) =>
+    registerStack(scope, {
+      ...parts,
+      store: parts.stack,
+      stackName,
+      strictAuth: options.strictAuth ?? false,
+      rate: options.rate ?? rateDefault,
+    }),
+  )
   app.register(async (scope) => {
     refuseOtherOrigins(scope)
     receiveBytes(scope, controlBytesMax)

@@ -1,0 +1,44 @@
+import { type StackOperation, secondsNow } from './stack-call.ts'
+import { type ListQuery, pageOperation } from './stack-page.ts'
+import { deleteOperation, getOperation, type RecordKind, updateOperation } from './stack-records.ts'
+import type { StackRecord } from './stack-table.ts'
+
+const user: RecordKind = { subject: 'user', word: 'user', table: 'users' }
+
+/** Users are never created here. */
+export const userOperations = {
+  listUsers: pageOperation(user, orderUsers),
+  getUser: getOperation(user),
+  deleteUser: deleteOperation(user),
+  updateUser: updateOperation(user, {
+    change: (current, fields, call) => ({
+      ...current,
+      ...fields,
+      id: current.id,
+      updated_at: secondsNow(call),
+    }),
+  }),
+} satisfies Record<string, StackOperation>
+
+/** The fields that the names of orders mean. */
+const orderFields: Readonly<Record<string, string>> = { created: 'created_at' }
+
+/** Names of any script in the order of English; letters of either case stand together. */
+const collator = new Intl.Collator('en')
+
+/** Users of equal value stay in the order of their ids, in both directions, so that pages never overlap. */
+function orderUsers(users: StackRecord[], query: ListQuery): StackRecord[] {
+  const { order_by: order = 'id', order_by_direction: direction = 'asc' } = query
+  const field = orderFields[String(order)] ?? String(order)
+  const sign = direction === 'desc' ? -1 : 1
+  return users.toSorted((a, b) => sign * compareValues(a[field], b[field]) || a.id - b.id)
+}
+
+function compareValues(a: unknown, b: unknown): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b
+  return collator.compare(textOf(a), textOf(b))
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+}
