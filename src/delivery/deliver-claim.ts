@@ -1,3 +1,4 @@
+import type { NamedRefusal } from '../api/named-refusals.ts'
 import type { Claim, ClaimedProduct, Refusal, ReleaseOutcome } from '../outbox/model.ts'
 import {
   halveByBytes,
@@ -12,7 +13,6 @@ import type { Verdict } from './classify.ts'
 import type { DeliveryContext } from './context.ts'
 import { type CallResult, deliverCall } from './deliver-call.ts'
 import { Lease } from './lease.ts'
-import type { NamedRefusal } from './named-refusals.ts'
 import { backoffMs } from './waiting.ts'
 
 /** A further call of a claim waits so long for the call rate; for longer waits its products go back. */

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { CallOutcome } from '../../src/api/call-outcome.ts'
+import { parseRetryAfter } from '../../src/api/retry-after.ts'
 import { classify, type Verdict } from '../../src/delivery/classify.ts'
-import { backoffMs, parseRetryAfter } from '../../src/delivery/waiting.ts'
+import { backoffMs } from '../../src/delivery/waiting.ts'
 import type { ProductId } from '../../src/lib/brand.ts'
 import { EndpointError } from '../../src/lib/errors.ts'
 
