@@ -52,7 +52,8 @@ function ownerOf(field: ProductField, feeds: ReadonlyMap<FeedName, FeedConfig>):
   return owner?.name
 }
 
-/** A feed without configured fields may bring any of them. */
+/** A feed of products without configured fields may bring any of them. */
 function mapsField(field: ProductField, feed: FeedConfig | undefined): boolean {
-  return feed !== undefined && (Object.keys(feed.fields).length === 0 || Object.hasOwn(feed.fields, field))
+  if (feed?.kind !== 'products') return false
+  return Object.keys(feed.fields).length === 0 || Object.hasOwn(feed.fields, field)
 }

@@ -1,3 +1,4 @@
+import type { ConsentIntake } from '../consents/model.ts'
 import type { ProductId } from '../lib/brand.ts'
 import { settleDeadLetters } from '../outbox/dead-letters.ts'
 import type { CatalogKeys } from '../outbox/keys.ts'
@@ -13,15 +14,16 @@ interface DecisionAccess {
   outbox: DeliveryOutbox
 }
 
-/** Carries out a decision about the catalog as a whole. Safe to repeat. */
+type PauseDecision = Extract<DecisionLine, { decision: 'pause' | 'resume' }>
+
+/** Carries out a decision about the products of the catalog as a whole. Safe to repeat. */
 export async function applyCatalogDecision(access: DecisionAccess, line: DecisionLine): Promise<void> {
   const { connection, scripts, outbox } = access
+  if ('of' in line && line.of === 'consents') return
   switch (line.decision) {
     case 'pause':
-      return outbox.pause('operator', 'catalogd resume lets calls begin again')
     case 'resume':
-      await outbox.resume('operator', 'operator')
-      return outbox.resume('refuses-everything', 'operator')
+      return applyPause(outbox, line)
     case 'drop-dead':
       await settleDeadLetters({ connection, scripts }, { how: 'drop', ids: line.ids })
       return
@@ -36,6 +38,42 @@ export async function applyCatalogDecision(access: DecisionAccess, line: Decisio
     default:
       line satisfies never
   }
+}
+
+/** The same for the consents of the catalog. */
+export async function applyConsentDecision(
+  {
+    outbox,
+    settleDeadLetters: settle,
+  }: Pick<ConsentIntake, 'settleDeadLetters'> & { outbox: DeliveryOutbox },
+  line: DecisionLine,
+): Promise<void> {
+  if ('of' in line && line.of === 'products') return
+  switch (line.decision) {
+    case 'pause':
+    case 'resume':
+      return applyPause(outbox, line)
+    case 'retry-dead':
+      await settle('retry', line.ids)
+      return
+    case 'drop-dead':
+      if (line.of === 'consents') await settle('drop', line.ids)
+      return
+    case 'resync':
+      // Of products: a consent is never sent again.
+      return
+    case 'approve':
+    case 'discard':
+      throw new Error(`${line.decision} is a decision about a feed`)
+    default:
+      line satisfies never
+  }
+}
+
+async function applyPause(outbox: DeliveryOutbox, { decision }: PauseDecision): Promise<void> {
+  if (decision === 'pause') return outbox.pause('operator', 'catalogd resume lets calls begin again')
+  await outbox.resume('operator', 'operator')
+  await outbox.resume('refuses-everything', 'operator')
 }
 
 async function* allProducts({ connection, keys }: DecisionAccess): AsyncIterable<ProductId[]> {

@@ -1,5 +1,6 @@
 import type { FieldRanks } from '../catalog/ranks.ts'
 import type { CatalogConfig, FeedConfig } from '../config/model.ts'
+import type { ConsentIntake } from '../consents/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { WatchedWork } from '../lib/watchdog.ts'
@@ -23,6 +24,8 @@ export interface ImportContext {
   /** For reads. */
   connection: RedisConnection
   keys: CatalogKeys
+  /** Present where the feeds hold consents; `keys` and `writer` are theirs then. */
+  consents: ConsentIntake | undefined
   clock: Clock
   log: Log
   /** Something may be due for delivery. */

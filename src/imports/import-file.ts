@@ -1,39 +1,16 @@
 import { dirname } from 'node:path'
-import { type BoundMapping, compileMapping, type Mapping, type MissingColumn } from '../catalog/mapping.ts'
 import type { AcceptSequence } from '../lib/brand.ts'
 import { FileRefusedError } from '../lib/errors.ts'
 import type { WriterChunk } from '../outbox/writer.ts'
-import { describeDialect } from '../records/describe-dialect.ts'
-import { type Judgement, judgeFile } from '../records/judge.ts'
-import { reasonColumn } from '../records/model.ts'
-import { openRejectsWriter } from '../records/rejects-writer.ts'
 import { failedDirOf, removeFailedFile } from '../sources/failed-files.ts'
 import type { AcceptLine } from '../sources/model.ts'
-import { type Applied, applyRecords } from './apply-records.ts'
 import type { FeedContext } from './context.ts'
-import { type Held, parseHeld, reasonToHold } from './held.ts'
-import type { ImportTurn } from './import-turns.ts'
+import { importConsents } from './import-consents.ts'
+import { importProducts } from './import-products.ts'
+import type { Ending, ImportRun } from './import-run.ts'
 import { ImportProgress } from './progress.ts'
-import { applyRemovals, findRemovals } from './removals.ts'
 import { type ImportReport, ProblemCollector, readReport, reportPaths, writeReport } from './report.ts'
 import { emptyTally, type Tally, tallyNames } from './tally.ts'
-
-interface Run {
-  context: FeedContext
-  accept: AcceptLine
-  approvedBy: AcceptSequence | undefined
-  path: string
-  /** To be read; fewer than were accepted when the archive holds the file compressed. */
-  bytes: number
-  turn: ImportTurn
-  startedMs: number
-  problems: ProblemCollector
-  progress: ImportProgress
-}
-
-/** How an import ends, before it is written down. */
-type Ending = Partial<ImportReport> &
-  Pick<ImportReport, 'outcome'> & { held?: Held; counted?: Pick<Applied, 'superseded' | 'incomplete'> }
 
 /**
  * Imports one accepted file: judges it whole, applies its records chunk by chunk, then what it no longer names.
@@ -48,7 +25,7 @@ export async function importFile(
   const { clock, archive } = context
   const source = await archive.sourceOf(accept)
   using turn = context.turns.begin(source.bytes)
-  const run: Run = {
+  const run: ImportRun = {
     context,
     accept,
     approvedBy,
@@ -61,16 +38,9 @@ export async function importFile(
   return await finish(run, await decide(run))
 }
 
-async function decide(run: Run): Promise<Ending> {
-  const { context, accept, approvedBy } = run
+async function decide(run: ImportRun): Promise<Ending> {
   try {
-    const mapping = compileMapping({ feed: context.feed, mode: accept.mode })
-    const judgement = await judge(run, mapping)
-    const { columns } = judgement
-    const binding = approvedBy === undefined ? mapping.bind(columns) : mapping.bindLeniently(columns)
-    return binding.kind === 'bound'
-      ? await applyFile(run, judgement, binding.bound)
-      : holdFile(run, judgement, binding.missingColumns)
+    return run.context.feed.kind === 'consents' ? await importConsents(run) : await importProducts(run)
   } catch (error) {
     if (!(error instanceof FileRefusedError)) throw error
     const refused: Ending = { outcome: 'refused', reason: error.message }
@@ -78,130 +48,8 @@ async function decide(run: Run): Promise<Ending> {
   }
 }
 
-async function judge({ context, accept, path, bytes, progress }: Run, mapping: Mapping): Promise<Judgement> {
-  const { feed, writer, work, signal } = context
-  return judgeFile({
-    path,
-    bytes,
-    name: accept.name,
-    format: feed.format,
-    neededColumns: mapping.neededColumns,
-    openIdReader: (columns) => {
-      const binding = mapping.bindLeniently(columns)
-      return binding.kind === 'bound' ? binding.bound.idReader : undefined
-    },
-    onProgress: (bytesRead) => {
-      work.advance()
-      const value = progress.update({ phase: 'judging', bytesRead })
-      // Not waited for: progress is for people, and a writer that fails says so at the next transaction.
-      if (value)
-        writer.update([], () => ({ writes: [], progress: { feed: feed.name, value } })).catch(() => undefined)
-    },
-    signal,
-  })
-}
-
-/** A mapped column is gone: nothing is applied until the operator says so. Without the id nothing can be. */
-function holdFile({ context, accept }: Run, judgement: Judgement, missing: readonly MissingColumn[]): Ending {
-  const list = missing.map(({ column, field, suggestion }) => {
-    return `"${column}" (for ${field})${suggestion === undefined ? '' : `, did you mean "${suggestion}"?`}`
-  })
-  const reason = `the header has no column ${list.join('; ')}; it has ${listColumns(judgement.columns)}`
-  if (missing.some(({ field }) => field === 'product_id')) {
-    throw new FileRefusedError('no-id-column', `${accept.name}: ${reason}`, {
-      hint: 'Correct fields.product_id in the configuration, or the file, and drop it again',
-    })
-  }
-  const at = new Date(context.clock.now()).toISOString()
-  return {
-    ...describeJudgement(judgement),
-    outcome: 'held',
-    reason,
-    hint: `Correct the file or the configuration and drop it again; or approve ${accept.sequence} to import it without these columns`,
-    held: { kind: 'file', sequence: accept.sequence, file: accept.name, at, reason },
-  }
-}
-
-const listedColumnsMax = 30
-const listedCharactersMax = 60
-
-/** What is no text at all may have been read as a header: nothing of it reaches a terminal as it is. */
-function listColumns(columns: readonly string[]): string {
-  const shown = columns.slice(0, listedColumnsMax).map((column) => {
-    const text = column.replace(/\p{C}/gu, '\ufffd')
-    return text.length > listedCharactersMax ? `"${text.slice(0, listedCharactersMax)}…"` : `"${text}"`
-  })
-  const more = columns.length - shown.length
-  return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ')
-}
-
-async function applyFile(run: Run, judgement: Judgement, mapping: BoundMapping): Promise<Ending> {
-  const { context, accept, path, bytes, problems, progress } = run
-  const { feed, connection, keys, reportsDir } = context
-  const paths = reportPaths(reportsDir, accept)
-  await using rejects = await openRejectsWriter({ ...judgement, path: paths.rejects })
-  const held = parseHeld(await connection.hget(keys.held, feed.name))
-  // A new full file decides anew what is missing; until it has, nothing of the old decision is taken back.
-  const hasHeld = held?.kind === 'removals'
-  progress.update({ phase: 'applying', bytesRead: 0 })
-  const options = {
-    context,
-    accept,
-    path,
-    bytes,
-    judgement,
-    mapping,
-    rejects,
-    problems,
-    turn: run.turn,
-    progress,
-    hasHeld,
-  }
-  const { unchanged, ...counted } = await applyRecords(options)
-  const ending: Ending = {
-    ...describeJudgement(judgement),
-    outcome: 'imported',
-    unchanged,
-    counted,
-    ...(rejects.count > 0 ? { rejectsFile: paths.rejects } : {}),
-  }
-  const countsMissing =
-    accept.mode === 'full' &&
-    feed.missing.action === 'out_of_stock' &&
-    !judgement.columns.includes(reasonColumn)
-  // Awaited here: closing the rejects file may fail, and nothing may still be running then.
-  return countsMissing ? await removeMissing(run, judgement, ending) : ending
-}
-
-async function removeMissing(run: Run, judgement: Judgement, ending: Ending): Promise<Ending> {
-  const { context, accept, problems } = run
-  const { feed, clock } = context
-  const removals = await findRemovals(context, judgement.ids)
-  const reason = reasonToHold({
-    removals,
-    atMost: feed.missing.atMost,
-    records: judgement.records,
-    rejected: problems.rejected,
-    rejectsAtMost: feed.rejects.atMost,
-    unreadableIds: judgement.unreadableIds,
-  })
-  if (reason === undefined) {
-    await applyRemovals(context, accept.sequence)
-    return { ...ending, removals: { ...removals, held: false } }
-  }
-  const at = new Date(clock.now()).toISOString()
-  return {
-    ...ending,
-    outcome: 'held',
-    reason,
-    hint: `Everything else was imported; approve ${accept.sequence} to mark the missing products out of stock, or discard ${accept.sequence}`,
-    removals: { ...removals, held: true },
-    held: { kind: 'removals', sequence: accept.sequence, file: accept.name, at, reason, ...removals },
-  }
-}
-
 /** Writes down the outcome: Redis first (applied), then the manifest and the report, which a repeat writes again. */
-async function finish(run: Run, { held, counted, ...ending }: Ending): Promise<ImportReport> {
+async function finish(run: ImportRun, { held, counted, ...ending }: Ending): Promise<ImportReport> {
   const { context, accept, approvedBy, problems, startedMs } = run
   const { clock, feed, work, signal, manifest, archive, reportsDir } = context
   const report: ImportReport = {
@@ -274,8 +122,4 @@ async function readTally({ connection, keys }: FeedContext, sequence: number): P
     tally[name] = Number(counts[index] ?? 0)
   })
   return tally
-}
-
-function describeJudgement({ records, warnings, dialect }: Judgement): Partial<ImportReport> {
-  return { records, warnings: [...warnings], dialect: describeDialect(dialect) }
 }

@@ -1,5 +1,6 @@
 import { rankFields } from '../catalog/ranks.ts'
-import type { CatalogConfig } from '../config/model.ts'
+import type { CatalogConfig, FeedConfig } from '../config/model.ts'
+import type { ConsentIntake } from '../consents/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import { describeError, OperatingError, systemErrorCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
@@ -21,9 +22,15 @@ const wentWellMs = 10_000
 const verifyEveryMs = 2_000
 /** Long enough for a call to fill up while a file is imported, short enough for a new product to appear at once. */
 const newAfterMs = 1_000
+/** A call carries one consent: nothing is gained by waiting. */
+const newConsentAfterMs = 0
 
 export interface ImportRunnerOptions {
   catalog: CatalogConfig
+  /** All of one kind. */
+  feeds: readonly FeedConfig[]
+  /** For feeds of consents; `keys` and `scripts` are theirs then. */
+  consents: ConsentIntake | undefined
   connections: RedisConnections
   keys: CatalogKeys
   scripts: OutboxScripts
@@ -101,7 +108,7 @@ export class ImportRunner implements AsyncDisposable {
   }
 
   async #importUntilFailure(onReady: () => void): Promise<void> {
-    const { catalog, connections, keys, scripts, stateId, clock, log } = this.#options
+    const { catalog, feeds, consents, connections, keys, scripts, stateId, clock, log } = this.#options
     const { signal } = this.#stop
     await using lease = await WriterLease.take({
       connection: connections.commands,
@@ -111,11 +118,15 @@ export class ImportRunner implements AsyncDisposable {
       log,
       signal,
     })
+    await consents?.begin()
     await using writer = await CatalogWriter.open({
       connection: await connections.openWriter(),
       keys,
       scripts,
-      delays: { deferredAfterMs: catalog.deferred.afterMs, newAfterMs },
+      delays: {
+        deferredAfterMs: catalog.deferred.afterMs,
+        newAfterMs: consents ? newConsentAfterMs : newAfterMs,
+      },
     })
     const known = await connections.commands.get(keys.origin)
     if (known !== stateId) await writer.update([], () => ({ writes: [], origin: stateId }))
@@ -131,13 +142,16 @@ export class ImportRunner implements AsyncDisposable {
         writer,
         connection: connections.commands,
         keys,
+        consents,
         clock,
         log,
         onOffered,
       },
+      feeds,
       watchdog,
       onImported,
       onCatalogDecision,
+      onCaughtUp: () => consents?.gate.open(writer),
     })
     onReady()
     const ended = new AbortController()

@@ -16,10 +16,14 @@ export type ImportStep = AcceptLine | DecisionLine
 
 interface ImporterOptions {
   context: Omit<ImportContext, 'signal'>
+  /** Whose files are imported here, all of one kind. */
+  feeds: readonly FeedConfig[]
   watchdog: Watchdog
   onImported: (report: ImportReport, accept: AcceptLine) => void
   /** Carries out decisions about the catalog as a whole (pause, resume, resync, dead letters). */
   onCatalogDecision: (decision: DecisionLine) => Promise<void>
+  /** Whatever was accepted and decided before this run began has been applied. */
+  onCaughtUp: () => void
 }
 
 /**
@@ -47,9 +51,14 @@ export class Importer {
   async run(signal: AbortSignal): Promise<void> {
     const failure = new AbortController()
     const context = { ...this.#options.context, signal: AbortSignal.any([signal, failure.signal]) }
-    const scopes: (FeedConfig | '*')[] = ['*', ...context.catalog.feeds.values()]
+    const scopes: (FeedConfig | '*')[] = ['*', ...this.#options.feeds]
+    let behind = scopes.length
+    const onCaughtUp = () => {
+      behind -= 1
+      if (behind === 0) this.#options.onCaughtUp()
+    }
     const runs = scopes.map((scope) =>
-      this.#runScope(context, scope).catch((error: unknown) => {
+      this.#runScope(context, scope, onCaughtUp).catch((error: unknown) => {
         failure.abort(error)
         throw error
       }),
@@ -60,9 +69,11 @@ export class Importer {
   }
 
   /** One feed's steps, or the decisions about the catalog (`*`), one after another. */
-  async #runScope(context: ImportContext, scope: FeedConfig | '*'): Promise<void> {
+  async #runScope(context: ImportContext, scope: FeedConfig | '*', onCaughtUp: () => void): Promise<void> {
     const name = scope === '*' ? '*' : scope.name
     using work = this.#options.watchdog.watch(`importing ${context.catalog.name} ${name}`)
+    // What is accepted later is no part of the backlog, however steadily it comes.
+    let backlog: AcceptSequence | undefined = context.manifest.nextSequence
     const feedContext = scope === '*' ? undefined : { ...context, feed: scope, work, turns: this.#turns }
     const { signal, connection, keys } = context
     const cursor = { sequence: Number((await connection.hget(keys.applied, name)) ?? 0) as AcceptSequence }
@@ -71,6 +82,10 @@ export class Importer {
     try {
       while (!signal.aborted) {
         const step = nextStep(context.manifest, name, cursor)
+        if (backlog !== undefined && (step === undefined || step.sequence >= backlog)) {
+          backlog = undefined
+          onCaughtUp()
+        }
         if (!step) {
           work.rest()
           await wakeUp.wait()

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CatalogConfig } from '../config/model.ts'
+import type { ConsentIntake } from '../consents/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import { systemErrorCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
@@ -11,14 +12,23 @@ import type { CatalogKeys } from '../outbox/keys.ts'
 import type { DeliveryOutbox } from '../outbox/model.ts'
 import type { OutboxScripts } from '../outbox/scripts.ts'
 import type { RedisConnections } from '../redis/connections.ts'
-import { openArchive } from '../sources/archive.ts'
-import { openManifest } from '../sources/manifest.ts'
+import { type Archive, openArchive } from '../sources/archive.ts'
+import { type Manifest, openManifest } from '../sources/manifest.ts'
+import type { AcceptLine } from '../sources/model.ts'
 import { openSources } from '../sources/sources.ts'
 import { ArchiveQueue } from './archive-queue.ts'
-import { applyCatalogDecision } from './catalog-decisions.ts'
+import { applyCatalogDecision, applyConsentDecision } from './catalog-decisions.ts'
 import { describeTrouble, logImport } from './describe-import.ts'
 import { ImportRunner } from './import-runner.ts'
 import { NoticePublisher } from './notice-publisher.ts'
+import type { ImportReport } from './report.ts'
+
+/** The consents of a catalog, whose acknowledgements are kept in the same state folder. */
+export interface ConsentParts {
+  intake: ConsentIntake
+  outbox: DeliveryOutbox
+  onOffered: () => void
+}
 
 export interface IntakeOptions {
   catalog: CatalogConfig
@@ -28,6 +38,8 @@ export interface IntakeOptions {
   keys: CatalogKeys
   scripts: OutboxScripts
   outbox: DeliveryOutbox
+  /** Absent: the catalog has none. */
+  consents?: ConsentParts | undefined
   /** `false`: only what commands hand in is accepted; the drop folders are left alone. */
   watchesDropFolders: boolean
   /** `false`: files are accepted, but another process imports them. */
@@ -58,25 +70,22 @@ export async function openIntake(options: IntakeOptions): Promise<AsyncDisposabl
     )
     await notices.begin().catch(() => undefined)
     const archiving = stack.use('archiving', new ArchiveQueue({ archive, manifest, clock, log }))
-    const runner = new ImportRunner({
-      ...options,
+    const runners = openRunners(options, {
       manifest,
       archive,
-      reportsDir: join(dir, 'reports'),
+      notices,
+      archiving,
       stateId: await readStateId(dir),
-      onImported: (report, accept) => {
-        logImport(log, report)
-        notices.set(`failed:${report.feed}`, describeTrouble(report, catalog.feeds.get(report.feed)))
-        archiving.add(accept)
-      },
-      onCatalogDecision: (line) =>
-        applyCatalogDecision({ ...options, connection: connections.commands }, line),
-      onNotice: (text) => notices.set('imports', text),
     })
     if (options.imports) {
-      runner.start()
-      stack.use('imports', runner)
+      for (const runner of runners) {
+        runner.start()
+        stack.use('imports', runner)
+      }
       archiving.start()
+    }
+    const wake = () => {
+      for (const runner of runners) runner.wake()
     }
     const sources = await openSources({
       catalog,
@@ -85,8 +94,8 @@ export async function openIntake(options: IntakeOptions): Promise<AsyncDisposabl
       clock,
       log,
       watchesDropFolders: options.watchesDropFolders,
-      onAccepted: () => runner.wake(),
-      onDecision: () => runner.wake(),
+      onAccepted: wake,
+      onDecision: wake,
       onNotice: (key, text) => notices.set(key, text),
     })
     stack.use('sources', sources)
@@ -95,6 +104,52 @@ export async function openIntake(options: IntakeOptions): Promise<AsyncDisposabl
     await stack[Symbol.asyncDispose]()
     throw error
   }
+}
+
+interface Shared {
+  manifest: Manifest
+  archive: Archive
+  notices: NoticePublisher
+  archiving: ArchiveQueue
+  stateId: string
+}
+
+/** Products and consents are imported side by side: each kind has its own keys, writer and progress through the manifest. */
+function openRunners(options: IntakeOptions, { notices, archiving, ...shared }: Shared): ImportRunner[] {
+  const { catalog, dir, connections, consents, log } = options
+  const feeds = [...catalog.feeds.values()]
+  const common = {
+    ...options,
+    ...shared,
+    reportsDir: join(dir, 'reports'),
+    onImported: (report: ImportReport, accept: AcceptLine) => {
+      logImport(log, report)
+      notices.set(`failed:${report.feed}`, describeTrouble(report, catalog.feeds.get(report.feed)))
+      archiving.add(accept)
+    },
+  }
+  const ofProducts = new ImportRunner({
+    ...common,
+    consents: undefined,
+    feeds: feeds.filter(({ kind }) => kind === 'products'),
+    onCatalogDecision: (line) => applyCatalogDecision({ ...options, connection: connections.commands }, line),
+    onNotice: (text) => notices.set('imports', text),
+  })
+  if (!consents) return [ofProducts]
+  const { intake, outbox, onOffered } = consents
+  const { keys, scripts } = intake
+  const ofConsents = new ImportRunner({
+    ...common,
+    ...{ keys, scripts, onOffered, consents: intake },
+    feeds: [...catalog.consents.feeds.values()],
+    onCatalogDecision: (line) =>
+      applyConsentDecision(
+        { outbox, settleDeadLetters: (how, ids) => intake.settleDeadLetters(how, ids) },
+        line,
+      ),
+    onNotice: (text) => notices.set('consent-imports', text),
+  })
+  return [ofProducts, ofConsents]
 }
 
 /** Names this state folder, so that sequences of another one are never taken for its own. */

@@ -28,8 +28,12 @@ const productIds = z.array(
 /** Members of every decision, as in the inbox. */
 export const decisionSchema = z.discriminatedUnion('decision', [
   z.object({ decision: z.enum(['approve', 'discard']), import: sequence }),
-  z.object({ decision: z.literal('drop-dead'), ids: productIds }),
-  z.object({ decision: z.enum(['pause', 'resume']) }),
+  z.object({ decision: z.literal('drop-dead'), ids: productIds, of: z.literal('consents').exactOptional() }),
+  z.object({ decision: z.literal('retry-dead'), ids: productIds, of: z.literal('consents') }),
+  z.object({
+    decision: z.enum(['pause', 'resume']),
+    of: z.enum(['products', 'consents']).exactOptional(),
+  }),
   z.object({ decision: z.literal('resync'), ids: productIds }),
 ])
 

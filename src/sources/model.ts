@@ -1,4 +1,4 @@
-import type { FeedMode } from '../config/model.ts'
+import type { FeedKind, FeedMode } from '../config/model.ts'
 import type { AcceptSequence, FeedName, ProductId } from '../lib/brand.ts'
 
 /** Unique name of a claimed file; sorts by the time of the claim. */
@@ -43,8 +43,11 @@ export interface OutcomeLine {
 /** What an operator decided; part of the truth, replayed in order. `request` makes a decision that is asked twice one line. */
 export type Decision =
   | { decision: 'approve' | 'discard'; import: AcceptSequence }
-  | { decision: 'drop-dead'; ids: ProductId[] }
-  | { decision: 'pause' | 'resume' }
+  | { decision: 'drop-dead'; ids: ProductId[]; of?: 'consents' }
+  /** Of products that happens at once: only what was said of a consent has to be remembered. */
+  | { decision: 'retry-dead'; ids: ProductId[]; of: 'consents' }
+  /** Without `of`: all calls of the catalog. */
+  | { decision: 'pause' | 'resume'; of?: FeedKind }
   /** Empty: all products of the catalog. */
   | { decision: 'resync'; ids: ProductId[] }
 

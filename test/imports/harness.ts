@@ -56,6 +56,8 @@ export async function openImports(feedLines: string) {
   const start = () => {
     const runner = new ImportRunner({
       catalog,
+      feeds: [...catalog.feeds.values()],
+      consents: undefined,
       connections,
       keys,
       scripts,

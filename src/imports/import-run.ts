@@ -1,0 +1,77 @@
+import type { AcceptSequence } from '../lib/brand.ts'
+import { describeDialect } from '../records/describe-dialect.ts'
+import { type Judgement, judgeFile } from '../records/judge.ts'
+import type { AcceptLine } from '../sources/model.ts'
+import type { Applied } from './apply-pass.ts'
+import type { FeedContext } from './context.ts'
+import type { Held } from './held.ts'
+import type { ImportTurn } from './import-turns.ts'
+import type { ImportProgress } from './progress.ts'
+import type { ImportReport, ProblemCollector } from './report.ts'
+
+/** One import of one file, under way. */
+export interface ImportRun {
+  context: FeedContext
+  accept: AcceptLine
+  approvedBy: AcceptSequence | undefined
+  path: string
+  /** To be read; fewer than were accepted when the archive holds the file compressed. */
+  bytes: number
+  turn: ImportTurn
+  startedMs: number
+  problems: ProblemCollector
+  progress: ImportProgress
+}
+
+/** How an import ends, before it is written down. */
+export type Ending = Partial<ImportReport> &
+  Pick<ImportReport, 'outcome'> & { held?: Held; counted?: Pick<Applied, 'superseded' | 'incomplete'> }
+
+/** How a mapping of either kind finds the id of a record. */
+interface IdMapping {
+  neededColumns: readonly string[]
+  idReaderOf(
+    columns: readonly string[],
+  ): { readonly indices: readonly number[]; read(cells: readonly unknown[]): string | undefined } | undefined
+}
+
+/** The first pass over the file. */
+export async function judge(
+  { context, accept, path, bytes, progress }: ImportRun,
+  mapping: IdMapping,
+): Promise<Judgement> {
+  const { feed, writer, work, signal } = context
+  return judgeFile({
+    path,
+    bytes,
+    name: accept.name,
+    format: feed.format,
+    neededColumns: mapping.neededColumns,
+    openIdReader: (columns) => mapping.idReaderOf(columns),
+    onProgress: (bytesRead) => {
+      work.advance()
+      const value = progress.update({ phase: 'judging', bytesRead })
+      // Not waited for: progress is for people, and a writer that fails says so at the next transaction.
+      if (value)
+        writer.update([], () => ({ writes: [], progress: { feed: feed.name, value } })).catch(() => undefined)
+    },
+    signal,
+  })
+}
+
+const listedColumnsMax = 30
+const listedCharactersMax = 60
+
+/** What is no text at all may have been read as a header: nothing of it reaches a terminal as it is. */
+export function listColumns(columns: readonly string[]): string {
+  const shown = columns.slice(0, listedColumnsMax).map((column) => {
+    const text = column.replace(/\p{C}/gu, '\ufffd')
+    return text.length > listedCharactersMax ? `"${text.slice(0, listedCharactersMax)}…"` : `"${text}"`
+  })
+  const more = columns.length - shown.length
+  return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ')
+}
+
+export function describeJudgement({ records, warnings, dialect }: Judgement): Partial<ImportReport> {
+  return { records, warnings: [...warnings], dialect: describeDialect(dialect) }
+}
