@@ -22,7 +22,9 @@ export type ParsedActions =
 
 const actionsMax = 100
 const valueCharactersMax = 10_000
-const elementsMax = 1_000
+/** Conditions are evaluated over whole records, which therefore stay small. */
+const recordCharactersMax = 20_000
+const positionMax = 999
 
 /** Reads the actions as those that the sandbox can perform. */
 export function parseActions(action: unknown): ParsedActions {
@@ -65,7 +67,9 @@ export function performActions(record: StackRecord, actions: readonly RuleAction
     if (result.kind === 'impossible') return `${action.place}: ${result.why} (record ${record.id})`
     changed = result.value
   }
-  return isDeepStrictEqual(changed, record) ? record : (changed as StackRecord)
+  if (isDeepStrictEqual(changed, record)) return record
+  if (JSON.stringify(changed).length <= recordCharactersMax) return changed as StackRecord
+  return `action: record ${record.id} would have more than ${recordCharactersMax} characters`
 }
 
 type Change = { kind: 'changed'; value: JsonValue } | { kind: 'impossible'; why: string }
@@ -90,7 +94,7 @@ function changeElement(
   action: RuleAction,
 ): Change {
   const position = /^\d{1,4}$/.test(step) ? Number(step) : Number.POSITIVE_INFINITY
-  if (position > list.length || position >= elementsMax) {
+  if (position > list.length || position > positionMax) {
     return { kind: 'impossible', why: `${action.field} names no element of the list` }
   }
   const change = changeAt(list[position], rest, action)
@@ -111,9 +115,6 @@ function changeValue(value: JsonValue | undefined, action: RuleAction): Change {
       !list.some((present) => isDeepStrictEqual(present, one)) &&
       all.findIndex((other) => isDeepStrictEqual(other, one)) === position,
   )
-  if (list.length + added.length > elementsMax) {
-    return { kind: 'impossible', why: `${action.field} would have more than ${elementsMax} elements` }
-  }
   return { kind: 'changed', value: [...list, ...added] }
 }
 

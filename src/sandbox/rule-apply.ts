@@ -9,9 +9,6 @@ export type Applied =
   | { kind: 'applied'; records: number; matched: number; changed: number }
   | { kind: 'problems'; problems: readonly string[] }
 
-/** After so many records other requests get their turn: conditions of people we do not know may take long. */
-const recordsPerTurn = 16
-
 /**
  * Applies a rule to all records that exist: all or nothing. The records are read first and changed together at the
  * end, so that a rule whose action cannot be performed on one of them changes none.
@@ -21,36 +18,46 @@ export async function applyRule(rule: StackRecord, table: StackTable): Promise<A
   const parsed = parseActions(rule.action)
   if (trigger.kind === 'problems') return trigger
   if (parsed.kind === 'problems') return parsed
-  const before = table.list()
-  const changes: { from: StackRecord; to: StackRecord }[] = []
-  const problems = new Set<string>()
-  let matched = 0
   try {
     const matches = compileMatch(trigger.query)
-    for (const [position, record] of before.entries()) {
-      if (position % recordsPerTurn === 0) await nextTurn()
-      if (!matches(record)) continue
-      matched += 1
-      const changed = performOn(record, parsed.actions, problems)
-      if (changed !== record) changes.push({ from: record, to: changed })
+    for (;;) {
+      const before = table.list()
+      const reading = await readChanges(before, { matches, actions: parsed.actions })
+      // Another rule was applied meanwhile, or the sandbox was reset; each time one of them is done.
+      if (before.some((record) => table.get(record.id) !== record)) continue
+      if (reading.problems.size > 0) return { kind: 'problems', problems: [...reading.problems] }
+      for (const changed of reading.changed) table.replace(changed)
+      const { matched, changed } = reading
+      return { kind: 'applied', records: before.length, matched, changed: changed.length }
     }
   } catch (error) {
     if (!(error instanceof MingoError)) throw error
     return { kind: 'problems', problems: [`trigger: ${error.message}`] }
   }
-  if (problems.size > 0) return { kind: 'problems', problems: [...problems] }
-  for (const { from, to } of changes) {
-    // A reset in the meantime has the last word.
-    if (table.get(from.id) === from) table.replace(to)
-  }
-  return { kind: 'applied', records: before.length, matched, changed: changes.length }
+}
+
+interface Reading {
+  matched: number
+  changed: StackRecord[]
+  problems: Set<string>
 }
 
 const problemsMax = 5
 
-function performOn(record: StackRecord, actions: readonly RuleAction[], problems: Set<string>): StackRecord {
-  const changed = performActions(record, actions)
-  if (typeof changed !== 'string') return changed
-  if (problems.size < problemsMax) problems.add(changed)
-  return record
+async function readChanges(
+  records: readonly StackRecord[],
+  { matches, actions }: { matches: (record: StackRecord) => boolean; actions: readonly RuleAction[] },
+): Promise<Reading> {
+  const reading: Reading = { matched: 0, changed: [], problems: new Set() }
+  for (const record of records) {
+    // Other requests get their turn: conditions of people we do not know may take long.
+    await nextTurn()
+    if (!matches(record)) continue
+    reading.matched += 1
+    const changed = performActions(record, actions)
+    if (typeof changed === 'string') {
+      if (reading.problems.size < problemsMax) reading.problems.add(changed)
+    } else if (changed !== record) reading.changed.push(changed)
+  }
+  return reading
 }

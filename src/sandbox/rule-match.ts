@@ -47,8 +47,9 @@ type QueryOperators = NonNullable<NonNullable<Parameters<typeof Context.init>[0]
 /** A list is of type array, and also of the types of its elements. */
 function matchType(selector: string, types: unknown, options: Options): Test {
   const isOfType = $type(selector, types, options)
-  const hasElement = matchElement(selector, { value: { $type: types } }, options)
-  return (record) => isOfType(record) || hasElement(record)
+  const isElementOfType = $type('element', types, options)
+  return (record) =>
+    isOfType(record) || elementsAt(record, selector).some((element) => isElementOfType({ element }))
 }
 
 interface AllValues {
@@ -70,11 +71,15 @@ type ElementValue = { object: TriggerQuery } | { value: TriggerQuery }
 function matchElement(selector: string, element: ElementValue, options: Options): Test {
   const isOfObject = 'object' in element
   const query = new Query(isOfObject ? element.object : { element: element.value }, options)
-  return (record) => {
-    const found = resolve(record, selector, { unwrapArray: true })
-    if (!Array.isArray(found)) return false
-    return found.some((one) => (isOfObject ? isObject(one) && query.test(one) : query.test({ element: one })))
-  }
+  return (record) =>
+    elementsAt(record, selector).some((element) =>
+      isOfObject ? isObject(element) && query.test(element) : query.test({ element }),
+    )
+}
+
+function elementsAt(record: AnyObject, selector: string): readonly unknown[] {
+  const found = resolve(record, selector, { unwrapArray: true })
+  return Array.isArray(found) ? found : []
 }
 
 /** mingo asks a RegExp only for `exec`. */

@@ -2,7 +2,7 @@ import { RE2JS, RE2JSException } from 're2js'
 
 const patternCharactersMax = 1_000
 /** Matching takes time in proportion to it; what people write stays below a hundred. */
-const programSizeMax = 1_000
+const programSizeMax = 500
 
 const flagsByOption: Readonly<Record<string, number>> = {
   i: RE2JS.CASE_INSENSITIVE,

@@ -10,7 +10,7 @@ export type ParsedTrigger = { kind: 'query'; query: TriggerQuery } | { kind: 'pr
 const joins = ['$and', '$or', '$nor']
 const depthMax = 20
 const valuesMax = 2_000
-const patternsMax = 20
+const patternsMax = 10
 
 /**
  * Reads the trigger of a rule as conditions on a record. Everything that begins with `$` must be a known operator in a
