@@ -1,7 +1,6 @@
 import { readdir, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createStream, type RotatingFileStream } from 'rotating-file-stream'
-import type { ProductId } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { CallBegin, CallEnd } from './call-log-entry.ts'
@@ -45,7 +44,7 @@ export class CallLog implements AsyncDisposable {
   }
 
   /** Writes down a call that is about to be sent; answers its name for `end`. */
-  async begin(call: { token: string; ids: readonly ProductId[]; bytes: number }): Promise<string> {
+  async begin(call: Omit<CallBegin, 'event' | 'call' | 'at'>): Promise<string> {
     this.#calls += 1
     const name = `${call.token}.${this.#calls}`
     const entry: CallBegin = { event: 'begin', call: name, at: this.#options.clock.now(), ...call }

@@ -39,6 +39,17 @@ export type Verdict =
   | { kind: 'pause'; description: string; hint: string }
   | { kind: 'unknown'; afterMs: number | undefined; description: string }
 
+/** What the operator should check: the settings that these calls depend on. */
+export interface Advice {
+  token: string
+  address: string
+}
+
+const productAdvice: Advice = {
+  token: 'Check the API_PRODUCTS token of this catalog',
+  address: 'Check `api.url` of this catalog',
+}
+
 export interface ClassifyInput {
   outcome: CallOutcome
   /** Products of the call. */
@@ -47,27 +58,31 @@ export interface ClassifyInput {
   recentlyProbed: boolean
   /** Wall-clock time, for `Retry-After` dates. */
   now: number
+  /** Default: that of product calls. */
+  advice?: Advice | undefined
 }
 
-export function classify({ outcome, productIds, recentlyProbed, now }: ClassifyInput): Verdict {
+export function classify({ outcome, advice = productAdvice, ...input }: ClassifyInput): Verdict {
   switch (outcome.kind) {
     case 'not-sent':
       return { kind: 'retry', afterMs: undefined, description: outcome.error.message }
     case 'unknown':
       return { kind: 'unknown', afterMs: undefined, description: outcome.error.message }
     case 'response':
-      return classifyResponse(outcome, { productIds, recentlyProbed, now })
+      return classifyResponse(outcome, { ...input, advice })
     default:
       return unreachable(outcome)
   }
 }
 
-function classifyResponse(response: CallResponse, input: Omit<ClassifyInput, 'outcome'>): Verdict {
+type Judging = Omit<ClassifyInput, 'outcome' | 'advice'> & { advice: Advice }
+
+function classifyResponse(response: CallResponse, input: Judging): Verdict {
   const { status } = response
   if (status >= 200 && status < 300) {
     return { kind: 'acknowledge', refused: findNamedRefusals(response.body, input.productIds) }
   }
-  if (status >= 300 && status < 400) return retryRedirect(response)
+  if (status >= 300 && status < 400) return retryRedirect(response, input.advice)
   if (status >= 400 && status < 500) return classifyClientError(response, input)
   const afterMs = parseRetryAfter(response.headers['retry-after'], input.now)
   const description = describeAnswer(response)
@@ -75,24 +90,24 @@ function classifyResponse(response: CallResponse, input: Omit<ClassifyInput, 'ou
   return { kind: 'unknown', afterMs, description }
 }
 
-function classifyClientError(response: CallResponse, input: Omit<ClassifyInput, 'outcome'>): Verdict {
+function classifyClientError(response: CallResponse, input: Judging): Verdict {
   const { status } = response
   const description = describeAnswer(response)
-  const advice = remedies.get(status)
-  if (advice !== undefined) {
+  const remedy = remedies.get(status)
+  if (remedy !== undefined) {
+    const check = remedy === checkUrl ? input.advice.address : remedy
     return {
       kind: 'retry',
       afterMs: undefined,
-      description: advice ? `${description}. ${advice}` : description,
+      description: check ? `${description}. ${check}` : description,
     }
   }
+  const hint = `${input.advice.token}; ${triedAgain}`
   switch (status) {
     case 401:
-      return { kind: 'pause', description, hint: wrongToken }
+      return { kind: 'pause', description, hint }
     case 403:
-      return input.recentlyProbed
-        ? { kind: 'bisect', description }
-        : { kind: 'pause', description, hint: wrongToken }
+      return input.recentlyProbed ? { kind: 'bisect', description } : { kind: 'pause', description, hint }
     case 413:
       return { kind: 'split', description }
     case 429: {
@@ -110,17 +125,17 @@ function refuseContent(response: CallResponse, ids: readonly ProductId[], descri
   return refused.length > 0 ? { kind: 'reject', refused, description } : { kind: 'bisect', description }
 }
 
-function retryRedirect(response: CallResponse): Verdict {
+function retryRedirect(response: CallResponse, advice: Advice): Verdict {
   const { location } = response.headers
   const target = location === undefined ? '' : ` to ${location.replace(/\?.*$/s, '')}`
-  const description = `the endpoint answered ${response.status}, a redirect${target}, which is never followed. ${checkUrl}`
+  const description = `the endpoint answered ${response.status}, a redirect${target}, which is never followed. ${advice.address}`
   return { kind: 'retry', afterMs: undefined, description }
 }
 
 const descriptionCharactersMax = 300
-const wrongToken =
-  'Check the API_PRODUCTS token of this catalog; it is tried again every 5 to 30 s, and delivery resumes by itself once it is right'
-const checkUrl = 'Check `api.url` of this catalog'
+const triedAgain = 'it is tried again every 5 to 30 s, and delivery resumes by itself once it is right'
+/** The address that the calls use. */
+const checkUrl = 'address'
 const checkProxy = 'Check the proxies between here and the endpoint'
 
 /** Statuses that no product causes, with what to check. */

@@ -1,10 +1,12 @@
-import type { CatalogCalls } from '../api/catalog-calls.ts'
+import type { CallOutcome } from '../api/call-outcome.ts'
+import type { CallOptions, CatalogCalls } from '../api/catalog-calls.ts'
 import type { DeliveryConfig } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { DeliveryOutbox } from '../outbox/model.ts'
 import type { CallGate } from './call-gate.ts'
 import type { CallLog } from './call-log.ts'
+import type { Advice } from './classify.ts'
 
 /** What the watchdog of the process is told (G11). */
 export interface DeliveryProgress {
@@ -16,12 +18,20 @@ export interface DeliveryProgress {
   waiting(): Disposable
 }
 
+/** How documents reach the endpoint. */
+export interface DeliveryClient extends Pick<CatalogCalls, 'upsert'> {
+  /** Finds out whether the endpoint takes the credentials; undefined: there is nothing to find it out with at present. */
+  probe(options: CallOptions, context: DeliveryContext): Promise<CallOutcome | undefined>
+}
+
 /** What every part of delivery of one catalog shares. */
 export interface DeliveryContext {
   outbox: DeliveryOutbox
-  client: Pick<CatalogCalls, 'upsert' | 'probe'>
+  client: DeliveryClient
   callLog: Pick<CallLog, 'begin' | 'end'>
   config: DeliveryConfig
+  /** Default: that of product calls. */
+  advice?: Advice | undefined
   clock: Clock
   log: Log
   progress: DeliveryProgress

@@ -48,7 +48,13 @@ export async function deliverCall(
 
   const { status, requestId } = describeResponse(outcome)
   const recentlyProbed = status === 403 && (await context.outbox.recentlyProbed())
-  const verdict = classify({ outcome, productIds: ids, recentlyProbed, now: clock.now() })
+  const verdict = classify({
+    outcome,
+    productIds: ids,
+    recentlyProbed,
+    now: clock.now(),
+    advice: context.advice,
+  })
   void callLog.end({
     call,
     outcome: verdict.kind,

@@ -26,7 +26,8 @@ export class CredentialsProbe {
     const { outbox, client, log, giveUp } = this.#context
     const turnMs = Math.min(probeEveryMsMax, probeEveryMsMin * 2 ** this.#failures)
     if (!(await outbox.takeProbeTurn(turnMs))) return false
-    const outcome = await client.probe({ signal: giveUp })
+    const outcome = await client.probe({ signal: giveUp }, this.#context)
+    if (!outcome) return false
     if (!isGoodAnswer(outcome)) {
       this.#failures += 1
       log.warn({ ...describe(outcome) }, 'the endpoint still refuses the credentials or cannot be reached')

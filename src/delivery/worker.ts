@@ -1,12 +1,12 @@
 import { AssertionError } from 'node:assert'
-import type { CatalogCalls } from '../api/catalog-calls.ts'
 import type { DeliveryConfig } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { ClaimMode, DeliveryOutbox } from '../outbox/model.ts'
 import { CallGate } from './call-gate.ts'
 import type { CallLog } from './call-log.ts'
-import type { DeliveryContext, DeliveryProgress } from './context.ts'
+import type { Advice } from './classify.ts'
+import type { DeliveryClient, DeliveryContext, DeliveryProgress } from './context.ts'
 import { CredentialsProbe } from './probe.ts'
 import { runTicket } from './run-ticket.ts'
 import { TicketPlan, type TicketQueue } from './tickets.ts'
@@ -19,9 +19,11 @@ const finishWithinMs = 9_000
 
 export interface DeliveryOptions {
   outbox: DeliveryOutbox
-  client: Pick<CatalogCalls, 'upsert' | 'probe'>
+  client: DeliveryClient
   tickets: TicketQueue
   config: DeliveryConfig
+  /** What to check when the endpoint refuses everything; default: that of product calls. */
+  advice?: Advice
   /** Unique among all processes of the catalog; without colons. */
   processName: string
   clock: Clock
@@ -70,10 +72,10 @@ class DeliveryWorker implements Delivery {
 
   constructor(options: DeliveryOptions) {
     this.#options = options
-    const { outbox, client, callLog, config, clock, log, progress, random = Math.random } = options
+    const { outbox, client, callLog, config, advice, clock, log, progress, random = Math.random } = options
     const giveUp = this.#giveUp.signal
     const gate = new CallGate()
-    this.#context = { outbox, client, callLog, config, clock, log, progress, random, giveUp, gate }
+    this.#context = { outbox, client, callLog, config, advice, clock, log, progress, random, giveUp, gate }
     this.#plan = new TicketPlan(options.tickets, {
       processName: options.processName,
       concurrency: config.concurrency,

@@ -19,13 +19,13 @@ import type {
   ReleaseOutcome,
 } from './model.ts'
 import { OpenClaims, partsOf } from './open-claims.ts'
+import { rejectArguments } from './refusals.ts'
 import type { OutboxScripts, ScriptName } from './scripts.ts'
 
 /** Renewed by delivery every third of it. */
 const leaseMs = 15_000
 /** A script that binds more would block Redis for too long. */
 const claimIdsMax = 12_000
-const refusedInARowMax = 20
 const urgentGraceMs = 100
 const probedForMs = 60_000
 
@@ -216,15 +216,9 @@ export class RedisOutbox implements DeliveryOutbox {
   async #reject(token: string, refusals: readonly Refusal[], unnamed: '0' | '1') {
     let result: 'rejected' | 'refuses-everything' = 'rejected'
     const at = this.#now()
-    const hint = `the endpoint refused ${refusedInARowMax} products in a row without naming any and took none; see its last answer, then resume`
-    const paused = JSON.stringify({ since: at, hint })
     await this.#open.settle(token, refusals, async (part, last) => {
-      const letters = part.flatMap(({ productId, digest, reason, status, requestId }) => [
-        productId,
-        digest,
-        JSON.stringify({ reason, status, requestId, at }),
-      ])
-      const answer = await this.#run('reject', [token, last, unnamed, refusedInARowMax, paused, ...letters])
+      const args = rejectArguments({ token, last, unnamed, refusals: part, at, noun: 'products' })
+      const answer = await this.#run('reject', args)
       if (String(answer) === 'refuses-everything') result = 'refuses-everything'
     })
     return result

@@ -20,6 +20,8 @@ export type EnsureAnswer = 'added' | 'present' | 'moved-earlier'
 interface OpenTicketQueueOptions {
   connections: RedisConnections
   catalog: CatalogName
+  /** Of the queue; default: `deliveries`. */
+  name?: 'deliveries' | 'consents'
   clock: Clock
   log: Log
 }
@@ -51,7 +53,7 @@ async function tryOpen(options: OpenTicketQueueOptions): Promise<TicketQueue> {
 }
 
 /**
- * The BullMQ queue `deliveries` of one catalog. A ticket may be lost or run twice at any time; callers ensure the
+ * A BullMQ queue of one catalog: `deliveries`, or `consents`. A ticket may be lost or run twice at any time; callers ensure the
  * tickets that should exist every second.
  */
 class TicketQueue implements AsyncDisposable {
@@ -62,7 +64,7 @@ class TicketQueue implements AsyncDisposable {
   constructor(options: OpenTicketQueueOptions) {
     this.#options = options
     this.#prefix = `catalogd:{${options.catalog}}`
-    this.#queue = new Queue('deliveries', {
+    this.#queue = new Queue(options.name ?? 'deliveries', {
       connection: options.connections.commands,
       prefix: this.#prefix,
       streams: { events: { maxLen: eventsMax } },

@@ -1,0 +1,303 @@
+import { randomUUID } from 'node:crypto'
+import type { ProductId } from '../lib/brand.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { CatalogKeys } from '../outbox/keys.ts'
+import type {
+  CallAdmission,
+  ClaimAnswer,
+  ClaimedProduct,
+  ClaimMode,
+  DeliveryOutbox,
+  DueAnswer,
+  PauseReason,
+  Refusal,
+  ReleaseOutcome,
+} from '../outbox/model.ts'
+import type { RedisOutbox } from '../outbox/outbox.ts'
+import { rejectArguments } from '../outbox/refusals.ts'
+import type { OutboxScripts } from '../outbox/scripts.ts'
+import type { RedisConnection } from '../redis/connection.ts'
+import { type ConsentCall, OpenCalls, readClaim } from './calls.ts'
+import type { CatchUp } from './catch-up.ts'
+import { expiredCalls } from './expired-calls.ts'
+import type { ConsentGate } from './gate.ts'
+import type { ConsentJournal } from './journal.ts'
+import type { ConsentPosition } from './position.ts'
+import { mayBeSent } from './unconfirmed.ts'
+
+const leaseMs = 15_000
+/** Redis is behind, or the disk is failing: looked at again after so long. */
+const behindMs = 250
+const busyMs = 20
+/** Acknowledgements that only the journal knows: beyond them Redis is waited for. */
+const untoldMax = 1_000
+
+export interface ConsentOutboxOptions {
+  /** Over the same keys: what consents have in common with products. */
+  base: RedisOutbox
+  connection: RedisConnection
+  keys: CatalogKeys
+  scripts: OutboxScripts
+  journal: ConsentJournal
+  catchUp: CatchUp
+  gate: ConsentGate
+  callsPerSecond: number
+  horizonMs: number
+  clock: Clock
+  log: Log
+  /** What became of a claim's call is durable. */
+  onSettled: (token: string) => void
+  /** The disk is waited for until it is disposed. */
+  waiting: () => Disposable
+}
+
+/**
+ * The outbox of consents: one a call, never echoed. What distinguishes it from that of products is the journal: an
+ * acknowledgement, and an outcome that is not known, is durable on disk before anything else is done about it, and
+ * Redis only follows. Used by one process at a time, the holder of the state lock.
+ */
+export class ConsentOutbox implements DeliveryOutbox {
+  readonly #options: ConsentOutboxOptions
+  readonly #calls = new OpenCalls()
+  /** Told once, until a claim is answered again. */
+  #isBehind = false
+
+  constructor(options: ConsentOutboxOptions) {
+    this.#options = options
+  }
+
+  claim({ mode }: { mode: ClaimMode }): Promise<ClaimAnswer> {
+    return this.#claim(mode, '')
+  }
+
+  /** One consent although refused credentials stop all others. */
+  claimTrial(): Promise<ClaimAnswer> {
+    return this.#claim('any', 'credentials')
+  }
+
+  /** Which record a claim of this process sends. */
+  positionOf(token: string): ConsentPosition | undefined {
+    return this.#calls.get(token)?.position
+  }
+
+  async acknowledge(token: string, products: readonly ClaimedProduct[]): Promise<void> {
+    const call = this.#calls.get(token)
+    if (!call || products.length === 0) return
+    const { journal, clock, waiting } = this.#options
+    const { id, consent, position } = call
+    let offset: number
+    {
+      using _ = waiting()
+      offset = await journal.append({ event: 'acknowledged', id, consent, position, at: clock.now() })
+    }
+    this.#settled(call, offset)
+    // Redis may take its time, or be away: the next claim, or the next sweep, asks again.
+    this.#follow().catch(() => {})
+  }
+
+  async release(token: string, ids: readonly ProductId[], outcome: ReleaseOutcome): Promise<void> {
+    const call = this.#calls.get(token)
+    if (!call || ids.length === 0) return
+    try {
+      if (outcome !== 'not-sent') await this.#noteFailure(call, outcome)
+    } finally {
+      this.#settled(call)
+    }
+    await this.#run('release-consent', [token, outcome === 'not-sent' ? 'not-sent' : 'failed', call.id])
+  }
+
+  async reject(token: string, refusals: readonly Refusal[]): Promise<void> {
+    await this.#reject(token, refusals, '0')
+  }
+
+  rejectUnnamed(token: string, refusals: readonly Refusal[]): Promise<'rejected' | 'refuses-everything'> {
+    return this.#reject(token, refusals, '1')
+  }
+
+  async expireClaims(): Promise<number> {
+    const { connection, keys, journal } = this.#options
+    // What is acknowledged in the journal is no expired claim, although Redis may hold it for one.
+    await this.#follow()
+    const expired = await expiredCalls(connection, keys)
+    for (const { id, position, began } of expired) {
+      if (!this.#calls.has(id)) await journal.append({ event: 'unconfirmed', id, position, at: began })
+    }
+    if (expired.length > 0) await this.#follow()
+    let count = 0
+    for (const { token, id } of expired)
+      count += Number(await this.#run('release-consent', [token, 'expired', id]))
+    return count
+  }
+
+  async lookDue(): Promise<DueAnswer> {
+    const { gate, base, journal } = this.#options
+    if (!gate.required || journal.failing) return { urgentDue: false, anyDue: false, nextDueMs: undefined }
+    return base.lookDue()
+  }
+
+  admitCall(): Promise<CallAdmission> {
+    return this.#options.base.admitCall()
+  }
+
+  renew(token: string): Promise<boolean> {
+    return this.#options.base.renew(token)
+  }
+
+  holdCalls(forMs: number, reason: 'throttled' | 'failing'): Promise<void> {
+    return this.#options.base.holdCalls(forMs, reason)
+  }
+
+  countFailure(description: string): Promise<number> {
+    return this.#options.base.countFailure(description)
+  }
+
+  pause(reason: PauseReason, hint: string): Promise<void> {
+    return this.#options.base.pause(reason, hint)
+  }
+
+  resume(reason: PauseReason, how: 'probed' | 'operator'): Promise<void> {
+    return this.#options.base.resume(reason, how)
+  }
+
+  pausedFor(): Promise<PauseReason[]> {
+    return this.#options.base.pausedFor()
+  }
+
+  takeProbeTurn(forMs: number): Promise<boolean> {
+    return this.#options.base.takeProbeTurn(forMs)
+  }
+
+  recentlyProbed(): Promise<boolean> {
+    return this.#options.base.recentlyProbed()
+  }
+
+  learnedBodyBytes(): Promise<number | undefined> {
+    return Promise.resolve(undefined)
+  }
+
+  learnBodyBytes(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  /** A consent call has no body. */
+  countCall(call: { products: number; answered: boolean }): Promise<void> {
+    return this.#options.base.countCall({ ...call, bodyBytes: 0 })
+  }
+
+  async #claim(mode: ClaimMode, ignoredPause: string): Promise<ClaimAnswer> {
+    const { gate, journal, catchUp, clock, callsPerSecond } = this.#options
+    if (catchUp.told === undefined || this.#calls.untold > untoldMax) await this.#follow()
+    const { required } = gate
+    const { told } = catchUp
+    if (!required || told === undefined || journal.failing) return { kind: 'wait', forMs: behindMs }
+    const token = randomUUID()
+    const answer = (await this.#run('claim-consent', [
+      token,
+      leaseMs,
+      mode,
+      callsPerSecond,
+      ignoredPause,
+      required.token,
+      required.position,
+      journal.prefix,
+      told,
+    ])) as unknown[]
+    const [kind, ...rest] = answer
+    switch (String(kind)) {
+      case 'paused':
+        return { kind: 'paused', reasons: rest.map(String) as PauseReason[] }
+      case 'wait':
+        return { kind: 'wait', forMs: Number(rest[0]) }
+      case 'idle':
+        return { kind: 'idle', nextDueMs: Number(rest[0]) < 0 ? undefined : Number(rest[0]) }
+      case 'behind':
+        return this.#catchUpWith(String(rest[0]))
+      default:
+        this.#isBehind = false
+        return this.#openCall(readClaim(token, rest, clock))
+    }
+  }
+
+  /** What the journal knows is handed over here; what was accepted is applied again by the import, which opens the gate. */
+  async #catchUpWith(what: string): Promise<ClaimAnswer> {
+    const { catchUp, log } = this.#options
+    if (!this.#isBehind)
+      log.warn({ what }, 'Redis lost what it knew of consents: none is sent until it has caught up')
+    this.#isBehind = true
+    if (what !== 'journal') return { kind: 'wait', forMs: behindMs }
+    catchUp.distrust()
+    await this.#follow()
+    return { kind: 'wait', forMs: busyMs }
+  }
+
+  async #openCall(call: ConsentCall): Promise<ClaimAnswer> {
+    const { clock, horizonMs } = this.#options
+    if (this.#calls.has(call.id)) {
+      await this.#run('release-consent', [call.token, 'failed', call.id])
+      return { kind: 'wait', forMs: busyMs }
+    }
+    this.#calls.add(call)
+    if (mayBeSent({ ...call, now: clock.now(), horizonMs })) return { kind: 'claimed', claim: call.claim }
+    await this.#park(call)
+    return { kind: 'wait', forMs: 0 }
+  }
+
+  async #park({ token, claim, unconfirmed }: ConsentCall): Promise<void> {
+    const { horizonMs, log } = this.#options
+    const since = new Date(unconfirmed?.at ?? 0).toISOString()
+    const reason = `not confirmed: the grant was first sent at ${since} without an answer that says what became of it, and is not repeated after ${horizonMs} ms; look it up, then retry or drop it`
+    log.warn(
+      { productId: claim.products[0]?.productId },
+      'a grant was not confirmed in time: it waits for a decision',
+    )
+    const refusals = claim.products.map(({ productId, digest }) => {
+      return { productId, digest, reason, status: undefined, requestId: undefined }
+    })
+    await this.reject(token, refusals)
+  }
+
+  async #reject(token: string, refusals: readonly Refusal[], unnamed: '0' | '1') {
+    const call = this.#calls.get(token)
+    if (!call || refusals.length === 0) return 'rejected'
+    const at = new Date(this.#options.clock.now()).toISOString()
+    try {
+      const args = rejectArguments({ token, last: '1', unnamed, refusals, at, noun: 'consents' })
+      const answer = await this.#run('reject', args)
+      return String(answer) === 'refuses-everything' ? 'refuses-everything' : 'rejected'
+    } finally {
+      this.#settled(call)
+    }
+  }
+
+  /** After an answer that is an error only a state that is taken back matters: there must be one to take back. */
+  async #noteFailure(call: ConsentCall, outcome: 'sent' | 'unknown'): Promise<void> {
+    const { journal, waiting } = this.#options
+    const { id, position, claimedAt, wasAcknowledged } = call
+    if (outcome === 'sent' && !wasAcknowledged) return
+    const event = outcome === 'unknown' ? 'unconfirmed' : 'failed'
+    {
+      using _ = waiting()
+      await journal.append({ event, id, position, at: claimedAt })
+    }
+    await this.#follow()
+  }
+
+  #settled(call: ConsentCall, offset?: number): void {
+    this.#calls.end(call, offset)
+    this.#options.onSettled(call.token)
+  }
+
+  async #follow(): Promise<void> {
+    const { catchUp } = this.#options
+    await catchUp.follow()
+    if (catchUp.told !== undefined) this.#calls.told(catchUp.told)
+  }
+
+  #run(
+    name: Parameters<OutboxScripts['run']>[1],
+    args: Parameters<OutboxScripts['run']>[2],
+  ): Promise<unknown> {
+    return this.#options.scripts.run(this.#options.connection, name, args)
+  }
+}
