@@ -33,7 +33,7 @@ export async function registerConsentInspection(
       ...summariseConsents(parts),
       overlapping: { count: consentOverlaps.count, emails: consentOverlaps.first(overlapsShownMax) },
       offset,
-      consents: [...consents.values().drop(offset).take(limit)].map(describeConsent),
+      consents: [...consents.values()].slice(offset, offset + limit).map(describeConsent),
     }
   })
   scope.get<{ Querystring: PageQuery }>('/sandbox/consents/calls', async ({ query }) => {

@@ -11,15 +11,32 @@ export interface HeldProduct {
   receivedAtMs: number[]
 }
 
+/** Told of every change, at once. */
+export interface ProductWatcher {
+  taken(id: string): void
+  cleared(): void
+}
+
 /**
  * The products that the sandbox holds. A million of them fit in memory because only the bytes are kept, never the
  * parsed object.
  */
 export class ProductStore {
+  readonly #watchers: ProductWatcher[] = []
+  #revision = 0
   readonly #products = new Map<string, HeldProduct>()
   #firstReceivedAtMs: number | undefined
   #lastReceivedAtMs: number | undefined
   #documentsTaken = 0
+
+  watch(watcher: ProductWatcher): void {
+    this.#watchers.push(watcher)
+  }
+
+  /** Goes up with every change: whoever writes the data down sees by it whether there is something new. */
+  get revision(): number {
+    return this.#revision
+  }
 
   get size(): number {
     return this.#products.size
@@ -45,12 +62,24 @@ export class ProductStore {
     const held = this.#products.get(id)
     if (held === undefined) {
       this.#products.set(id, { id, document: Buffer.from(document), timesTaken: 1, receivedAtMs: [atMs] })
-      return
+    } else {
+      held.document = Buffer.from(document)
+      held.timesTaken += 1
+      held.receivedAtMs.push(atMs)
+      if (held.receivedAtMs.length > timesKeptMax) held.receivedAtMs.shift()
     }
-    held.document = Buffer.from(document)
-    held.timesTaken += 1
-    held.receivedAtMs.push(atMs)
-    if (held.receivedAtMs.length > timesKeptMax) held.receivedAtMs.shift()
+    this.#revision += 1
+    for (const watcher of this.#watchers) watcher.taken(id)
+  }
+
+  /** Puts one back as it was kept. */
+  restore(held: HeldProduct): void {
+    this.#products.set(held.id, held)
+    this.#documentsTaken += held.timesTaken
+    for (const atMs of held.receivedAtMs) {
+      this.#firstReceivedAtMs = Math.min(this.#firstReceivedAtMs ?? atMs, atMs)
+      this.#lastReceivedAtMs = Math.max(this.#lastReceivedAtMs ?? atMs, atMs)
+    }
   }
 
   get(id: string): HeldProduct | undefined {
@@ -67,5 +96,7 @@ export class ProductStore {
     this.#documentsTaken = 0
     this.#firstReceivedAtMs = undefined
     this.#lastReceivedAtMs = undefined
+    this.#revision += 1
+    for (const watcher of this.#watchers) watcher.cleared()
   }
 }

@@ -6,6 +6,11 @@ export type ReceivedBody =
   /** Above the limit. `ended` tells whether the sender got to its end: otherwise the connection must be closed. */
   | { kind: 'too-large'; bytesRead: number; ended: boolean }
 
+export function bytesOf(body: ReceivedBody | undefined): number {
+  if (body === undefined) return 0
+  return body.kind === 'whole' ? body.bytes.length : body.bytesRead
+}
+
 /**
  * A sender whose body is too large is let finish up to this many times the limit, unread bytes being dropped: closing
  * the connection on a sender that is still writing costs it the answer.

@@ -1,3 +1,4 @@
+import type { FastifyInstance } from 'fastify'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { ConfigError, systemErrorCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
@@ -7,13 +8,14 @@ import { registerConsent } from './consent-routes.ts'
 import { ConsentStore } from './consent-store.ts'
 import { refuseOtherOrigins } from './control-origin.ts'
 import { defaultStackName, defaultTokens, type SandboxTokens } from './credentials.ts'
+import { applyFaultsTo } from './fault-hooks.ts'
 import { registerFaults } from './fault-routes.ts'
 import { Faults } from './faults.ts'
 import { registerInspection } from './inspection.ts'
 import { OverlapWatch } from './overlaps.ts'
 import { ProductStore } from './product-store.ts'
 import { registerProductUpsert } from './product-upsert.ts'
-import { receiveBytes } from './request-body.ts'
+import { bytesOf, type ReceivedBody, receiveBytes } from './request-body.ts'
 import { newServer } from './server.ts'
 import type { RequestRate } from './stack-rate.ts'
 import { registerStack } from './stack-routes.ts'
@@ -57,53 +59,17 @@ const rateDefault: RequestRate = { requests: 450, perMs: 900_000 }
 
 /** A server of the API to try everything without an account, which shows what arrived and misbehaves on request. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { host = '127.0.0.1', port, logger, clock = systemClock, latencyMs = 0, strict = false } = options
+  const { host = '127.0.0.1', port, logger, clock = systemClock } = options
   const closing = new AbortController()
-  const tokens = tokensOf(options)
-  const stackName = options.stackName ?? defaultStackName
-  const parts = {
-    store: new ProductStore(),
-    calls: new CallLog(),
-    overlaps: new OverlapWatch(),
-    consents: new ConsentStore(),
-    consentCalls: new ConsentLog(),
-    consentOverlaps: new OverlapWatch(),
-    faults: new Faults(),
-    stack: new StackStore(),
-    tokens,
-    latencyMs,
-    strict,
-    now: preciseTime(clock),
-    sleep: (delayMs: number) => clock.sleep(delayMs, closing.signal),
-    logger,
-  }
+  const parts = openParts(options, clock, closing.signal)
   const app = newServer(logger, closing.signal)
-  app.register((scope) =>
-    registerProductUpsert(scope, { ...parts, callBytesMax: options.callBytesMax ?? bytesPerCallMax }),
-  )
-  app.register((scope) => registerConsent(scope, parts))
-  app.register((scope) =>
-    registerStack(scope, {
-      ...parts,
-      store: parts.stack,
-      stackName,
-      strictAuth: options.strictAuth ?? false,
-      rate: options.rate ?? rateDefault,
-    }),
-  )
-  app.register(async (scope) => {
-    refuseOtherOrigins(scope)
-    receiveBytes(scope, controlBytesMax)
-    await registerInspection(scope, parts)
-    await registerFaults(scope, parts)
-  })
-
+  registerGroups(app, parts)
   try {
     const url = await app.listen({ host, port })
     return {
       url,
-      tokens,
-      stackName,
+      tokens: parts.tokens,
+      stackName: parts.stackName,
       [Symbol.asyncDispose]: async () => {
         closing.abort()
         await app.close()
@@ -117,6 +83,52 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       cause,
     })
   }
+}
+
+/** What the groups work with: each takes the parts that it knows. */
+function openParts(options: SandboxOptions, clock: Clock, closing: AbortSignal) {
+  return {
+    store: new ProductStore(),
+    calls: new CallLog(),
+    overlaps: new OverlapWatch(),
+    consents: new ConsentStore(),
+    consentCalls: new ConsentLog(),
+    consentOverlaps: new OverlapWatch(),
+    stack: new StackStore(),
+    faults: new Faults(),
+    tokens: tokensOf(options),
+    stackName: options.stackName ?? defaultStackName,
+    rate: options.rate ?? rateDefault,
+    callBytesMax: options.callBytesMax ?? bytesPerCallMax,
+    latencyMs: options.latencyMs ?? 0,
+    strict: options.strict ?? false,
+    strictAuth: options.strictAuth ?? false,
+    now: preciseTime(clock),
+    sleep: (delayMs: number) => clock.sleep(delayMs, closing),
+    logger: options.logger,
+  }
+}
+
+function registerGroups(app: FastifyInstance, parts: ReturnType<typeof openParts>): void {
+  app.register((scope) => registerProductUpsert(scope, parts))
+  app.register((scope) => registerConsent(scope, parts))
+  app.register(async (scope) => {
+    applyFaultsTo(scope, {
+      ...parts,
+      group: 'stack',
+      // The group waits by itself.
+      latencyMs: 0,
+      subjectOf: ({ body }) => ({ bytes: bytesOf(body as ReceivedBody | undefined), ids: [] }),
+      formatRefusal: (message) => JSON.stringify({ data: [], errors: [{ message, code: 400 }] }),
+    })
+    await registerStack(scope, { ...parts, store: parts.stack })
+  })
+  app.register(async (scope) => {
+    refuseOtherOrigins(scope)
+    receiveBytes(scope, controlBytesMax)
+    await registerInspection(scope, parts)
+    await registerFaults(scope, parts)
+  })
 }
 
 function tokensOf({ productsToken, emailToken, intentToken, stackToken }: SandboxOptions): SandboxTokens {

@@ -250,3 +250,26 @@ describe('faults of consent calls', () => {
     expect(await sandbox.summary()).toMatchObject({ consents: { overlapping: { count: 1 } } })
   })
 })
+
+describe('faults of the Stack', () => {
+  it('show in front of its operations and behind them', async () => {
+    await using sandbox = await openTestSandbox()
+    const terms = `${sandbox.url}/api/terms`
+    const create = () =>
+      fetch(terms, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', connection: 'close' },
+        body: JSON.stringify({ type: 'search', network: 'twitter', term: 'pans' }),
+      })
+    const count = async () => ((await sandbox.get('/api/terms')) as { data: unknown[] }).data.length
+    const set = (fault: object) =>
+      sandbox.send('POST', '/sandbox/faults', { group: 'stack', calls: 1, ...fault })
+    await set({ status: 503 })
+    expect((await create()).status).toBe(503)
+    expect(await count()).toBe(0)
+    await set({ reset: 'after' })
+    await expect(create()).rejects.toThrow()
+    expect(await count()).toBe(1)
+    expect((await create()).status).toBe(200)
+  })
+})
