@@ -1,12 +1,15 @@
-import { randomBytes } from 'node:crypto'
 import { access } from 'node:fs/promises'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { openCatalogCalls } from './api/catalog-calls.ts'
 import type { CatalogConfig, Config } from './config/model.ts'
+import { openConsents } from './consents/open-consents.ts'
 import { CallLog } from './delivery/call-log.ts'
+import { openConsentDelivery } from './delivery/consent-delivery.ts'
+import { newProcessName } from './delivery/process-name.ts'
+import { watchedProgress } from './delivery/watched-progress.ts'
 import { type Delivery, openDelivery } from './delivery/worker.ts'
-import { type IntakeOptions, openIntake } from './imports/intake.ts'
+import { type ConsentParts, type IntakeOptions, openIntake } from './imports/intake.ts'
+import { readStateId } from './imports/state-id.ts'
 import type { CatalogName } from './lib/brand.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
@@ -62,9 +65,13 @@ export async function hasStorage(config: Config): Promise<boolean> {
   )
 }
 
-/** What is known of a catalog's products, for reading only. */
-export function openMirror(catalog: CatalogConfig, connections: RedisConnections) {
-  return { connection: connections.commands, keys: catalogKeys(catalog.name) }
+/** What is known of a catalog's products and consents, for reading only. */
+export function openMirror(config: Config, catalog: CatalogConfig, connections: RedisConnections) {
+  return {
+    connection: connections.commands,
+    keys: catalogKeys(catalog.name),
+    consents: { keys: catalogKeys(catalog.name, 'consents'), stateDir: config.stateDir },
+  }
 }
 
 /** One catalog's keys, scripts and outbox over open connections. */
@@ -113,6 +120,7 @@ export function stateDirOf(config: Config, catalog: CatalogName): string {
 export async function openService(options: ServiceOptions): Promise<AsyncDisposable> {
   const stack = new ReleaseStack()
   try {
+    for (const catalog of options.catalogs) checkEmailToken(catalog, options.roles)
     const watchdog = stack.use(
       'watchdog',
       new Watchdog({ onStall: (name) => options.onFatal(new Error(`no progress for 30 s: ${name}`)) }),
@@ -121,7 +129,7 @@ export async function openService(options: ServiceOptions): Promise<AsyncDisposa
     for (const catalog of options.catalogs) {
       const opened = await openOutbox({ ...options, catalog })
       const part: CatalogParts = { catalog, ...opened, watchdog, delivery: undefined }
-      if (options.roles.has('deliver'))
+      if (options.roles.has('deliver') && hasProducts(catalog))
         part.delivery = stack.use('delivery', await openCatalogDelivery(options, part))
       parts.push(part)
     }
@@ -158,7 +166,10 @@ function openIntakes(options: ServiceOptions, parts: readonly CatalogParts[]): A
       signal: stop.signal,
     })
     stack.use('state lock', lock)
-    for (const part of parts) stack.use('intake', await openIntake(intakeOptions(options, part)))
+    for (const part of parts) {
+      const consents = await openConsentParts(options, part, stack)
+      stack.use('intake', await openIntake({ ...intakeOptions(options, part), consents }))
+    }
     onActive?.()
   }
   const running = run().catch((error: unknown) => {
@@ -171,6 +182,52 @@ function openIntakes(options: ServiceOptions, parts: readonly CatalogParts[]): A
       await stack[Symbol.asyncDispose]()
     },
   }
+}
+
+/** A variable that is not set ends the start with a clear message, before the lock is waited for. */
+function checkEmailToken({ api, consents }: CatalogConfig, own: ReadonlySet<Role>): void {
+  if (own.has('import') && own.has('deliver') && consents.feeds.size > 0) api.emailToken.value()
+}
+
+function hasProducts({ feeds }: CatalogConfig): boolean {
+  return [...feeds.values()].some(({ kind }) => kind === 'products')
+}
+
+/**
+ * Consents are delivered where they are imported: their acknowledgements are kept in the state folder, which this
+ * process holds. Undefined: the catalog has none, or another process imports them.
+ */
+async function openConsentParts(
+  options: ServiceOptions,
+  { catalog, watchdog }: CatalogParts,
+  stack: ReleaseStack,
+): Promise<ConsentParts | undefined> {
+  const { config, connections, clock, roles: own } = options
+  if (!own.has('import') || catalog.consents.feeds.size === 0) return undefined
+  const log = options.log.child({ catalog: catalog.name })
+  const dir = stateDirOf(config, catalog.name)
+  const { stateDir } = config
+  const stateId = await readStateId(dir)
+  let delivery: Delivery | undefined
+  const wake = () => delivery?.wake()
+  const identity = { catalog: catalog.name, stateDir, dir, stateId }
+  const consents = await openConsents({ ...identity, connections, clock, log, onDue: wake })
+  stack.use('consents', consents)
+  if (own.has('deliver')) {
+    const name = { catalog: catalog.name, name: 'consents' } as const
+    const tickets = stack.use('consent tickets', await openTicketQueue({ connections, ...name, clock, log }))
+    const progress = watchedProgress(watchdog, `delivering consents of ${catalog.name}`)
+    const connection = connections.commands
+    const access = { consents, catalog, connection, tickets, processName: newProcessName() }
+    delivery = await openConsentDelivery({ ...access, clock, log, progress })
+    stack.use('consent delivery', delivery)
+  }
+  const { keys, scripts, intake } = consents
+  const outbox = new RedisOutbox({
+    ...{ connection: connections.commands, keys, scripts, clock, deferred: catalog.deferred },
+    delivery: { ...catalog.delivery, ...catalog.consents },
+  })
+  return { intake, outbox, onOffered: wake }
 }
 
 function intakeOptions(options: ServiceOptions, part: CatalogParts): IntakeOptions {
@@ -198,7 +255,6 @@ async function openCatalogDelivery(options: ServiceOptions, part: CatalogParts):
   const { catalog, outbox, watchdog } = part
   const { api, delivery } = catalog
   const log = options.log.child({ catalog: catalog.name })
-  const processName = `${hostname().replace(/[^a-z0-9-]/gi, '-')}-${process.pid}-${randomBytes(3).toString('hex')}`
   // Asked for now, so that a variable that is not set ends the start with a clear message instead of the first call.
   api.url.value()
   api.productsToken.value()
@@ -214,6 +270,7 @@ async function openCatalogDelivery(options: ServiceOptions, part: CatalogParts):
       version: readVersion(),
     }),
   )
+  const processName = newProcessName()
   const dir = join(stateDirOf(config, catalog.name), 'calls')
   const callLog = stack.use(
     'call log',
@@ -223,8 +280,6 @@ async function openCatalogDelivery(options: ServiceOptions, part: CatalogParts):
     'tickets',
     await openTicketQueue({ connections, catalog: catalog.name, clock, log }),
   )
-  const work = watchdog.watch(`delivering ${catalog.name}`)
-  const progress = { expected: () => work.expect(), made: () => work.rest(), waiting: () => work.wait() }
   const worker = await openDelivery({
     outbox,
     client,
@@ -234,7 +289,7 @@ async function openCatalogDelivery(options: ServiceOptions, part: CatalogParts):
     clock,
     log,
     callLog,
-    progress,
+    progress: watchedProgress(watchdog, `delivering ${catalog.name}`),
   })
   stack.use('delivery', worker)
   return { wake: () => worker.wake(), [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() }

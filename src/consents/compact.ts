@@ -20,20 +20,20 @@ interface Standing {
  */
 export async function compactJournal({
   path,
-  key,
+  identity,
   partBytes = partitionBytes,
 }: {
   path: string
-  key: string
+  identity: string
   partBytes?: number
 }): Promise<number> {
-  const { file: from, bytes } = await openJournalFile(path, key)
+  const { file: from, bytes } = await openJournalFile(path, identity)
   await using _ = from
   const temporary = `${path}.new`
   await using to = await open(temporary, 'w')
   const partitions = Math.ceil(bytes / partBytes)
   // The length that the header names is not known yet: a second header of the same length replaces the first.
-  const header = JSON.stringify({ ...JSON.parse(headerLine(key, 0)), compactedBytes: -1 })
+  const header = JSON.stringify({ ...JSON.parse(headerLine(identity, 0)), compactedBytes: -1 })
   const width = header.length + 20
   let length = width + 1
   for (let partition = 0; partition < partitions; partition++) {

@@ -1,23 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import type { ProductId } from '../lib/brand.ts'
-import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import type { CatalogKeys } from '../outbox/keys.ts'
 import type {
-  CallAdmission,
   ClaimAnswer,
   ClaimedProduct,
   ClaimMode,
-  DeliveryOutbox,
   DueAnswer,
   PauseReason,
   Refusal,
   ReleaseOutcome,
 } from '../outbox/model.ts'
-import type { RedisOutbox } from '../outbox/outbox.ts'
+import { RedisOutbox, type RedisOutboxOptions } from '../outbox/outbox.ts'
 import { rejectArguments } from '../outbox/refusals.ts'
 import type { OutboxScripts } from '../outbox/scripts.ts'
-import type { RedisConnection } from '../redis/connection.ts'
 import { type ConsentCall, OpenCalls, readClaim } from './calls.ts'
 import type { CatchUp } from './catch-up.ts'
 import { expiredCalls } from './expired-calls.ts'
@@ -33,18 +28,10 @@ const busyMs = 20
 /** Acknowledgements that only the journal knows: beyond them Redis is waited for. */
 const untoldMax = 1_000
 
-export interface ConsentOutboxOptions {
-  /** Over the same keys: what consents have in common with products. */
-  base: RedisOutbox
-  connection: RedisConnection
-  keys: CatalogKeys
-  scripts: OutboxScripts
+export interface ConsentOutboxOptions extends RedisOutboxOptions {
   journal: ConsentJournal
   catchUp: CatchUp
   gate: ConsentGate
-  callsPerSecond: number
-  horizonMs: number
-  clock: Clock
   log: Log
   /** What became of a claim's call is durable. */
   onSettled: (token: string) => void
@@ -57,17 +44,18 @@ export interface ConsentOutboxOptions {
  * acknowledgement, and an outcome that is not known, is durable on disk before anything else is done about it, and
  * Redis only follows. Used by one process at a time, the holder of the state lock.
  */
-export class ConsentOutbox implements DeliveryOutbox {
+export class ConsentOutbox extends RedisOutbox {
   readonly #options: ConsentOutboxOptions
   readonly #calls = new OpenCalls()
   /** Told once, until a claim is answered again. */
   #isBehind = false
 
   constructor(options: ConsentOutboxOptions) {
+    super(options)
     this.#options = options
   }
 
-  claim({ mode }: { mode: ClaimMode }): Promise<ClaimAnswer> {
+  override claim({ mode }: { mode: ClaimMode }): Promise<ClaimAnswer> {
     return this.#claim(mode, '')
   }
 
@@ -81,7 +69,7 @@ export class ConsentOutbox implements DeliveryOutbox {
     return this.#calls.get(token)?.position
   }
 
-  async acknowledge(token: string, products: readonly ClaimedProduct[]): Promise<void> {
+  override async acknowledge(token: string, products: readonly ClaimedProduct[]): Promise<void> {
     const call = this.#calls.get(token)
     if (!call || products.length === 0) return
     const { journal, clock, waiting } = this.#options
@@ -96,7 +84,7 @@ export class ConsentOutbox implements DeliveryOutbox {
     this.#follow().catch(() => {})
   }
 
-  async release(token: string, ids: readonly ProductId[], outcome: ReleaseOutcome): Promise<void> {
+  override async release(token: string, ids: readonly ProductId[], outcome: ReleaseOutcome): Promise<void> {
     const call = this.#calls.get(token)
     if (!call || ids.length === 0) return
     try {
@@ -107,15 +95,18 @@ export class ConsentOutbox implements DeliveryOutbox {
     await this.#run('release-consent', [token, outcome === 'not-sent' ? 'not-sent' : 'failed', call.id])
   }
 
-  async reject(token: string, refusals: readonly Refusal[]): Promise<void> {
+  override async reject(token: string, refusals: readonly Refusal[]): Promise<void> {
     await this.#reject(token, refusals, '0')
   }
 
-  rejectUnnamed(token: string, refusals: readonly Refusal[]): Promise<'rejected' | 'refuses-everything'> {
+  override rejectUnnamed(
+    token: string,
+    refusals: readonly Refusal[],
+  ): Promise<'rejected' | 'refuses-everything'> {
     return this.#reject(token, refusals, '1')
   }
 
-  async expireClaims(): Promise<number> {
+  override async expireClaims(): Promise<number> {
     const { connection, keys, journal } = this.#options
     // What is acknowledged in the journal is no expired claim, although Redis may hold it for one.
     await this.#follow()
@@ -130,63 +121,24 @@ export class ConsentOutbox implements DeliveryOutbox {
     return count
   }
 
-  async lookDue(): Promise<DueAnswer> {
-    const { gate, base, journal } = this.#options
+  /** Redis learns what it can be told, so that a status that is read afterwards is right. Never throws. */
+  async flush(): Promise<void> {
+    await this.#follow().catch(() => {})
+  }
+
+  override async lookDue(): Promise<DueAnswer> {
+    const { gate, journal } = this.#options
     if (!gate.required || journal.failing) return { urgentDue: false, anyDue: false, nextDueMs: undefined }
-    return base.lookDue()
-  }
-
-  admitCall(): Promise<CallAdmission> {
-    return this.#options.base.admitCall()
-  }
-
-  renew(token: string): Promise<boolean> {
-    return this.#options.base.renew(token)
-  }
-
-  holdCalls(forMs: number, reason: 'throttled' | 'failing'): Promise<void> {
-    return this.#options.base.holdCalls(forMs, reason)
-  }
-
-  countFailure(description: string): Promise<number> {
-    return this.#options.base.countFailure(description)
-  }
-
-  pause(reason: PauseReason, hint: string): Promise<void> {
-    return this.#options.base.pause(reason, hint)
-  }
-
-  resume(reason: PauseReason, how: 'probed' | 'operator'): Promise<void> {
-    return this.#options.base.resume(reason, how)
-  }
-
-  pausedFor(): Promise<PauseReason[]> {
-    return this.#options.base.pausedFor()
-  }
-
-  takeProbeTurn(forMs: number): Promise<boolean> {
-    return this.#options.base.takeProbeTurn(forMs)
-  }
-
-  recentlyProbed(): Promise<boolean> {
-    return this.#options.base.recentlyProbed()
-  }
-
-  learnedBodyBytes(): Promise<number | undefined> {
-    return Promise.resolve(undefined)
-  }
-
-  learnBodyBytes(): Promise<void> {
-    return Promise.resolve()
+    return super.lookDue()
   }
 
   /** A consent call has no body. */
-  countCall(call: { products: number; answered: boolean }): Promise<void> {
-    return this.#options.base.countCall({ ...call, bodyBytes: 0 })
+  override countCall(call: { products: number; answered: boolean }): Promise<void> {
+    return super.countCall({ ...call, bodyBytes: 0 })
   }
 
   async #claim(mode: ClaimMode, ignoredPause: string): Promise<ClaimAnswer> {
-    const { gate, journal, catchUp, clock, callsPerSecond } = this.#options
+    const { gate, journal, catchUp, clock, delivery } = this.#options
     if (catchUp.told === undefined || this.#calls.untold > untoldMax) await this.#follow()
     const { required } = gate
     const { told } = catchUp
@@ -196,7 +148,7 @@ export class ConsentOutbox implements DeliveryOutbox {
       token,
       leaseMs,
       mode,
-      callsPerSecond,
+      delivery.callsPerSecond,
       ignoredPause,
       required.token,
       required.position,
@@ -232,29 +184,32 @@ export class ConsentOutbox implements DeliveryOutbox {
   }
 
   async #openCall(call: ConsentCall): Promise<ClaimAnswer> {
-    const { clock, horizonMs } = this.#options
+    const { clock, delivery } = this.#options
     if (this.#calls.has(call.id)) {
       await this.#run('release-consent', [call.token, 'failed', call.id])
       return { kind: 'wait', forMs: busyMs }
     }
     this.#calls.add(call)
-    if (mayBeSent({ ...call, now: clock.now(), horizonMs })) return { kind: 'claimed', claim: call.claim }
+    if (mayBeSent({ ...call, now: clock.now(), horizonMs: delivery.horizonMs }))
+      return { kind: 'claimed', claim: call.claim }
     await this.#park(call)
     return { kind: 'wait', forMs: 0 }
   }
 
-  async #park({ token, claim, unconfirmed }: ConsentCall): Promise<void> {
-    const { horizonMs, log } = this.#options
+  async #park(call: ConsentCall): Promise<void> {
+    const { token, id, position, unconfirmed } = call
+    const { delivery, log, clock } = this.#options
     const since = new Date(unconfirmed?.at ?? 0).toISOString()
-    const reason = `not confirmed: the grant was first sent at ${since} without an answer that says what became of it, and is not repeated after ${horizonMs} ms; look it up, then retry or drop it`
-    log.warn(
-      { productId: claim.products[0]?.productId },
-      'a grant was not confirmed in time: it waits for a decision',
-    )
-    const refusals = claim.products.map(({ productId, digest }) => {
-      return { productId, digest, reason, status: undefined, requestId: undefined }
-    })
-    await this.reject(token, refusals)
+    const reason = `not confirmed: the grant was first sent at ${since}, no answer said what became of it, and it is not repeated after ${delivery.horizonMs / 1000} s; look it up, then retry or drop it`
+    const at = new Date(clock.now()).toISOString()
+    try {
+      const parked = await this.#run('park-consent', [token, id, position, JSON.stringify({ reason, at })])
+      if (Number(parked) === 1) {
+        log.warn({ productId: id }, 'a grant was not confirmed in time: it waits for a decision')
+      }
+    } finally {
+      this.#settled(call)
+    }
   }
 
   async #reject(token: string, refusals: readonly Refusal[], unnamed: '0' | '1') {

@@ -28,8 +28,8 @@ export type JournalEntry = z.infer<typeof journalEntrySchema>
 
 /** The first line. A journal that was compacted is a new generation: byte offsets of the former mean nothing in it. */
 export const journalHeaderSchema = z.object({
-  /** Of the key under which ids were made. */
-  key: z.string(),
+  /** Of the key that made the ids, and of the manifest that the positions belong to. */
+  identity: z.string(),
   generation: z.string(),
   /** Length of the file when it was compacted last. */
   compactedBytes: z.number(),

@@ -18,19 +18,19 @@ const newline = 0x0a
 /** Opens the file for reading and writing; one that is missing is begun. A last line that is torn is cut off. */
 export async function openJournalFile(
   path: string,
-  key: string,
+  identity: string,
 ): Promise<{ file: FileHandle; header: JournalHeader; bytes: number }> {
-  const file = (await openPresent(path)) ?? (await beginFile(path, key))
+  const file = (await openPresent(path)) ?? (await beginFile(path, identity))
   try {
     const { line } = await readFirstLine(file)
     const header = parseLine(line, journalHeaderSchema)
     if (!header) throw damaged(path, 0)
-    if (header.key !== key) {
+    if (header.identity !== identity) {
       throw new StorageError(
         'consent-journal',
-        `${path} was written with another key than consents.key holds`,
+        `${path} belongs to another consents.key or another manifest`,
         {
-          hint: 'Restore both from the same backup of the state folder',
+          hint: 'Restore the state folder whole, from one backup',
         },
       )
     }
@@ -41,12 +41,12 @@ export async function openJournalFile(
   }
 }
 
-export function headerLine(key: string, compactedBytes: number): string {
-  const header: JournalHeader = { key, generation: randomUUID(), compactedBytes }
+export function headerLine(identity: string, compactedBytes: number): string {
+  const header: JournalHeader = { identity, generation: randomUUID(), compactedBytes }
   return `${JSON.stringify(header)}\n`
 }
 
-export function damaged(path: string, offset: number): StorageError {
+function damaged(path: string, offset: number): StorageError {
   return new StorageError('consent-journal', `${path} cannot be read at byte ${offset}`, {
     hint: 'Restore it from a backup of the state folder, or remove the damaged line; consents are not sent until then',
   })
@@ -88,9 +88,9 @@ async function openPresent(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-async function beginFile(path: string, key: string): Promise<FileHandle> {
+async function beginFile(path: string, identity: string): Promise<FileHandle> {
   await makeFolder(dirname(path))
-  await writeDurably(path, headerLine(key, 0), `${path}.new`)
+  await writeDurably(path, headerLine(identity, 0), `${path}.new`)
   return open(path, 'r+')
 }
 

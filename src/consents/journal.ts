@@ -12,8 +12,8 @@ const grownBytesMin = 16 * 1024 * 1024
 
 export interface JournalOptions {
   path: string
-  /** Fingerprint of the key of the ids. */
-  key: string
+  /** Of the key that made the ids, and of the manifest that the positions belong to. */
+  identity: string
   clock: Clock
   log: Log
   /** Default: 16 MB. */
@@ -35,7 +35,7 @@ interface Waiting {
 export class ConsentJournal implements AsyncDisposable {
   readonly #options: JournalOptions
   readonly #file: FileHandle
-  /** Names the file's content: `key:generation`. */
+  /** Names the file's content: `identity:generation`. */
   readonly prefix: string
   #bytes: number
   #waiting: Waiting[] = []
@@ -47,19 +47,19 @@ export class ConsentJournal implements AsyncDisposable {
     this.#options = options
     this.#file = opened.file
     this.#bytes = opened.bytes
-    this.prefix = `${opened.header.key}:${opened.header.generation}`
+    this.prefix = `${opened.header.identity}:${opened.header.generation}`
   }
 
   /** One process at a time: the holder of the state lock. */
   static async open(options: JournalOptions): Promise<ConsentJournal> {
-    const { path, key, log, compactAfterBytes = grownBytesMin } = options
-    const opened = await openJournalFile(path, key)
+    const { path, identity, log, compactAfterBytes = grownBytesMin } = options
+    const opened = await openJournalFile(path, identity)
     const { bytes, header } = opened
     if (bytes < 2 * header.compactedBytes + compactAfterBytes) return new ConsentJournal(options, opened)
     await opened.file.close()
-    const bytesAfter = await compactJournal({ path, key })
+    const bytesAfter = await compactJournal({ path, identity })
     log.info({ bytesBefore: bytes, bytesAfter }, 'the journal of consents was compacted')
-    return new ConsentJournal(options, await openJournalFile(path, key))
+    return new ConsentJournal(options, await openJournalFile(path, identity))
   }
 
   /** Length of what is durable. */

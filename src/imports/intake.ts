@@ -1,10 +1,7 @@
-import { randomUUID } from 'node:crypto'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CatalogConfig } from '../config/model.ts'
 import type { ConsentIntake } from '../consents/model.ts'
 import type { Clock } from '../lib/clock.ts'
-import { systemErrorCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { ReleaseStack } from '../lib/release-stack.ts'
 import type { Watchdog } from '../lib/watchdog.ts'
@@ -22,6 +19,7 @@ import { describeTrouble, logImport } from './describe-import.ts'
 import { ImportRunner } from './import-runner.ts'
 import { NoticePublisher } from './notice-publisher.ts'
 import type { ImportReport } from './report.ts'
+import { readStateId } from './state-id.ts'
 
 /** The consents of a catalog, whose acknowledgements are kept in the same state folder. */
 export interface ConsentParts {
@@ -150,19 +148,4 @@ function openRunners(options: IntakeOptions, { notices, archiving, ...shared }: 
     onNotice: (text) => notices.set('consent-imports', text),
   })
   return [ofProducts, ofConsents]
-}
-
-/** Names this state folder, so that sequences of another one are never taken for its own. */
-async function readStateId(dir: string): Promise<string> {
-  const file = join(dir, 'id')
-  try {
-    return (await readFile(file, 'utf8')).trim()
-  } catch (error) {
-    if (systemErrorCode(error) !== 'ENOENT') throw error
-  }
-  await mkdir(dir, { recursive: true })
-  const id = randomUUID()
-  await writeFile(`${file}.tmp`, `${id}\n`)
-  await rename(`${file}.tmp`, file)
-  return id
 }

@@ -29,7 +29,7 @@ const claimIdsMax = 12_000
 const urgentGraceMs = 100
 const probedForMs = 60_000
 
-interface OutboxOptions {
+export interface RedisOutboxOptions {
   connection: RedisConnection
   keys: CatalogKeys
   scripts: OutboxScripts
@@ -49,10 +49,10 @@ export class RedisOutbox implements DeliveryOutbox {
   readonly #connection: RedisConnection
   readonly #keys: CatalogKeys
   readonly #scripts: OutboxScripts
-  readonly #options: OutboxOptions
+  readonly #options: RedisOutboxOptions
   readonly #open = new OpenClaims()
 
-  constructor(options: OutboxOptions) {
+  constructor(options: RedisOutboxOptions) {
     this.#connection = options.connection
     this.#keys = options.keys
     this.#scripts = options.scripts

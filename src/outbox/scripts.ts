@@ -57,6 +57,7 @@ const scriptKeys = {
     'writer',
     'journal',
   ],
+  'park-consent': ['meta', 'pending', 'claimed', 'urgent', 'new', 'leases', 'dead', 'counters'],
   'release-consent': ['pending', 'claimed', 'urgent', 'new', 'leases', 'dead'],
   'follow-journal': [
     'acknowledged',
