@@ -19,7 +19,7 @@ interface Report {
 
 interface CatalogReport {
   name: string
-  feeds: { name: string; drop: string; files: FeedConfig['files'] }[]
+  feeds: { name: string; kind: FeedConfig['kind']; drop: string; files: FeedConfig['files'] }[]
   /** Fields that several feeds map; the value of the first one counts. */
   overlaps: { field: string; feeds: string[]; owned: boolean }[]
 }
@@ -50,7 +50,11 @@ function printProblems(context: CommandContext, { problems, message }: ConfigPro
 async function inspect({ config, withoutEffect }: LoadedConfig, file: string): Promise<Report> {
   const catalogs = [...config.catalogs.values()]
   const notes = [
-    ...catalogs.flatMap(({ api }) => [...noteMissing(api.url), ...noteMissing(api.productsToken)]),
+    ...catalogs.flatMap(({ api, feeds, consents }) => [
+      ...noteMissing(api.url),
+      ...([...feeds.values()].some(({ kind }) => kind === 'products') ? noteMissing(api.productsToken) : []),
+      ...(consents.feeds.size > 0 ? noteMissing(api.emailToken) : []),
+    ]),
     ...(await Promise.all(catalogs.map(noteFolders))).flat(),
     ...withoutEffect.map((part) => `${part} has no effect yet in this version`),
   ]
@@ -61,7 +65,9 @@ function describeCatalog({ name, feeds }: CatalogConfig): CatalogReport {
   const overlaps = listOverlaps(feeds)
   return {
     name,
-    feeds: [...feeds.values()].map((feed) => ({ name: feed.name, drop: feed.dropDir, files: feed.files })),
+    feeds: [...feeds.values()].map(({ name: feed, kind, dropDir, files }) => {
+      return { name: feed, kind, drop: dropDir, files }
+    }),
     overlaps: overlaps.map(({ field, feeds: ranked, isOwned }) => ({
       field,
       feeds: [...ranked],
@@ -109,9 +115,9 @@ function formatReport({ file, catalogs, notes }: Report): string {
 
 function formatCatalog({ name, feeds, overlaps }: CatalogReport): string {
   const rows = feeds.flatMap((feed) =>
-    feed.files.map(({ mode, pattern }) => [feed.name, mode, pattern, feed.drop]),
+    feed.files.map(({ mode, pattern }) => [feed.name, feed.kind, mode, pattern, feed.drop]),
   )
-  const table = formatTable([['feed', 'mode', 'files', 'drop folder'], ...rows], '  ')
+  const table = formatTable([['feed', 'kind', 'mode', 'files', 'drop folder'], ...rows], '  ')
   if (overlaps.length === 0) return `${name}\n${table}`
   const fields = overlaps.map((overlap) => [overlap.field, formatWriters(overlap)])
   return `${name}\n${table}\n\n  Fields that several feeds write; the first feed's value counts:\n${formatTable(fields, '  ')}`

@@ -1,61 +1,114 @@
 import { ConfigError, ExitCode } from '../lib/errors.ts'
+import type { DeadConsent } from '../operations/dead-consents.ts'
 import type { OperationContext } from '../operations/run-here.ts'
 import type { CommandDefinition } from './command.ts'
+import type { CommandContext } from './context.ts'
+import { requireConsents } from './feeds.ts'
 import { withCatalog } from './operation.ts'
 import { countOf, formatTable } from './table.ts'
 
-interface SettleOptions {
+interface KindOptions {
+  consents?: boolean
+}
+
+interface SettleOptions extends KindOptions {
   all: boolean
 }
 
 const all = { flags: '--all', description: 'every dead letter', default: false }
+const consents = {
+  flags: '--consents',
+  description: 'consents, by e-mail address or id, instead of products',
+}
 
 export const deadCommand: CommandDefinition = {
   usage: 'dead',
-  summary: 'products that the endpoint refused: list, show, retry, drop',
-  details: 'A newer document of the product revives a dead letter by itself.',
+  summary: 'products and consents that the endpoint refused: list, show, retry, drop',
+  details:
+    'A newer document of the product revives a dead letter by itself. Among the consents are grants that were not confirmed in time.',
   examples: [
     'catalogd dead list',
     'catalogd dead show SKU-1',
     'catalogd dead retry --all',
     'catalogd dead drop SKU-1',
+    'catalogd dead list --consents',
   ],
   commands: [
-    {
-      usage: 'list',
-      summary: 'list them with the reasons, oldest first',
-      examples: ['catalogd dead list'],
-      async run(context) {
-        const { listDeadLetters } = await import('../operations/dead-letters.ts')
-        const letters = await withCatalog(context, listDeadLetters)
-        const rows = letters.map(({ productId, status, at, reason }) => [
-          productId,
-          status ?? '',
-          at,
-          reason.slice(0, 100),
-        ])
-        context.print(letters, () =>
-          rows.length === 0
-            ? 'No product was refused.'
-            : formatTable([['product', 'status', 'at', 'reason'], ...rows]),
-        )
-        return undefined
-      },
-    },
-    {
-      usage: 'show <id>',
-      summary: 'show one with the document',
-      examples: ['catalogd dead show SKU-1'],
-      async run(context, { args: [id = ''] }) {
-        const { showDeadLetter } = await import('../operations/dead-letters.ts')
-        const letter = await withCatalog(context, (operation) => showDeadLetter(operation, id))
-        context.print(letter, () => JSON.stringify(letter, undefined, 2))
-        return undefined
-      },
-    },
+    listCommand(),
+    showCommand(),
     settleCommand('retry', { summary: 'send them again', done: 'will be sent again' }),
     settleCommand('drop', { summary: 'give them up until a newer document comes', done: 'given up' }),
   ],
+}
+
+function listCommand(): CommandDefinition<KindOptions> {
+  return {
+    usage: 'list',
+    summary: 'list them with the reasons, oldest first',
+    examples: ['catalogd dead list', 'catalogd dead list --consents'],
+    options: [consents],
+    async run(context, { options }) {
+      if (options.consents) return await listConsents(context)
+      const { listDeadLetters } = await import('../operations/dead-letters.ts')
+      const letters = await withCatalog(context, listDeadLetters)
+      const rows = letters.map(({ productId, status, at, reason }) => [
+        productId,
+        status ?? '',
+        at,
+        reason.slice(0, 100),
+      ])
+      context.print(letters, () =>
+        rows.length === 0
+          ? 'No product was refused.'
+          : formatTable([['product', 'status', 'at', 'reason'], ...rows]),
+      )
+      return undefined
+    },
+  }
+}
+
+async function listConsents(context: CommandContext): Promise<undefined> {
+  requireConsents(await context.catalog())
+  const { listDeadConsents } = await import('../operations/dead-consents.ts')
+  const letters = await withCatalog(context, listDeadConsents)
+  const rows = letters.map((letter) => [
+    letter.email ?? '(unknown)',
+    String(letter.consent ?? ''),
+    letter.id,
+    letter.status ?? '',
+    letter.at,
+    letter.reason.slice(0, 100),
+  ])
+  context.print(letters, () =>
+    rows.length === 0
+      ? 'No consent was refused.'
+      : formatTable([['e-mail', 'consent', 'id', 'status', 'at', 'reason'], ...rows]),
+  )
+}
+
+function showCommand(): CommandDefinition<KindOptions> {
+  return {
+    usage: 'show <id>',
+    summary: 'show one with the document',
+    examples: ['catalogd dead show SKU-1', 'catalogd dead show --consents anna@shop.example'],
+    options: [consents],
+    async run(context, { args: [id = ''], options }) {
+      const letter = options.consents ? await showConsent(context, id) : await showProduct(context, id)
+      context.print(letter, () => JSON.stringify(letter, undefined, 2))
+      return undefined
+    },
+  }
+}
+
+async function showProduct(context: CommandContext, id: string): Promise<unknown> {
+  const { showDeadLetter } = await import('../operations/dead-letters.ts')
+  return await withCatalog(context, (operation) => showDeadLetter(operation, id))
+}
+
+async function showConsent(context: CommandContext, given: string): Promise<DeadConsent> {
+  requireConsents(await context.catalog())
+  const { showDeadConsent } = await import('../operations/dead-consents.ts')
+  return await withCatalog(context, (operation) => showDeadConsent(operation, given))
 }
 
 function settleCommand(
@@ -66,24 +119,37 @@ function settleCommand(
     usage: `${how} [ids...]`,
     summary,
     examples: [`catalogd dead ${how} SKU-1`, `catalogd dead ${how} --all`],
-    options: [all],
+    options: [all, consents],
     async run(context, { args, options }) {
       if (args.length === 0 && !options.all) {
-        throw new ConfigError('usage', 'dead letters are named by their product ids', {
+        const names = options.consents ? 'e-mail addresses or ids' : 'product ids'
+        throw new ConfigError('usage', `dead letters are named by their ${names}`, {
           hint: 'Give ids, or --all',
         })
       }
-      const { dropDeadLetters, retryDeadLetters } = await import('../operations/dead-letters.ts')
-      const settle = (operation: OperationContext) =>
-        how === 'retry' ? retryDeadLetters(operation, args) : dropDeadLetters(operation, args)
-      const ids = await withCatalog(context, settle)
-      const others = args.filter((id) => !ids.includes(id))
-      context.print({ [how]: ids, notDead: others }, () => {
-        const lines = [`${countOf(ids.length, 'product')} ${done}.`]
-        if (others.length > 0) lines.push(`No dead letter: ${others.join(', ')}`)
+      const settle = options.consents ? settleConsents : settleProducts
+      const { ids, notDead } = await settle(context, how, args)
+      const what = options.consents ? 'consent' : 'product'
+      context.print({ [how]: ids, notDead }, () => {
+        const lines = [`${countOf(ids.length, what)} ${done}.`]
+        if (notDead.length > 0) lines.push(`No dead letter: ${notDead.join(', ')}`)
         return lines.join('\n')
       })
-      return others.length === 0 ? undefined : ExitCode.data
+      return notDead.length === 0 ? undefined : ExitCode.data
     },
   }
+}
+
+async function settleProducts(context: CommandContext, how: 'retry' | 'drop', args: readonly string[]) {
+  const { dropDeadLetters, retryDeadLetters } = await import('../operations/dead-letters.ts')
+  const settle = (operation: OperationContext) =>
+    how === 'retry' ? retryDeadLetters(operation, args) : dropDeadLetters(operation, args)
+  const ids = await withCatalog(context, settle)
+  return { ids, notDead: args.filter((id) => !ids.includes(id)) }
+}
+
+async function settleConsents(context: CommandContext, how: 'retry' | 'drop', args: readonly string[]) {
+  requireConsents(await context.catalog())
+  const { settleDeadConsents } = await import('../operations/dead-consents.ts')
+  return await withCatalog(context, (operation) => settleDeadConsents(operation, how, args))
 }

@@ -1,7 +1,9 @@
+import type { FeedKind } from '../config/model.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { Decision } from '../sources/model.ts'
 import type { CommandDefinition } from './command.ts'
 import type { CommandContext } from './context.ts'
+import { requireConsents } from './feeds.ts'
 import { withCatalog } from './operation.ts'
 import { importNumber } from './option-values.ts'
 
@@ -42,35 +44,67 @@ function heldCommand(decision: 'approve' | 'discard', { summary }: { summary: st
   }
 }
 
-export const pauseCommand: CommandDefinition = {
+interface KindOptions {
+  products?: boolean
+  consents?: boolean
+}
+
+const kindOptions = [
+  { flags: '--products', description: 'only calls that carry products' },
+  { flags: '--consents', description: 'only calls that carry consents' },
+]
+
+/** Both options, or none, mean the whole catalog. */
+function kindOf({ products = false, consents = false }: KindOptions): { of?: FeedKind } {
+  if (products === consents) return {}
+  return { of: products ? 'products' : 'consents' }
+}
+
+async function setPause(
+  context: CommandContext,
+  decision: 'pause' | 'resume',
+  options: KindOptions,
+): Promise<{ paused: boolean; of?: FeedKind }> {
+  const kind = kindOf(options)
+  if (kind.of === 'consents') requireConsents(await context.catalog())
+  await carryOut(context, { decision, ...kind })
+  return { paused: decision === 'pause', ...kind }
+}
+
+export const pauseCommand: CommandDefinition<KindOptions> = {
   usage: 'pause',
   summary: 'make no more calls until resume; files are still taken in',
-  examples: ['catalogd pause'],
-  async run(context) {
-    await carryOut(context, { decision: 'pause' })
-    context.print({ paused: true }, () => 'Paused: no calls are made until catalogd resume.')
+  examples: ['catalogd pause', 'catalogd pause --consents'],
+  options: kindOptions,
+  async run(context, { options }) {
+    const done = await setPause(context, 'pause', options)
+    const calls = done.of === undefined ? 'no calls are made' : `no calls that carry ${done.of} are made`
+    context.print(done, () => `Paused: ${calls} until catalogd resume.`)
     return undefined
   },
 }
 
-export const resumeCommand: CommandDefinition = {
+export const resumeCommand: CommandDefinition<KindOptions> = {
   usage: 'resume',
   summary: 'make calls again after pause, or after the endpoint refused everything',
   details: 'A pause for wrong credentials ends by itself when the endpoint takes the token.',
   examples: ['catalogd resume'],
-  async run(context) {
-    await carryOut(context, { decision: 'resume' })
-    context.print({ paused: false }, () => 'Resumed.')
+  options: kindOptions,
+  async run(context, { options }) {
+    context.print(await setPause(context, 'resume', options), () => 'Resumed.')
     return undefined
   },
 }
 
-export const resyncCommand: CommandDefinition = {
+export const resyncCommand: CommandDefinition<{ consents?: boolean }> = {
   usage: 'resync [ids...]',
   summary: 'send products once more, changed or not: those named, or all',
+  details: 'Consents are never sent again: a consent that was acknowledged may be revoked elsewhere by now.',
   examples: ['catalogd resync', 'catalogd resync SKU-1 SKU-2'],
-  async run(context, { args }) {
-    const { decide, requireProducts } = await import('../operations/decide.ts')
+  options: [{ flags: '--consents', description: 'refused, with the reason' }],
+  async run(context, { args, options }) {
+    const { consentsStay, decide, requireProducts } = await import('../operations/decide.ts')
+    if (options.consents) throw consentsStay()
     await withCatalog(context, async (operation) => {
       await requireProducts(operation, args)
       await decide(operation, { decision: 'resync', ids: args as ProductId[] })

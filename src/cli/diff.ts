@@ -53,7 +53,7 @@ export async function diffWithMirror(
   if (!(await hasStorage(config))) return diffFile({ ...options, mirror: undefined })
   const { clock, log, signal } = context
   await using storage = await openStorage({ config, clock, log, signal })
-  return await diffFile({ ...options, mirror: openMirror(catalog, storage.connections) })
+  return await diffFile({ ...options, mirror: openMirror(config, catalog, storage.connections) })
 }
 
 function formatChange({ productId, kind, lane, fields }: Change): string {

@@ -16,3 +16,11 @@ export function findFeed(catalog: CatalogConfig, name: string): FeedConfig {
     },
   )
 }
+
+/** Throws a ConfigError where a catalog has neither a feed of consents nor a token for them. */
+export function requireConsents({ name, consents }: CatalogConfig): void {
+  if (consents.feeds.size > 0) return
+  throw new ConfigError('consents-off', `catalog ${name} has no consents`, {
+    hint: `Set catalogs.${name}.api.emailToken (or emailTokenFile), and a feed with kind: consents`,
+  })
+}

@@ -1,3 +1,4 @@
+import type { ImportReport } from '../imports/report.ts'
 import type { ImportEntry } from '../operations/list-imports.ts'
 import type { CommandDefinition } from './command.ts'
 import { importNumber, wholeNumberOption } from './option-values.ts'
@@ -54,6 +55,13 @@ function formatEntries(entries: readonly ImportEntry[]): string {
   ])
 }
 
+function formatChanges({ kind, changes }: ImportReport): string {
+  if (kind === 'consents') {
+    return `${changes.added} first known, ${changes.changed} changed; ${changes.new} granted, ${changes.urgent} revoked`
+  }
+  return `${changes.added} added, ${changes.changed} changed, ${changes.missing} missing; ${changes.urgent} urgent, ${changes.new} new, ${changes.deferred} deferred`
+}
+
 function formatOutcome(outcome: ImportEntry['outcome'], decision: ImportEntry['decision']): string {
   if (decision === null) return outcome
   return `${outcome}, ${decision === 'approve' ? 'approved' : 'discarded'}`
@@ -71,7 +79,7 @@ function formatEntry({ sequence, feed, file, mode, outcome, decision, report }: 
   if (report.hint !== undefined && decision === null) lines.push(`  → ${report.hint}`)
   lines.push(
     `  ${report.records} records, ${report.rejected} rejected, ${report.unchanged} unchanged, in ${report.seconds} s`,
-    `  ${changes.added} added, ${changes.changed} changed, ${changes.missing} missing; ${changes.urgent} urgent, ${changes.new} new, ${changes.deferred} deferred`,
+    `  ${formatChanges(report)}`,
     ...(changes.superseded > 0
       ? [
           `  ${changes.superseded} records come again later in the file under the same id: the last one counts`,

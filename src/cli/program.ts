@@ -4,6 +4,7 @@ import { readVersion } from '../lib/version.ts'
 import { checkCommand } from './check.ts'
 import type { CommandDefinition, OptionDefinition } from './command.ts'
 import { configCommand } from './config.ts'
+import { consentCommand } from './consent.ts'
 import { CommandContext, type CommonOptions, type Surroundings } from './context.ts'
 import { deadCommand } from './dead.ts'
 import { approveCommand, discardCommand, pauseCommand, resumeCommand, resyncCommand } from './decisions.ts'
@@ -44,6 +45,7 @@ const allCommands: readonly CommandDefinition[] = [
   configCommand,
   startCommand,
   loadCommand,
+  consentCommand,
   checkCommand,
   diffCommand,
   statusCommand,

@@ -1,5 +1,6 @@
 import { ExitCode } from '../lib/errors.ts'
 import type { CatalogStatus, FeedStatus, Status } from '../operations/read-status.ts'
+import type { OutboxOverview } from '../outbox/overview.ts'
 import type { CommandDefinition } from './command.ts'
 import { formatAge } from './format-age.ts'
 import { countOf, formatTable } from './table.ts'
@@ -50,6 +51,7 @@ function redisTrouble(redis: Status['redis']): string | undefined {
 function formatCatalog({
   catalog,
   overview,
+  consents,
   feeds,
   incompleteExamples,
   notices,
@@ -57,17 +59,8 @@ function formatCatalog({
 }: CatalogStatus): string {
   const { lanes, echoes } = overview
   const lines = [`\ncatalog ${catalog}: ${health}`]
-  for (const { reason, since, hint } of overview.paused)
-    lines.push(`  paused (${reason}) since ${since}: ${hint}`)
   for (const { text, at } of notices) lines.push(`  ! ${text} (${at})`)
-  if (overview.holdReason !== undefined) {
-    lines.push(`  ${overview.holdReason}: next call in ${Math.ceil(overview.holdMs / 1000)} s`)
-  }
-  if (overview.failuresInARow > 0 && overview.lastFailure) {
-    lines.push(
-      `  ${countOf(overview.failuresInARow, 'failed call')} in a row, the last at ${overview.lastFailure.at}: ${overview.lastFailure.text}`,
-    )
-  }
+  lines.push(...formatCalls(overview, ''))
   lines.push(
     `  products  ${overview.products.toLocaleString('en')}, ${overview.pending - overview.dead} not delivered yet, ${overview.dead} refused (catalogd dead list), ${overview.incomplete} incomplete`,
     formatTable(
@@ -94,8 +87,40 @@ function formatCatalog({
   }
   for (const { productId, missing } of incompleteExamples)
     lines.push(`  incomplete: ${productId} lacks ${missing}`)
+  if (consents) lines.push(...formatConsents(consents))
   lines.push(...feeds.flatMap(formatFeed))
   return lines.join('\n')
+}
+
+/** What keeps calls from being made, if anything does; `whose` in front of it. */
+function formatCalls(overview: OutboxOverview, whose: string): string[] {
+  const { paused, holdReason, holdMs, failuresInARow, lastFailure } = overview
+  const lines = paused.map(
+    ({ reason, since, hint }) => `  ${whose}paused (${reason}) since ${since}: ${hint}`,
+  )
+  if (holdReason !== undefined) {
+    lines.push(`  ${whose}${holdReason}: next call in ${Math.ceil(holdMs / 1000)} s`)
+  }
+  if (failuresInARow > 0 && lastFailure) {
+    lines.push(
+      `  ${whose}${countOf(failuresInARow, 'failed call')} in a row, the last at ${lastFailure.at}: ${lastFailure.text}`,
+    )
+  }
+  return lines
+}
+
+function formatConsents(overview: OutboxOverview): string[] {
+  const { products: known, pending, dead, lanes, inFlight } = overview
+  const { urgent: revocations, new: grants } = lanes
+  const waiting = [
+    `${revocations.waiting} revocations`,
+    `${grants.waiting} grants${grants.oldestMs > 0 ? `, overdue for ${formatAge(grants.oldestMs)}` : ''}`,
+  ]
+  return [
+    `  consents  ${known.toLocaleString('en')}, ${pending - dead} not delivered yet, ${dead} refused or not confirmed (catalogd dead list --consents)`,
+    ...(pending - dead > 0 ? [`    waiting: ${waiting.join(', ')}; ${inFlight} in flight`] : []),
+    ...formatCalls(overview, 'consents: '),
+  ]
 }
 
 function formatFeed({ feed, lastFile, waitingFiles, refused, running, held }: FeedStatus): string[] {

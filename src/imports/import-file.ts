@@ -54,6 +54,7 @@ async function finish(run: ImportRun, { held, counted, ...ending }: Ending): Pro
   const { clock, feed, work, signal, manifest, archive, reportsDir } = context
   const report: ImportReport = {
     sequence: accept.sequence,
+    ...(feed.kind === 'consents' ? { kind: feed.kind } : {}),
     feed: feed.name,
     file: accept.name,
     bytes: accept.bytes,

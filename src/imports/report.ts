@@ -18,6 +18,8 @@ export interface ProblemSummary {
 /** What `reports/<sequence>-<feed>.json` holds. */
 export interface ImportReport {
   sequence: number
+  /** Left out for products. Of consents `changes` counts revocations as urgent and grants as new. */
+  kind?: 'consents'
   feed: FeedName
   file: string
   bytes: number

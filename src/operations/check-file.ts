@@ -1,8 +1,10 @@
 import { requiredFields } from '../api/contract/product.ts'
 import type { ProductPatch } from '../catalog/model.ts'
 import type { FeedConfig, FeedMode } from '../config/model.ts'
+import { withoutAddress } from '../imports/import-consents.ts'
 import { ProblemCollector, type ProblemSummary } from '../imports/report.ts'
 import { describeDialect } from '../records/describe-dialect.ts'
+import type { ParsedRecord, RecordIssue } from '../records/model.ts'
 import { readRecords } from '../records/read-records.ts'
 import { type OpenedFile, openFile } from './open-file.ts'
 
@@ -62,29 +64,29 @@ export async function checkFile(options: CheckOptions): Promise<FileCheck> {
   return { ...judged, ...(await readAll(opened, options)) }
 }
 
-type Readable = Extract<OpenedFile, { kind: 'readable' }>
+type Readable = Extract<OpenedFile, { kind: 'readable' | 'consents' }>
 
-async function readAll(
-  { judgement, mapping, bytes, name }: Readable,
-  { file, feed, signal, onProgress }: CheckOptions,
-) {
+async function readAll(opened: Readable, { file, feed, signal, onProgress }: CheckOptions) {
+  const { judgement, bytes, name } = opened
+  const map = readerOf(opened)
   const problems = new ProblemCollector()
   const gaps = new Map<string, number>()
   const counts = { applied: 0, superseded: 0, incomplete: 0 }
   const { recordBytes } = feed.format
   const source = { path: file, name, bytes, ...judgement, recordBytes, signal, onProgress }
   for await (const batch of readRecords(source)) {
-    for (const rejected of batch.rejected) problems.add(rejected.issues)
+    for (const { issues } of batch.rejected) {
+      problems.add(opened.kind === 'consents' ? issues.map(withoutAddress) : issues)
+    }
     for (const record of batch.records) {
-      const { patch, issues } = mapping.map(record)
-      if (patch && !judgement.ids.isLast(patch.productId, record.record)) {
+      const { id, missing, issues } = map(record)
+      if (id !== undefined && !judgement.ids.isLast(id, record.record)) {
         counts.superseded += 1
         continue
       }
       problems.add(issues)
-      if (!patch) continue
+      if (id === undefined) continue
       counts.applied += 1
-      const missing = missingFields(patch)
       if (missing.length > 0) counts.incomplete += 1
       for (const field of missing) gaps.set(field, (gaps.get(field) ?? 0) + 1)
     }
@@ -97,6 +99,28 @@ async function readAll(
     warned: problems.warned,
     incomplete: { products: counts.incomplete, fields: Object.fromEntries(gaps) },
     problems: problems.summaries(),
+  }
+}
+
+interface ReadRecord {
+  /** Of a record that would be applied. */
+  id: string | undefined
+  missing: readonly string[]
+  issues: readonly RecordIssue[]
+}
+
+function readerOf(opened: Readable): (record: ParsedRecord) => ReadRecord {
+  if (opened.kind === 'consents') {
+    const { mapping } = opened
+    return (record) => {
+      const { id, statement, issues } = mapping.map(record)
+      return { id: statement && id, missing: [], issues }
+    }
+  }
+  const { mapping } = opened
+  return (record) => {
+    const { patch, issues } = mapping.map(record)
+    return { id: patch?.productId, missing: patch ? missingFields(patch) : [], issues }
   }
 }
 

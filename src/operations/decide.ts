@@ -1,3 +1,5 @@
+import { isEmailAddress } from '../api/contract/values.ts'
+import type { CatalogConfig, FeedKind } from '../config/model.ts'
 import { describeHeld, parseHeld } from '../imports/held.ts'
 import type { AcceptSequence, FeedName } from '../lib/brand.ts'
 import { ConfigError, StorageError } from '../lib/errors.ts'
@@ -18,7 +20,7 @@ export async function decide(
   decision: Decision,
 ): Promise<{ sequence: AcceptSequence }> {
   const { config, catalog, connections, clock, signal } = context
-  const keys = catalogKeys(catalog.name)
+  const kinds = kindsOf(decision, catalog)
   const dir = stateDirOf(config, catalog.name)
   const request = await putDecision({ inboxDir: layoutOf(dir).inboxDir, decision, clock })
   await using work = await openWorkHere(context, ['watch', 'import'])
@@ -29,14 +31,24 @@ export async function decide(
       await manifest.refresh()
       const line = manifest.decisions().find((each) => each.request === request)
       const scope = line && scopeOf(decision, manifest)
-      if (line && scope && Number(await connections.commands.hget(keys.applied, scope)) >= line.sequence)
-        return line
+      const isApplied = async (kind: FeedKind) => {
+        const { applied } = catalogKeys(catalog.name, kind)
+        return line && scope && Number(await connections.commands.hget(applied, scope)) >= line.sequence
+      }
+      if (line && (await Promise.all(kinds.map(isApplied))).every(Boolean)) return line
       if (work.daemon && clock.monotonic() > giveUpAt) throw notCarriedOut(work.daemon.pid)
       await clock.sleep(lookEveryMs, signal)
     }
   }
   const { sequence } = await Promise.race([carriedOut(), work.failed])
   return { sequence }
+}
+
+/** Whose imports carry the decision out: each kind goes through the manifest at its own pace. */
+function kindsOf(decision: Decision, { consents }: CatalogConfig): FeedKind[] {
+  if ('of' in decision && decision.of !== undefined) return [decision.of]
+  const isOfAll = decision.decision === 'pause' || decision.decision === 'resume'
+  return isOfAll && consents.feeds.size > 0 ? ['products', 'consents'] : ['products']
 }
 
 /** Throws a ConfigError when nothing of that import is held. */
@@ -65,10 +77,21 @@ export async function requireProducts(
   if (unknown.length === 0) return
   const shown = unknown.slice(0, 5).map((id) => JSON.stringify(id))
   const more = unknown.length > shown.length ? ` and ${unknown.length - shown.length} more` : ''
+  const isAddress = unknown.some((id) => isEmailAddress(id))
+  if (isAddress) throw consentsStay()
   throw new ConfigError(
     'product-unknown',
     `catalog ${catalog.name} has no product ${shown.join(', ')}${more}`,
     { hint: 'Nothing was done; check the ids' },
+  )
+}
+
+/** Why `resync` knows no consents. */
+export function consentsStay(): ConfigError {
+  return new ConfigError(
+    'resync-consents',
+    'consents are never sent again: what was true when a consent was acknowledged may be revoked elsewhere by now',
+    { hint: 'Record what the customer wants now with catalogd consent <email> true|false' },
   )
 }
 

@@ -7,15 +7,12 @@ import type { CatalogConfig, FeedConfig } from '../config/model.ts'
 import { type ProductStep, planChunk } from '../imports/plan-chunk.ts'
 import { emptyTally, type Tally, tallyNames } from '../imports/tally.ts'
 import type { ProductId } from '../lib/brand.ts'
-import type { CatalogKeys } from '../outbox/keys.ts'
 import type { StoredProduct } from '../outbox/model.ts'
 import { reasonColumn } from '../records/model.ts'
 import { readRecords } from '../records/read-records.ts'
-import type { RedisConnection } from '../redis/connection.ts'
+import { diffConsents } from './diff-consents.ts'
+import { type Mirror, readStored } from './mirror.ts'
 import { type OpenedFile, openFile } from './open-file.ts'
-
-/** Where the mirror stands; undefined: nothing was ever imported, every product is new. */
-export type Mirror = { connection: RedisConnection; keys: CatalogKeys } | undefined
 
 interface DiffOptions {
   catalog: CatalogConfig
@@ -57,6 +54,10 @@ export async function diffFile(options: DiffOptions): Promise<FileDiff> {
   diff.records = opened.judgement.records
   if (opened.kind === 'missing-columns') {
     return { ...diff, missingColumns: opened.missingColumns.map(({ column }) => column) }
+  }
+  if (opened.kind === 'consents') {
+    await diffConsents(opened, options, diff)
+    return diff
   }
   await diffRecords(opened, options, diff)
   const { action } = feed.missing
@@ -106,7 +107,9 @@ async function diffSteps(steps: readonly ProductStep[], options: DiffOptions, di
   const { catalog, feed, mirror, onChange } = options
   const ids = steps.map((step) => ('patch' in step ? step.patch.productId : step.missing))
   const stored =
-    mirror && ids.length > 0 ? await readStored(mirror, ids) : new Map<ProductId, StoredProduct>()
+    mirror && ids.length > 0
+      ? await readStored(mirror.connection, mirror.keys, ids)
+      : new Map<ProductId, StoredProduct>()
   const ranks = rankFields(catalog.feeds)
   const plan = planChunk({ steps, stored, feed: feed.name, ranks, urgent: catalog.urgent })
   for (const change of plan.changes) onChange(withoutSecrets(change))
@@ -127,22 +130,4 @@ function withoutSecrets(change: Change): Change {
 
 function isSensitive(field: string): boolean {
   return (sensitiveFields as readonly string[]).includes(field)
-}
-
-async function readStored(mirror: NonNullable<Mirror>, ids: readonly ProductId[]) {
-  const { connection, keys } = mirror
-  const [documents, partials, meta] = await Promise.all([
-    connection.hmgetBuffer(keys.documents, ...ids),
-    connection.hmgetBuffer(keys.partials, ...ids),
-    connection.hmget(keys.meta, ...ids),
-  ])
-  const stored = new Map<ProductId, StoredProduct>()
-  ids.forEach((id, index) => {
-    stored.set(id, {
-      document: documents[index] ?? undefined,
-      partial: partials[index] ?? undefined,
-      meta: meta[index] ?? undefined,
-    })
-  })
-  return stored
 }

@@ -10,10 +10,11 @@ import { putFile } from '../sources/inbox.ts'
 import { layoutOf } from '../sources/layout.ts'
 import { type ManifestReader, readManifest } from '../sources/manifest-reader.ts'
 import type { ClaimId } from '../sources/model.ts'
+import { consentsStay } from './decide.ts'
 import { modeOf, requireFile } from './open-file.ts'
 import { findDaemon, type OperationContext, openWorkHere, type WorkHere } from './run-here.ts'
 
-export interface LoadOptions extends OperationContext {
+interface LoadOptions extends OperationContext {
   feed: FeedConfig
   files: readonly string[]
   /** Sends every product of the files, changed or not. */
@@ -54,45 +55,72 @@ const lookEveryMs = 100
 
 /** Accepts files and follows them until they are imported and, with `waits`, delivered. */
 export async function loadFiles(options: LoadOptions): Promise<LoadSummary> {
-  const { config, catalog, connections, clock, feed, resend } = options
+  const { catalog, connections, clock, feed, files, resend } = options
+  if (resend && feed.kind === 'consents') throw consentsStay()
   const startedMs = clock.monotonic()
-  const keys = catalogKeys(catalog.name)
-  const dir = stateDirOf(config, catalog.name)
+  const keys = catalogKeys(catalog.name, feed.kind)
   const before = (await readOverview(connections.commands, keys)).counters
-  const { inboxDir } = layoutOf(dir)
-  await requireReady(options)
-  const claims: ClaimId[] = []
-  for (const path of options.files) {
-    const mode = modeOf(feed, basename(path))
-    claims.push(await putFile({ inboxDir, feed: feed.name, mode, path, resend, clock }))
-  }
-  await using work = await openWorkHere(options, ['watch', 'import', 'deliver'])
-  const reports = await Promise.race([followImports(options, { claims, dir, work }), work.failed])
-  if (options.waits) await Promise.race([followDelivery(options, work), work.failed])
+  for (const file of files) await requireFile(file)
+  const reports = await takeIn({
+    ...options,
+    async put(inboxDir) {
+      const claims: ClaimId[] = []
+      for (const path of files) {
+        const mode = modeOf(feed, basename(path))
+        claims.push(await putFile({ inboxDir, feed: feed.name, mode, path, resend, clock }))
+      }
+      return claims
+    },
+    isDelivered: isAllDelivered,
+  })
   const after = await readOverview(connections.commands, keys)
   const since = (name: string) => (after.counters[name] ?? 0) - (before[name] ?? 0)
   const [calls, bytes] = [since('calls'), since('bytes')]
+  // A call of consents carries one and cannot be fuller.
+  const hasFill = calls > 0 && feed.kind === 'products'
   return {
     files: reports,
     ...sumReports(reports),
     calls,
     bytes,
-    fill: calls === 0 ? null : bytes / (calls * catalog.delivery.callBytes),
+    fill: hasFill ? bytes / (calls * catalog.delivery.callBytes) : null,
     seconds: Math.round(clock.monotonic() - startedMs) / 1000,
     waiting: after.pending - after.dead,
     dead: after.dead,
   }
 }
 
+interface TakingIn extends OperationContext {
+  feed: FeedConfig
+  waits: boolean
+  onProgress: (progress: LoadProgress) => void
+  /** Puts files into the inbox; nothing is put there when something is wrong that a look can find. */
+  put: (inboxDir: string) => Promise<ClaimId[]>
+  isDelivered: (overview: OutboxOverview) => boolean | Promise<boolean>
+}
+
+/** What a command hands in, followed until it is imported and, with `waits`, delivered. */
+export async function takeIn(options: TakingIn): Promise<ImportReport[]> {
+  const dir = stateDirOf(options.config, options.catalog.name)
+  await requireReady(options)
+  const claims = await options.put(layoutOf(dir).inboxDir)
+  await using work = await openWorkHere(options, ['watch', 'import', 'deliver'])
+  const reports = await Promise.race([followImports(options, { claims, dir, work }), work.failed])
+  if (options.waits) {
+    await Promise.race([followDelivery(options, { work, files: claims.length }), work.failed])
+  }
+  return reports
+}
+
 /**
- * Nothing is put into the inbox when something is wrong that a look can find: a file left behind there would be
- * imported by whoever comes next.
+ * A file left behind in the inbox would be imported by whoever comes next: what this process will need is asked for
+ * before.
  */
-async function requireReady({ config, catalog, clock, files }: LoadOptions): Promise<void> {
-  for (const file of files) await requireFile(file)
+async function requireReady({ config, catalog, clock, feed }: TakingIn): Promise<void> {
   if (await findDaemon({ config, clock })) return
   catalog.api.url.value()
-  catalog.api.productsToken.value()
+  if (feed.kind === 'consents') catalog.api.emailToken.value()
+  else catalog.api.productsToken.value()
 }
 
 interface Following {
@@ -101,16 +129,13 @@ interface Following {
   work: WorkHere
 }
 
-async function followImports(
-  options: LoadOptions,
-  { claims, dir, work }: Following,
-): Promise<ImportReport[]> {
+async function followImports(options: TakingIn, { claims, dir, work }: Following): Promise<ImportReport[]> {
   const { clock, signal } = options
   using manifest = await readManifest(dir)
   for (;;) {
     await manifest.refresh()
     const reports = await readReports(claims, { manifest, dir })
-    options.onProgress(await readProgress(options, work, reports.length))
+    options.onProgress(await readProgress(options, { work, files: claims.length, imported: reports.length }))
     if (reports.length === claims.length) return reports
     await clock.sleep(lookEveryMs, signal)
   }
@@ -130,29 +155,34 @@ async function readReports(
   return reports
 }
 
-/** Until nothing waits, is in flight or has to be repeated; dead letters and incomplete products wait for others. */
-async function followDelivery(options: LoadOptions, work: WorkHere): Promise<void> {
-  const { clock, signal, files } = options
+async function followDelivery(
+  options: TakingIn,
+  { work, files }: { work: WorkHere; files: number },
+): Promise<void> {
+  const { clock, signal } = options
   for (;;) {
-    const progress = await readProgress(options, work, files.length)
+    const progress = await readProgress(options, { work, files, imported: files })
     options.onProgress(progress)
-    const { pending, dead, echoes, inFlight } = progress.overview
-    if (pending - dead <= 0 && echoes.waiting === 0 && inFlight === 0) return
+    if (await options.isDelivered(progress.overview)) return
     await clock.sleep(lookEveryMs, signal)
   }
 }
 
+/** Nothing waits, is in flight or has to be repeated; dead letters and incomplete products wait for others. */
+function isAllDelivered({ pending, dead, echoes, inFlight }: OutboxOverview): boolean {
+  return pending - dead <= 0 && echoes.waiting === 0 && inFlight === 0
+}
+
 async function readProgress(
-  { connections, catalog, feed, files }: LoadOptions,
-  work: WorkHere,
-  imported: number,
+  { connections, catalog, feed }: TakingIn,
+  { work, files, imported }: { work: WorkHere; files: number; imported: number },
 ): Promise<LoadProgress> {
-  const keys = catalogKeys(catalog.name)
+  const keys = catalogKeys(catalog.name, feed.kind)
   const running = await connections.commands.hget(keys.progress, feed.name)
   return {
     daemonPid: work.daemon?.pid,
     imported,
-    files: files.length,
+    files,
     running: running === null ? undefined : (JSON.parse(running) as ProgressState),
     overview: await readOverview(connections.commands, keys),
   }

@@ -1,9 +1,13 @@
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
+import { type BoundConsents, compileConsentMapping } from '../catalog/consent-mapping.ts'
 import { type BoundMapping, compileMapping, type MissingColumn } from '../catalog/mapping.ts'
 import type { FeedConfig, FeedMode } from '../config/model.ts'
+import { refuseColumns } from '../imports/import-consents.ts'
 import { ConfigError, FileRefusedError, SourceError, systemErrorCode } from '../lib/errors.ts'
+import { redactEmails } from '../lib/redact.ts'
 import { type Judgement, judgeFile } from '../records/judge.ts'
+import type { JudgeOptions } from '../records/judge-pass.ts'
 import { compilePatterns } from '../sources/file-patterns.ts'
 
 interface FileOptions {
@@ -16,6 +20,7 @@ interface FileOptions {
 /** A file as the import would judge it, without anything being changed. */
 export type OpenedFile = { name: string; bytes: number; mode: FeedMode } & (
   | { kind: 'readable'; judgement: Judgement; mapping: BoundMapping }
+  | { kind: 'consents'; judgement: Judgement; mapping: BoundConsents }
   | { kind: 'missing-columns'; judgement: Judgement; missingColumns: readonly MissingColumn[] }
   | { kind: 'refused'; reason: string; hint: string | undefined }
 )
@@ -25,30 +30,54 @@ export async function openFile({ feed, file, signal, onProgress }: FileOptions):
   const name = basename(file)
   const bytes = await sizeOf(file)
   const mode = modeOf(feed, name)
-  const mapping = compileMapping({ feed, mode })
+  const opened = { name, bytes, mode }
+  const source = { path: file, name, bytes, format: feed.format, onProgress, signal }
   try {
-    const judgement = await judgeFile({
-      path: file,
-      name,
-      bytes,
-      format: feed.format,
-      neededColumns: mapping.neededColumns,
-      openIdReader: (columns) => {
-        const binding = mapping.bindLeniently(columns)
-        return binding.kind === 'bound' ? binding.bound.idReader : undefined
-      },
-      onProgress,
-      signal,
-    })
-    const binding = mapping.bind(judgement.columns)
-    const opened = { name, bytes, mode, judgement }
-    return binding.kind === 'bound'
-      ? { ...opened, kind: 'readable', mapping: binding.bound }
-      : { ...opened, kind: 'missing-columns', missingColumns: binding.missingColumns }
+    return feed.kind === 'consents'
+      ? { ...opened, ...(await openConsentFile(feed, source)) }
+      : { ...opened, ...(await openProductFile(feed, mode, source)) }
   } catch (error) {
     if (!(error instanceof FileRefusedError)) throw error
-    return { name, bytes, mode, kind: 'refused', reason: error.message, hint: error.hint }
+    const show = feed.kind === 'consents' ? redactEmails : (text: string) => text
+    const hint = error.hint === undefined ? undefined : show(error.hint)
+    return { ...opened, kind: 'refused', reason: show(error.message), hint }
   }
+}
+
+type Source = Omit<JudgeOptions, 'neededColumns' | 'openIdReader'>
+
+async function openProductFile(feed: FeedConfig, mode: FeedMode, source: Source) {
+  const mapping = compileMapping({ feed, mode })
+  const judgement = await judgeFile({
+    ...source,
+    neededColumns: mapping.neededColumns,
+    openIdReader: (columns) => {
+      const binding = mapping.bindLeniently(columns)
+      return binding.kind === 'bound' ? binding.bound.idReader : undefined
+    },
+  })
+  const binding = mapping.bind(judgement.columns)
+  return binding.kind === 'bound'
+    ? { kind: 'readable' as const, judgement, mapping: binding.bound }
+    : { kind: 'missing-columns' as const, judgement, missingColumns: binding.missingColumns }
+}
+
+async function openConsentFile(feed: FeedConfig, source: Source) {
+  const mapping = compileConsentMapping(feed)
+  const judgement = await judgeFile({
+    ...source,
+    neededColumns: mapping.neededColumns,
+    openIdReader: (columns) => {
+      const binding = mapping.bind(columns)
+      return binding.kind === 'bound' ? binding.bound.idReader : undefined
+    },
+  })
+  const binding = mapping.bind(judgement.columns)
+  if (binding.kind === 'missing-columns') {
+    throw refuseColumns(source.name, binding.missingColumns, judgement.columns)
+  }
+  const warnings = judgement.warnings.map(redactEmails)
+  return { kind: 'consents' as const, judgement: { ...judgement, warnings }, mapping: binding.bound }
 }
 
 /** By the feed's patterns; a name that matches none has the mode of the first. */

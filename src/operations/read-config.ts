@@ -1,4 +1,5 @@
 import { productFields } from '../api/contract/product.ts'
+import { checkConsentRule } from '../catalog/consent-mapping.ts'
 import { checkRule } from '../catalog/mapping.ts'
 import { type FieldOverlap, rankFields } from '../catalog/ranks.ts'
 import { type LoadedConfig, readConfig } from '../config/load.ts'
@@ -9,7 +10,7 @@ import type { FeedName } from '../lib/brand.ts'
 
 /** The configuration, checked with what the catalog stage knows of fields and rules. */
 export function readCheckedConfig(options: { file: string; env: Environment }): Promise<LoadedConfig> {
-  return readConfig({ ...options, productFields, checkRule })
+  return readConfig({ ...options, productFields, checkRule, checkConsentRule })
 }
 
 /** Fields that several feeds map; the value of the first one counts. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { CatalogConfig } from '../config/model.ts'
+import type { CatalogConfig, FeedConfig, FeedKind } from '../config/model.ts'
 import { type Held, parseHeld } from '../imports/held.ts'
 import type { ProgressState } from '../imports/progress.ts'
 import { readReport, reportPaths } from '../imports/report.ts'
@@ -14,6 +14,7 @@ import { findDaemon, type OperationContext } from './run-here.ts'
 
 export interface FeedStatus {
   feed: string
+  kind: FeedKind
   /** Newest accepted file, and whether everything accepted has been imported. */
   lastFile: {
     sequence: number
@@ -34,6 +35,8 @@ export interface FeedStatus {
 export interface CatalogStatus {
   catalog: string
   overview: OutboxOverview
+  /** Null where the catalog has no consents; `products` counts the consents that are known. */
+  consents: OutboxOverview | null
   feeds: FeedStatus[]
   /** Up to five incomplete products with what they miss. */
   incompleteExamples: { productId: string; missing: string }[]
@@ -64,6 +67,10 @@ async function readCatalog(context: OperationContext): Promise<CatalogStatus> {
   const { catalog, connections } = context
   const keys = catalogKeys(catalog.name)
   const overview = await readOverview(connections.commands, keys)
+  const hasConsents = catalog.consents.feeds.size > 0
+  const consents = hasConsents
+    ? await readOverview(connections.commands, catalogKeys(catalog.name, 'consents'))
+    : null
   const feeds = await readFeeds(context)
   const notices = Object.entries(await connections.commands.hgetall(keys.notices)).map(([key, json]) => {
     return { key, ...(JSON.parse(json) as { text: string; at: string }) }
@@ -71,34 +78,42 @@ async function readCatalog(context: OperationContext): Promise<CatalogStatus> {
   return {
     catalog: catalog.name,
     overview,
+    consents,
     feeds,
     incompleteExamples: await readIncomplete(context),
     notices,
-    health: healthOf({ overview, feeds, notices }),
+    health: healthOf({ overview, consents, feeds, notices }),
   }
 }
 
 async function readFeeds({ config, catalog, connections }: OperationContext): Promise<FeedStatus[]> {
   const keys = catalogKeys(catalog.name)
-  const [held, progress] = await Promise.all([
-    connections.commands.hgetall(keys.held),
-    connections.commands.hgetall(keys.progress),
-  ])
+  const ofConsents = catalogKeys(catalog.name, 'consents')
+  const [held, progress, consentProgress] = await Promise.all(
+    [keys.held, keys.progress, ofConsents.progress].map((key) => connections.commands.hgetall(key)),
+  )
   const dir = stateDirOf(config, catalog.name)
   using manifest = await readManifest(dir)
   const feeds: FeedStatus[] = []
-  for (const feed of catalog.feeds.keys()) {
-    const running = progress[feed]
+  for (const { name: feed, kind } of shownFeeds(catalog, manifest)) {
+    const running = (kind === 'consents' ? consentProgress : progress)?.[feed]
     feeds.push({
       feed,
+      kind,
       lastFile: await readLastFile(manifest.newest(feed), { dir, manifest }),
       waitingFiles: [...manifest.unfinished(feed)].length,
       refused: { files: await countFailedFiles(dir, feed), folder: failedDirOf(dir, feed) },
       running: running === undefined ? null : (JSON.parse(running) as ProgressState),
-      held: parseHeld(held[feed] ?? null) ?? null,
+      held: parseHeld(held?.[feed] ?? null) ?? null,
     })
   }
   return feeds
+}
+
+/** What stands in the configuration, and what the command `consent` handed in, if it ever did. */
+function shownFeeds({ feeds, consents }: CatalogConfig, manifest: ManifestReader): FeedConfig[] {
+  const builtIn = [...consents.feeds.values()].filter(({ name }) => !feeds.has(name) && manifest.newest(name))
+  return [...feeds.values(), ...builtIn]
 }
 
 async function readLastFile(
@@ -124,11 +139,14 @@ async function readIncomplete({ catalog, connections }: OperationContext) {
   return examples
 }
 
-function healthOf({ overview, feeds, notices }: Pick<CatalogStatus, 'overview' | 'feeds' | 'notices'>) {
-  if (overview.paused.length > 0) return 'stopped'
+type Judged = Pick<CatalogStatus, 'overview' | 'consents' | 'feeds' | 'notices'>
+
+function healthOf({ overview, consents, feeds, notices }: Judged): CatalogStatus['health'] {
+  const overviews = consents ? [overview, consents] : [overview]
+  if (overviews.some(({ paused }) => paused.length > 0)) return 'stopped'
   const asks =
-    overview.dead > 0 ||
+    overviews.some(({ dead, failuresInARow }) => dead > 0 || failuresInARow > 2) ||
     notices.length > 0 ||
     feeds.some(({ held, refused }) => held !== null || refused.files > 0)
-  return asks || overview.failuresInARow > 2 ? 'attention' : 'ok'
+  return asks ? 'attention' : 'ok'
 }

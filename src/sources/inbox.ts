@@ -42,6 +42,33 @@ export async function putFile(putting: PuttingFile): Promise<ClaimId> {
   return claim
 }
 
+interface PuttingText {
+  inboxDir: string
+  feed: FeedName
+  mode: FeedMode
+  /** Under which it appears among the imports. */
+  name: string
+  text: string
+  clock?: Clock
+}
+
+/** Like `putFile`, for a file that a command makes itself: no copy of it lies anywhere else. */
+export async function putText(putting: PuttingText): Promise<ClaimId> {
+  const { inboxDir, feed, mode, name, text, clock = systemClock } = putting
+  await makeFolder(inboxDir)
+  const claim = new ClaimIds(clock).next()
+  const fileName = claimFileName({
+    claim,
+    feed,
+    mode,
+    resend: false,
+    grownFrom: undefined,
+    name: cleanName(name),
+  })
+  await writeDurably(join(inboxDir, fileName), text, join(inboxDir, temporaryName(claim)))
+  return claim
+}
+
 interface PuttingDecision {
   inboxDir: string
   decision: Decision

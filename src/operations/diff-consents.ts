@@ -1,0 +1,100 @@
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { BoundConsents } from '../catalog/consent-mapping.ts'
+import type { Change } from '../catalog/model.ts'
+import type { FeedConfig } from '../config/model.ts'
+import { decodeConsent } from '../consents/document.ts'
+import { type ConsentHasher, openConsentKey } from '../consents/key.ts'
+import { positionOf } from '../consents/position.ts'
+import { type ConsentStep, planConsents } from '../imports/plan-consents.ts'
+import { type Tally, tallyNames } from '../imports/tally.ts'
+import type { AcceptSequence, ProductId } from '../lib/brand.ts'
+import type { StoredProduct } from '../outbox/model.ts'
+import type { Judgement } from '../records/judge.ts'
+import { readRecords } from '../records/read-records.ts'
+import { type Mirror, readStored } from './mirror.ts'
+
+interface OpenedConsents {
+  name: string
+  bytes: number
+  judgement: Judgement
+  mapping: BoundConsents
+}
+
+interface DiffOptions {
+  feed: FeedConfig
+  file: string
+  mirror: Mirror
+  signal: AbortSignal
+  onChange: (change: Change) => void
+}
+
+interface Counts {
+  rejected: number
+  unchanged: number
+  changes: Tally
+}
+
+/** A file that comes now stands behind everything that was accepted. */
+const newest = 9_999_999_999 as AcceptSequence
+
+/** Which consents a file would change; calls `onChange` with the address in place of the id. */
+export async function diffConsents(
+  { name, bytes, judgement, mapping }: OpenedConsents,
+  options: DiffOptions,
+  counts: Counts,
+): Promise<void> {
+  const { feed, file, mirror, signal } = options
+  const hasher = mirror && (await readHasher(mirror.consents.stateDir))
+  const { recordBytes } = feed.format
+  for await (const batch of readRecords({ path: file, name, bytes, ...judgement, recordBytes, signal })) {
+    counts.rejected += batch.rejected.length
+    const steps: ConsentStep[] = []
+    for (const record of batch.records) {
+      const { id, statement } = mapping.map(record)
+      if (id === undefined || !statement) counts.rejected += 1
+      else if (!judgement.ids.isLast(id, record.record)) counts.changes.superseded += 1
+      else {
+        const key = hasher ? hasher.idOf(statement.email) : (id as ConsentStep['id'])
+        steps.push({ id: key, statement, position: positionOf(newest, record.record) })
+      }
+    }
+    await diffSteps(steps, hasher ? options : { ...options, mirror: undefined }, counts)
+  }
+}
+
+async function diffSteps(
+  steps: readonly ConsentStep[],
+  { mirror, onChange }: DiffOptions,
+  counts: Counts,
+): Promise<void> {
+  const ids = steps.map(({ id }) => id)
+  const stored =
+    mirror && ids.length > 0
+      ? await readStored(mirror.connection, mirror.consents.keys, ids)
+      : new Map<ProductId, StoredProduct>()
+  const plan = planConsents({ steps, stored, acknowledged: new Map() })
+  for (const name of tallyNames) counts.changes[name] += plan.tally[name]
+  counts.unchanged += plan.unchanged
+  for (const { productId, document, offer } of plan.writes) {
+    if (!offer || !document) continue
+    const { email, consent } = decodeConsent(document)
+    const old = stored.get(productId)?.document
+    const before = old && decodeConsent(old).consent
+    onChange({
+      productId: email as ProductId,
+      kind: before === undefined ? 'added' : 'changed',
+      lane: offer.lane,
+      fields: [{ field: 'consent', before, after: consent }],
+    })
+  }
+}
+
+/** Undefined: no consent was ever taken in here, and a look must not create the key. */
+async function readHasher(stateDir: string): Promise<ConsentHasher | undefined> {
+  const exists = await access(join(stateDir, 'consents.key')).then(
+    () => true,
+    () => false,
+  )
+  return exists ? await openConsentKey(stateDir) : undefined
+}
