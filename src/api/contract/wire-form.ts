@@ -20,7 +20,6 @@ export function inWireForm(schema: z.ZodType, value: unknown): unknown {
   const fields = fieldsOf(schema)
   if (fields === undefined || !isObject(value)) return value
   const entries: [string, unknown][] = []
-  const given = new Set<string>()
   for (const [sentName, one] of Object.entries(value)) {
     const name = fieldNameOf(sentName, fields, value)
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined
@@ -29,17 +28,22 @@ export function inWireForm(schema: z.ZodType, value: unknown): unknown {
       continue
     }
     if (!isLeftOut(field, one)) entries.push([name, fieldInWireForm(field, one, sentName !== name)])
-    given.add(name)
   }
   // From entries, since an assignment to the key `__proto__` would change the prototype.
   return Object.fromEntries(entries)
 }
 
-/** `tags[]` is `tags`, unless that is there too. */
-function fieldNameOf(sentName: string, fields: object, value: object): string {
+/** `tags[]` is `tags`, unless that is given too. */
+function fieldNameOf(
+  sentName: string,
+  fields: Readonly<Record<string, z.ZodType>>,
+  value: Readonly<Record<string, unknown>>,
+): string {
   if (!sentName.endsWith('[]')) return sentName
   const name = sentName.slice(0, -2)
-  return Object.hasOwn(fields, name) && !Object.hasOwn(value, name) ? name : sentName
+  const field = Object.hasOwn(fields, name) ? fields[name] : undefined
+  if (field === undefined) return sentName
+  return Object.hasOwn(value, name) && !isLeftOut(field, value[name]) ? sentName : name
 }
 
 function isLeftOut(field: z.ZodType, value: unknown): boolean {

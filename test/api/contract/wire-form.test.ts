@@ -79,6 +79,11 @@ describe('inWireForm', () => {
     })
     expect(inWireForm(userUpdateSchema, { 'acl_groups[]': ['1', '3'] })).toEqual({ acl_groups: ['1', '3'] })
     expect(inWireForm(userUpdateSchema, { acl_groups: 2 })).toEqual({ acl_groups: [2] })
+    expect(inWireForm(termUpdateSchema, { tags: '', 'tags[]': 'x' })).toEqual({ tags: ['x'] })
+    expect(inWireForm(termUpdateSchema, { tags: ['y'], 'tags[]': 'x' })).toEqual({
+      tags: ['y'],
+      'tags[]': 'x',
+    })
   })
 
   it('counts null and empty texts as not given, except an empty text for words of the caller', () => {

@@ -5,6 +5,7 @@ import { ofField } from './field-requests.ts'
 import { intentFacts } from './intents.ts'
 import { existing, type FactRequest, validBodies } from './request.ts'
 import { acceptedValues, refusedValues } from './samples.ts'
+import { termFacts } from './terms.ts'
 
 const resourceInPath: Partial<Record<string, keyof typeof existing>> = {
   ruleId: 'rule',
@@ -36,14 +37,20 @@ export function ofParameter(fact: ParameterFact): FactRequest[] {
   ]
 }
 
+const allNetworks = (termFacts.find(({ field }) => field === 'network')?.values ?? []).map(String)
+
 export function ofTermType({ type, networks }: TermTypeFact): FactRequest[] {
   const create = (network: string, outcome: FactRequest['outcome']): FactRequest => ({
     endpoint: 'createTerm',
     body: { ...validBodies.term, type, network, source_user_id: '4711' },
     outcome,
   })
-  if (typeof networks === 'string') return ['weibo', 'rss'].map((network) => create(network, 'accepted'))
-  return [...networks.map((network) => create(network, 'accepted')), create('weibo', { refused: 'network' })]
+  return allNetworks.map((network) =>
+    create(
+      network,
+      networks === 'not listed' || networks.includes(network) ? 'accepted' : { refused: 'network' },
+    ),
+  )
 }
 
 export function ofEndpoint({ endpoint, path }: EndpointFact): FactRequest[] {

@@ -71,6 +71,8 @@ export interface FieldFact extends Restrictions {
   update?: true
   /** On creation. `shopify`: of Shopify merchants. */
   required?: true | 'shopify' | { whenType: readonly string[] }
+  /** It may not be there for others. */
+  onlyFor?: { network: string; types: readonly string[] }
   /** What else the contract names in connection with it. */
   words?: readonly string[]
 }

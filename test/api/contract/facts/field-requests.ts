@@ -41,7 +41,10 @@ function ofStackField(fact: FieldFact, resource: keyof typeof existing): FactReq
     const base = validBodies[resource]
     requests.push(
       ...(fact.create
-        ? written(fact, (value) => ({ endpoint: create, body: createBody(base, fact, value) }))
+        ? [
+            ...written(fact, (value) => ({ endpoint: create, body: createBody(base, fact, value) })),
+            ...forOthers(fact),
+          ]
         : unwritable(fact, { endpoint: create, body: { ...base, [fact.field]: 1 } })),
     )
   }
@@ -57,6 +60,21 @@ function ofStackField(fact: FieldFact, resource: keyof typeof existing): FactReq
     requests.push({ endpoint: read, existing: existing[resource], outcome: 'accepted' })
   }
   return requests
+}
+
+/** The same field at terms of another type or network. */
+function forOthers({ field, onlyFor }: FieldFact): FactRequest[] {
+  if (onlyFor === undefined) return []
+  return termTypeFacts.flatMap(({ type, networks }) =>
+    (typeof networks === 'string' ? ['twitter', 'weibo'] : networks).map((network): FactRequest => {
+      const isIts = network === onlyFor.network && onlyFor.types.includes(type)
+      return {
+        endpoint: 'createTerm',
+        body: { type, network, term: 'cats', source_user_id: '4711', [field]: 5 },
+        outcome: isIts ? 'accepted' : { refused: field },
+      }
+    }),
+  )
 }
 
 /** A term's type decides which networks go with it, and which other fields are needed. */

@@ -58,7 +58,9 @@ export const termFacts: readonly FieldFact[] = [
   changeable('exclude_filter', 'text'),
   changeable('fan_filter', 'text'),
   changeable('fan_exclude_filter', 'text'),
-  changeable('minimum_followers', 'integer'),
+  changeable('minimum_followers', 'integer', {
+    onlyFor: { network: 'twitter', types: ['search', 'hashtag'] },
+  }),
   changeable('moderate_text', 'text', { values: moderations }),
   changeable('moderate_image', 'text', { values: moderations }),
   changeable('moderate_video', 'text', { values: moderations }),
