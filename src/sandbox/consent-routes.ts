@@ -121,14 +121,14 @@ function parseConsentPath(path: string): { email: string; consent: boolean } | R
   if (flag !== 'true' && flag !== 'false') {
     return {
       status: 400,
-      message: 'the last part of the path is the flag: write true or false, in lower case',
+      message: 'consent: the last part of the path is the flag; write true or false, in lower case',
     }
   }
   if (!isEmailAddress(email)) {
     const again = /%40/i.test(email)
       ? 'it is percent-encoded twice; encode it once'
       : 'percent-encode it once'
-    return { status: 400, message: `the part before the flag is no e-mail address; ${again}` }
+    return { status: 400, message: `email: the part before the flag is no e-mail address; ${again}` }
   }
   return { email, consent: flag === 'true' }
 }

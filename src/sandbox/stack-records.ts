@@ -95,10 +95,16 @@ export function withRecord(
 ): StackOutcome {
   const { subject, word } = kind
   if (!/^\d+$/.test(call.id)) {
-    return refused(400, { subject, reason: 'invalid_id' }, `the id of a ${word} is a whole number`)
+    const message = `${idNameOf(call)}: the id of a ${word} is a whole number; take it from the list`
+    return refused(400, { subject, reason: 'invalid_id' }, message)
   }
   const record = tableOf(call, kind).get(Number(call.id))
   return record === undefined ? notFound(kind) : answer(record)
+}
+
+/** As the contract calls the part of the path. */
+function idNameOf({ endpoint }: StackCall): string {
+  return /\{(\w+)\}/.exec(endpoint.path)?.[1] ?? 'id'
 }
 
 export function tableOf(call: StackCall, { table }: RecordKind): StackTable {
