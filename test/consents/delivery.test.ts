@@ -1,0 +1,180 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { waitFor } from '../support/events.ts'
+import { leakCheck } from '../support/leak-check.ts'
+import { openSite } from './site.ts'
+
+const leaks = leakCheck()
+beforeEach(leaks.remember)
+afterEach(leaks.check)
+
+const emails = (count: number) => Array.from({ length: count }, (_, index) => `person${index}+x@example.org`)
+
+test('one call for each address with its last state, as the contract says it', async () => {
+  await using site = await openSite()
+  await site.drop([
+    ...emails(50).map((email) => [email, true] as const),
+    ...emails(50).map((email, index) => [email.toUpperCase(), index % 2 === 0] as const),
+  ])
+  await site.start()
+  await site.settled()
+  expect(site.endpoint.calls.length).toBe(50)
+  for (const [index, email] of emails(50).entries()) {
+    expect(site.endpoint.callsOf(email.toUpperCase())).toEqual([index % 2 === 0])
+  }
+  const [call] = site.endpoint.calls
+  expect(call).toMatchObject({ method: 'POST', body: '' })
+  expect(call?.path).toMatch(/^\/api\/v1\/customers\/consent\/[^/@+]+%40EXAMPLE\.ORG\/(true|false)$/)
+  expect(call?.headers['content-length']).toBe('0')
+  expect(call?.headers.authorization).toBe(`Basic ${Buffer.from(':email-token').toString('base64')}`)
+  await site.drop(emails(50).map((email, index) => [email, index % 2 === 0]))
+  await site.settled()
+  expect(site.endpoint.calls.length).toBe(50)
+})
+
+test('a newer state that is accepted during a call is sent after it', async () => {
+  const called = Promise.withResolvers<void>()
+  const answer = Promise.withResolvers<void>()
+  await using site = await openSite()
+  site.endpoint.answerWith(async (_call, before) => {
+    if (before.length === 0) {
+      called.resolve()
+      await answer.promise
+    }
+    return { status: 200 }
+  })
+  await site.start()
+  await site.drop([['a@example.org', true]])
+  await called.promise
+  await site.drop([['a@example.org', false]])
+  const id = await site.idOf('a@example.org')
+  await waitFor(async () => (await site.redis.zscore(site.keys.urgent, id)) !== null)
+  expect(site.endpoint.callsOf('a@example.org')).toEqual([true])
+  answer.resolve()
+  await site.settled()
+  expect(site.endpoint.callsOf('a@example.org')).toEqual([true, false])
+  expect([...site.endpoint.overlapping]).toEqual([])
+})
+
+test('a state that is taken back during a call is not sent again', async () => {
+  const called = Promise.withResolvers<void>()
+  const answer = Promise.withResolvers<void>()
+  await using site = await openSite({
+    script: async () => {
+      called.resolve()
+      await answer.promise
+      return { status: 200 }
+    },
+  })
+  await site.start()
+  await site.drop([['a@example.org', true]])
+  await called.promise
+  await site.drop([['a@example.org', false]])
+  await site.drop([['a@example.org', true]])
+  const id = await site.idOf('a@example.org')
+  await waitFor(async () => Number((await site.redis.hget(site.keys.meta, id))?.slice(0, 10)) === 3)
+  answer.resolve()
+  await site.settled()
+  expect(site.endpoint.callsOf('a@example.org')).toEqual([true])
+})
+
+test('an answer that is an error puts no consent before others, and a state taken back is sent all the same', async () => {
+  const failing = { on: false }
+  await using site = await openSite({
+    script: ({ email }) => ({ status: failing.on && email === 'a@example.org' ? 500 : 200 }),
+  })
+  await site.start()
+  await site.drop([['a@example.org', false]])
+  await site.settled()
+  failing.on = true
+  await site.drop([['a@example.org', true]])
+  await waitFor(() => site.endpoint.callsOf('a@example.org').length >= 2)
+  await site.drop(emails(5).map((email) => [email, true]))
+  await waitFor(() => emails(5).every((email) => site.endpoint.held.get(email)))
+  const before = site.endpoint.callsOf('a@example.org').length
+  await site.drop([['a@example.org', false]])
+  failing.on = false
+  await site.settled()
+  // The endpoint may have taken the grant although it answered an error.
+  expect(site.endpoint.callsOf('a@example.org').length).toBeGreaterThan(before - 1)
+  expect(site.endpoint.calls.filter(({ email }) => email === 'a@example.org').at(-1)?.consent).toBe(false)
+})
+
+test('a refused consent is a dead letter, whose reason shows no address; a newer state revives it', async () => {
+  await using site = await openSite({
+    script: ({ email, consent }) =>
+      email === 'a@example.org' && consent
+        ? {
+            status: 400,
+            body: JSON.stringify({ message: `no customer A@example.org or ${encodeURIComponent(email)}` }),
+          }
+        : { status: 200 },
+  })
+  await site.start()
+  await site.drop([...emails(3).map((email) => [email, true] as const), ['a@example.org', true]])
+  await site.settled()
+  const letter = await site.letterOf('a@example.org')
+  expect(letter).toMatchObject({ status: 400 })
+  expect(letter?.reason).toMatch(/no customer \S+ or \S+$/)
+  expect(letter?.reason).not.toMatch(/example/i)
+  expect(site.endpoint.callsOf('a@example.org')).toEqual([true])
+  await site.drop([['a@example.org', false]])
+  await site.settled()
+  expect(site.endpoint.callsOf('a@example.org')).toEqual([true, false])
+  expect(await site.letterOf('a@example.org')).toBeUndefined()
+})
+
+test('refused credentials stop all calls until one consent, sent as a trial, is taken', async () => {
+  await using site = await openSite({
+    script: ({ headers }) => ({
+      status: headers.authorization === `Basic ${Buffer.from(':new').toString('base64')}` ? 200 : 401,
+    }),
+  })
+  await site.start()
+  await site.drop(emails(30).map((email) => [email, true]))
+  await waitFor(async () => (await site.redis.hlen(site.keys.pause)) === 1)
+  // Those that were under way when the first was refused, and a trial.
+  expect(site.endpoint.calls.length).toBeLessThanOrEqual(5)
+  await site.token('new')
+  await site.settled()
+  expect(site.endpoint.held.size).toBe(30)
+  expect(await site.redis.hlen(site.keys.pause)).toBe(0)
+})
+
+test('a 403 right after a trial that was taken refuses that consent', async () => {
+  const right = { now: false }
+  await using site = await openSite({
+    script: ({ email }) => ({ status: right.now && email !== 'a@example.org' ? 200 : 403 }),
+  })
+  await site.start()
+  await site.drop([...emails(3).map((email) => [email, true] as const)])
+  await waitFor(async () => (await site.redis.hlen(site.keys.pause)) === 1)
+  right.now = true
+  await site.settled()
+  await site.drop([['a@example.org', true]])
+  await site.settled()
+  expect(await site.letterOf('a@example.org')).toMatchObject({ status: 403 })
+  expect(site.endpoint.callsOf('a@example.org')).toEqual([true])
+})
+
+test('calls at one time and calls a second hold, and nothing that is logged shows an address', async () => {
+  await using site = await openSite({
+    settings: 'concurrency: 3, callsPerSecond: 100, timeout: 500ms',
+    script: async (_call, before) => {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      return before.length === 0 && Math.random() < 0.1 ? { status: 503 } : { status: 200 }
+    },
+  })
+  await site.start()
+  const people = [...emails(60), 'reset@example.org', 'hang@example.org', 'refused@example.org']
+  await site.drop(people.map((email) => [email, false]))
+  await site.settled()
+  const { calls, concurrentMax } = site.endpoint
+  expect(concurrentMax).toBeLessThanOrEqual(3)
+  const [first, last] = [calls[0]?.at ?? 0, calls.at(-1)?.at ?? 0]
+  // 100 calls a second, with what may run ahead.
+  expect(calls.length).toBeLessThanOrEqual(((last - first) * 100) / 1000 + 13)
+  expect(site.lines.length).toBeGreaterThan(0)
+  expect(site.lines.map((line) => JSON.stringify(line)).filter((line) => /example|%40/i.test(line))).toEqual(
+    [],
+  )
+})
