@@ -21,6 +21,8 @@ const published = Object.values(manifest.exports)
   .map((entry) => (entry as { default?: string }).default)
   .filter((path) => path !== undefined)
   .map((path) => path.replace(/^\.\/dist\/(.*)\.js$/, 'src/$1.ts'))
+// What `import … from 'catalogd'` gives: for those who install the package, never for a file in here.
+const packageEntry = 'src/api/public.ts'
 const entryPoints = ['src/main.ts', 'src/quickstart/quickstart.ts', ...published]
 
 const rules: Record<string, () => Finding[]> = {
@@ -34,7 +36,7 @@ const rules: Record<string, () => Finding[]> = {
   'banned syntax is absent': () => checkSyntaxBans(outsideTidy),
   'tests that do not run say why': () => checkSkippedTests(outsideTidy),
   'modules keep no state': () => checkModuleState(all),
-  'no file only passes exports on': () => checkBarrels(all),
+  'no file only passes exports on': () => checkBarrels(all.filter(({ path }) => path !== packageEntry)),
   'banned words are absent': () => checkTextBans(outsideTidy),
   'files are named in kebab-case after what they hold': () => checkFileNames(all),
 }

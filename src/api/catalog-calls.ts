@@ -2,15 +2,13 @@ import { strict as assert } from 'node:assert'
 import { buildBody } from './call-body.ts'
 import type { CallOutcome } from './call-outcome.ts'
 import { endpoints } from './contract/endpoints.ts'
-import { basicCredentials, Transport, type TransportOptions } from './transport.ts'
+import { basicCredentials, Transport, type TransportOptions, type TransportRequest } from './transport.ts'
 
 export interface CatalogCallsOptions extends TransportOptions {
   /** Asked for at every call, so that a token that was replaced in its file is used at once. */
   token: () => string
   /** No body is ever longer; a longer one is a bug of the caller. */
   bodyBytesMax: number
-  /** Sent as `?merchant-id=`, where one token serves several merchants. */
-  merchantId?: string | undefined
 }
 
 /** Single calls of the catalog API, whose outcomes are answered as they are: for the daemon, which decides what follows. */
@@ -32,16 +30,33 @@ export function openCatalogCalls(options: CatalogCallsOptions): CatalogCalls {
   return new TransportCatalogCalls(options)
 }
 
+/** The request that carries documents, which are wire-form JSON; `merchantId` goes into the query. */
+export function upsertRequest(
+  body: Buffer,
+  { token, merchantId }: { token: () => string; merchantId?: string | undefined },
+): TransportRequest {
+  const { method, path } = endpoints.upsertProducts
+  const query = merchantId === undefined ? '' : `?merchant-id=${encodeURIComponent(merchantId)}`
+  return {
+    method,
+    path: path + query,
+    shownPath: path,
+    headers: () => ({
+      authorization: basicCredentials(token()),
+      'content-type': 'application/json',
+      accept: 'application/json',
+    }),
+    body,
+  }
+}
+
 class TransportCatalogCalls implements CatalogCalls {
   readonly #options: CatalogCallsOptions
   readonly #transport: Transport
-  readonly #query: string
 
   constructor(options: CatalogCallsOptions) {
     this.#options = options
     this.#transport = new Transport(options)
-    const { merchantId } = options
-    this.#query = merchantId === undefined ? '' : `?merchant-id=${encodeURIComponent(merchantId)}`
   }
 
   async upsert(documents: readonly Uint8Array[], options: CallOptions = {}): Promise<CallOutcome> {
@@ -59,12 +74,7 @@ class TransportCatalogCalls implements CatalogCalls {
   }
 
   #call(body: Buffer, { signal, token }: CallOptions): Promise<CallOutcome> {
-    const { method, path } = endpoints.upsertProducts
-    const headers = () => ({
-      authorization: basicCredentials(token ?? this.#options.token()),
-      'content-type': 'application/json',
-      accept: 'application/json',
-    })
-    return this.#transport.send({ method, path: path + this.#query, shownPath: path, headers, body, signal })
+    const request = upsertRequest(body, { token: () => token ?? this.#options.token() })
+    return this.#transport.send({ ...request, signal })
   }
 }

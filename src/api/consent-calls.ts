@@ -1,7 +1,7 @@
 import type { CallOutcome } from './call-outcome.ts'
 import type { CallOptions } from './catalog-calls.ts'
 import { type Consent, consentPath, consentPathDefault } from './contract/consent.ts'
-import { basicCredentials, Transport, type TransportOptions } from './transport.ts'
+import { basicCredentials, Transport, type TransportOptions, type TransportRequest } from './transport.ts'
 
 export interface ConsentCallsOptions extends TransportOptions {
   /** Of kind Email. Asked for at every call, so that a token that was replaced in its file is used at once. */
@@ -21,31 +21,35 @@ export function openConsentCalls(options: ConsentCallsOptions): ConsentCalls {
   return new TransportConsentCalls(options)
 }
 
+/** The request that sets one permission; what it shows has no address.  */
+export function consentRequest(
+  { email, consent }: Consent,
+  { path, token }: { path: string | undefined; token: () => string },
+): TransportRequest {
+  const inner = (path ?? consentPathDefault).replace(/^\/+|\/+$/g, '')
+  const prefix = inner === '' ? '' : `/${inner}`
+  return {
+    method: 'POST',
+    // Half of a surrogate pair cannot be percent-encoded.
+    path: consentPath({ email: email.toWellFormed(), consent }, prefix),
+    shownPath: `${prefix}/…/${consent}`,
+    headers: () => ({ authorization: basicCredentials(token()), accept: 'application/json' }),
+  }
+}
+
 class TransportConsentCalls implements ConsentCalls {
-  readonly #token: () => string
-  readonly #path: string
+  readonly #options: ConsentCallsOptions
   readonly #transport: Transport
 
   constructor(options: ConsentCallsOptions) {
-    this.#token = options.token
-    const inner = (options.path ?? consentPathDefault).replace(/^\/+|\/+$/g, '')
-    this.#path = inner === '' ? '' : `/${inner}`
+    this.#options = options
     this.#transport = new Transport(options)
   }
 
   set(consent: Consent, { signal, token }: CallOptions = {}): Promise<CallOutcome> {
-    // Half of a surrogate pair cannot be percent-encoded.
-    const email = consent.email.toWellFormed()
-    return this.#transport.send({
-      method: 'POST',
-      path: consentPath({ ...consent, email }, this.#path),
-      shownPath: `${this.#path}/…/${consent.consent}`,
-      headers: () => ({
-        authorization: basicCredentials(token ?? this.#token()),
-        accept: 'application/json',
-      }),
-      signal,
-    })
+    const { path } = this.#options
+    const request = consentRequest(consent, { path, token: () => token ?? this.#options.token() })
+    return this.#transport.send({ ...request, signal })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

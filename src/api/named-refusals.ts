@@ -1,4 +1,6 @@
 import type { ProductId } from '../lib/brand.ts'
+import { isObject } from './contract/json-value.ts'
+import { parseJson } from './parse-json.ts'
 
 /** A product that the endpoint refused by name, in the endpoint's own words. */
 export interface NamedRefusal {
@@ -63,22 +65,4 @@ function shorten(text: string): string {
     .slice(0, reasonCharactersMax)
     .trim()
     .replace(/[\s,;]+$/, '')
-}
-
-/**
- * Numbers that stand for ids keep all their digits: the source text is taken where a double would round it.
- * Undefined for what is not JSON.
- */
-function parseJson(text: string): unknown {
-  const keepDigits = (_key: string, value: unknown, context?: { source?: string }) =>
-    typeof value === 'number' && !Number.isSafeInteger(value) ? (context?.source ?? value) : value
-  try {
-    return JSON.parse(text.replace(/^\uFEFF/, ''), keepDigits)
-  } catch {
-    return undefined
-  }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

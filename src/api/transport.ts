@@ -70,6 +70,12 @@ export class Transport implements AsyncDisposable {
     return describeFailure(exchange, `${method} ${base.origin}${prefix}${shownPath}`)
   }
 
+  /** Where a request goes, fit to be shown. Throws when the base address may not be used. */
+  show({ shownPath }: Pick<TransportRequest, 'shownPath'>): { path: string; url: string } {
+    const { base, prefix } = this.#open()
+    return { path: prefix + shownPath, url: base.origin + prefix + shownPath }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#endpoint?.pool.destroy()
     this.#endpoint = undefined

@@ -1,0 +1,73 @@
+import { baseAddressProblem } from '../lib/base-address.ts'
+import { type Clock, systemClock } from '../lib/clock.ts'
+import { ConfigError } from '../lib/errors.ts'
+import { readVersion } from '../lib/version.ts'
+import { missingTokenHint } from './call-hints.ts'
+import type { ApiGroup } from './contract/endpoints.ts'
+import type { TransportOptions } from './transport.ts'
+
+const timeoutMsDefault = 30_000
+const connectionsDefault = 4
+
+/** A token, or where to ask for it: a function is asked at every call, so that a token that changes is used at once. */
+export type TokenSource = string | (() => string)
+
+export interface ClientOptions {
+  /**
+   * Base address: https, or http on this machine. A path in it is kept as a prefix. Any other address is refused with a
+   * `ConfigError` when the client is made.
+   */
+  url: string | URL
+  /** Of a whole call, from asking for a connection to the last byte of the response. Default: 30,000. */
+  timeoutMs?: number | undefined
+  /** At one time; further calls wait for one. Default: 4. */
+  connections?: number | undefined
+  /** For tests. */
+  clock?: Clock | undefined
+}
+
+/** Of one call. */
+export interface RequestOptions {
+  /** Gives the call up. It may have taken effect nevertheless, once it was sent. */
+  signal?: AbortSignal | undefined
+  /** Instead of that of the client. */
+  timeoutMs?: number | undefined
+}
+
+export interface ClientSettings extends TransportOptions {
+  clock: Clock
+}
+
+/** Throws `ConfigError` for an address that would give tokens away, or that is none. */
+export function readClientOptions(options: ClientOptions): ClientSettings {
+  const { url, timeoutMs = timeoutMsDefault, connections = connectionsDefault } = options
+  const address = String(url)
+  const problem = baseAddressProblem(address)
+  if (problem !== undefined) {
+    throw new ConfigError('base-address', `url of the client: found ${showAddress(address)}, ${problem}`)
+  }
+  const base = new URL(address)
+  return {
+    url: () => base,
+    timeoutMs,
+    connections,
+    version: readVersion(),
+    clock: options.clock ?? systemClock,
+  }
+}
+
+/** Throws `ConfigError` when there is no token, at every call and not before. */
+export function tokenReader(source: TokenSource | undefined, group: ApiGroup): () => string {
+  return () => {
+    const token = typeof source === 'function' ? source() : source
+    if (typeof token === 'string' && token.trim() !== '') return token
+    throw new ConfigError('no-token', 'the client has no token', { hint: missingTokenHint(group) })
+  }
+}
+
+/** Host and protocol only: a user, a password or a query in it are nobody's to see. */
+function showAddress(address: string): string {
+  if (!URL.canParse(address)) return 'no address'
+  const { protocol, host } = new URL(address)
+  return `${protocol}//${host}`
+}

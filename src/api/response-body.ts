@@ -1,0 +1,30 @@
+import type { CallResponse } from './call-outcome.ts'
+import { parseJson } from './parse-json.ts'
+
+/** What a body is, whatever its content type says. */
+export type ResponseBody =
+  | { kind: 'empty' }
+  | { kind: 'json'; value: unknown }
+  /** Of a proxy, a login page, or a web site at a wrong address. */
+  | { kind: 'html'; title: string }
+  | { kind: 'text'; text: string }
+
+const titleCharactersMax = 100
+
+export function readBody({ body, headers }: Pick<CallResponse, 'body' | 'headers'>): ResponseBody {
+  const text = body.trim()
+  if (text === '') return { kind: 'empty' }
+  const value = parseJson(text)
+  if (value !== undefined) return { kind: 'json', value }
+  const isHtml = /^<(!doctype\s+html|html|head|body)\b/i.test(text) || /\bhtml\b/i.test(contentType(headers))
+  return isHtml ? { kind: 'html', title: titleOf(text) } : { kind: 'text', text }
+}
+
+function contentType(headers: CallResponse['headers']): string {
+  return headers['content-type'] ?? ''
+}
+
+function titleOf(html: string): string {
+  const title = /<title[^>]{0,200}>([^<]{0,500})/i.exec(html)?.[1] ?? ''
+  return title.replaceAll(/\s+/g, ' ').trim().slice(0, titleCharactersMax)
+}
