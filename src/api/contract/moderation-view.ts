@@ -58,8 +58,8 @@ const shape = {
       expected: 'a text such as user, or true or false',
     })
     .optional(),
-  access_type: filledText('Such as public').optional(),
-  sort_by: filledText('Such as newest').optional(),
+  access_type: text('Such as public').optional(),
+  sort_by: text('Such as newest').optional(),
   ...columns,
   filter_value_content_search: text('Text to search for').optional(),
   filter_value_origin: commaSeparated('Networks').optional(),
