@@ -7,9 +7,12 @@ export interface OptionDefinition {
   flags: string
   /** One line; `--help` adds the default. */
   description: string
-  default?: string | number | boolean
-  /** Of the text on the command line; the parsers of option-values.ts refuse a wrong one with exit code 2. */
-  parse?: (text: string) => unknown
+  default?: string | number | boolean | readonly string[]
+  /**
+   * Of the text on the command line; the parsers of option-values.ts refuse a wrong one with exit code 2. An option that
+   * may be repeated is given what it was before: the default at first.
+   */
+  parse?: (text: string, before?: unknown) => unknown
 }
 
 export interface CommandInput<Options> {

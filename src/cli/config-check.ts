@@ -115,9 +115,14 @@ function formatReport({ file, catalogs, notes }: Report): string {
 
 function formatCatalog({ name, feeds, overlaps }: CatalogReport): string {
   const rows = feeds.flatMap((feed) =>
-    feed.files.map(({ mode, pattern }) => [feed.name, feed.kind, mode, pattern, feed.drop]),
+    feed.files.map(({ mode, pattern }) => [
+      feed.kind === 'consents' ? `${feed.name} (consents)` : feed.name,
+      mode,
+      pattern,
+      feed.drop,
+    ]),
   )
-  const table = formatTable([['feed', 'kind', 'mode', 'files', 'drop folder'], ...rows], '  ')
+  const table = formatTable([['feed', 'mode', 'files', 'drop folder'], ...rows], '  ')
   if (overlaps.length === 0) return `${name}\n${table}`
   const fields = overlaps.map((overlap) => [overlap.field, formatWriters(overlap)])
   return `${name}\n${table}\n\n  Fields that several feeds write; the first feed's value counts:\n${formatTable(fields, '  ')}`

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { locateConfig, logLevelOf } from '../config/environment.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import type { CatalogConfig } from '../config/model.ts'
@@ -15,10 +16,14 @@ export interface OutputStream {
   columns?: number
 }
 
+export type InputStream = Readable & { isTTY?: boolean }
+
 /** What a command is run in: the real process, or what a test gives. */
 export interface Surroundings {
   stdout: OutputStream
   stderr: OutputStream
+  /** Opened only by who reads it; without it nobody can be asked. */
+  stdin?: () => InputStream
   environment: Environment
   clock: Clock
   /** Aborted when the command shall end. */
@@ -66,6 +71,16 @@ export class CommandContext {
 
   get columns(): number {
     return this.#surroundings.stdout.columns ?? 80
+  }
+
+  /** Whether a person can be asked: not where JSON is wanted. */
+  get canAsk(): boolean {
+    return !this.json && this.#surroundings.stdin?.().isTTY === true
+  }
+
+  /** Standard input. */
+  get input(): InputStream {
+    return this.#surroundings.stdin?.() ?? Readable.from([])
   }
 
   /** As `--config`, CATALOGD_CONFIG or one of the usual places names it. */

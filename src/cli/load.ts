@@ -57,7 +57,7 @@ export const loadCommand: CommandDefinition<LoadOptions> = {
 }
 
 function formatSummary(summary: LoadSummary): string {
-  const { changes, calls, bytes, fill, seconds } = summary
+  const { changes, seconds } = summary
   const lines: string[] = []
   for (const file of summary.files) {
     const removals = file.removals ? `, ${file.removals.missing} of ${file.removals.of} missing` : ''
@@ -68,16 +68,36 @@ function formatSummary(summary: LoadSummary): string {
     if (file.rejectsFile !== undefined)
       lines.push(`  rejected records to correct and drop again: ${file.rejectsFile}`)
   }
-  lines.push(
-    `records   ${summary.records.toLocaleString('en')}: ${changes.added} added, ${changes.changed} changed, ${changes.missing} missing, ${summary.unchanged} unchanged, ${summary.rejected} rejected${changes.superseded > 0 ? `, ${changes.superseded} replaced by a later record` : ''}`,
-    `lanes     ${changes.urgent} urgent, ${changes.new} new, ${changes.deferred} deferred`,
-    `calls     ${calls.toLocaleString('en')} with ${bytes.toLocaleString('en')} bytes${fill === null ? '' : `, ${(fill * 100).toFixed(1)} % full on average`}`,
-    `seconds   ${seconds}`,
-  )
+  lines.push(...formatSums(summary), `seconds   ${seconds}`)
+  const what = isOfConsents(summary) ? 'consent' : 'product'
   if (changes.incomplete > 0)
     lines.push(`${countOf(changes.incomplete, 'product')} incomplete: see catalogd status`)
-  if (summary.waiting > 0) lines.push(`${countOf(summary.waiting, 'product')} not delivered yet`)
+  if (summary.waiting > 0) lines.push(`${countOf(summary.waiting, what)} not delivered yet`)
   if (summary.dead > 0)
-    lines.push(`${countOf(summary.dead, 'product')} refused by the endpoint: see catalogd dead list`)
+    lines.push(
+      `${countOf(summary.dead, what)} refused by the endpoint: see catalogd dead list${what === 'consent' ? ' --consents' : ''}`,
+    )
   return lines.join('\n')
+}
+
+function isOfConsents({ files }: LoadSummary): boolean {
+  return files[0]?.kind === 'consents'
+}
+
+function formatSums(summary: LoadSummary): string[] {
+  const { records, changes, unchanged, rejected, calls, bytes, fill } = summary
+  const superseded = changes.superseded > 0 ? `, ${changes.superseded} replaced by a later record` : ''
+  const rest = `${unchanged} unchanged, ${rejected} rejected${superseded}`
+  if (isOfConsents(summary)) {
+    return [
+      `records   ${records.toLocaleString('en')}: ${changes.new} granted, ${changes.urgent} revoked, ${rest}`,
+      `calls     ${calls.toLocaleString('en')}`,
+    ]
+  }
+  const fillText = fill === null ? '' : `, ${(fill * 100).toFixed(1)} % full on average`
+  return [
+    `records   ${records.toLocaleString('en')}: ${changes.added} added, ${changes.changed} changed, ${changes.missing} missing, ${rest}`,
+    `lanes     ${changes.urgent} urgent, ${changes.new} new, ${changes.deferred} deferred`,
+    `calls     ${calls.toLocaleString('en')} with ${bytes.toLocaleString('en')} bytes${fillText}`,
+  ]
 }

@@ -10,6 +10,7 @@ export async function runProcess(argv: readonly string[]): Promise<number> {
     argv,
     stdout: process.stdout,
     stderr: process.stderr,
+    stdin: () => process.stdin,
     environment: readEnvironment(),
     clock: systemClock,
     signal: interrupts.signal,

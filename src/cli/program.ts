@@ -128,7 +128,7 @@ function describe({ summary, details }: CommandDefinition): string {
 function toOption({ flags, description, default: preset, parse }: OptionDefinition): Option {
   const option = new Option(flags, description)
   if (preset !== undefined) option.default(preset)
-  if (parse !== undefined) option.argParser((text) => parse(text))
+  if (parse !== undefined) option.argParser((text, before) => parse(text, before))
   return option
 }
 

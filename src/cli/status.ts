@@ -57,34 +57,11 @@ function formatCatalog({
   notices,
   health,
 }: CatalogStatus): string {
-  const { lanes, echoes } = overview
   const lines = [`\ncatalog ${catalog}: ${health}`]
   for (const { text, at } of notices) lines.push(`  ! ${text} (${at})`)
   lines.push(...formatCalls(overview, ''))
-  lines.push(
-    `  products  ${overview.products.toLocaleString('en')}, ${overview.pending - overview.dead} not delivered yet, ${overview.dead} refused (catalogd dead list), ${overview.incomplete} incomplete`,
-    formatTable(
-      [
-        ['  lane', 'waiting', 'overdue', 'next due'],
-        ...Object.entries(lanes).map(([lane, { waiting, oldestMs, dueInMs }]) => [
-          `  ${lane}`,
-          waiting,
-          oldestMs > 0 ? formatAge(oldestMs) : '',
-          waiting > 0 ? (dueInMs > 0 ? `in ${formatAge(dueInMs)}` : 'now') : '',
-        ]),
-      ],
-      '',
-    ),
-  )
-  if (overview.inFlight > 0) lines.push(`  ${overview.inFlight} in flight`)
-  if (echoes.waiting > 0) {
-    lines.push(`  ${echoes.waiting} to be sent once more, the last in ${formatAge(echoes.dueInMs)}`)
-  }
-  if (overview.learnedBodyBytes !== undefined) {
-    lines.push(
-      `  calls have at most ${overview.learnedBodyBytes.toLocaleString('en')} bytes: the endpoint refused larger ones`,
-    )
-  }
+  const hasProducts = feeds.some(({ kind }) => kind === 'products') || overview.products > 0
+  if (hasProducts) lines.push(...formatProducts(overview))
   for (const { productId, missing } of incompleteExamples)
     lines.push(`  incomplete: ${productId} lacks ${missing}`)
   if (consents) lines.push(...formatConsents(consents))
@@ -104,6 +81,35 @@ function formatCalls(overview: OutboxOverview, whose: string): string[] {
   if (failuresInARow > 0 && lastFailure) {
     lines.push(
       `  ${whose}${countOf(failuresInARow, 'failed call')} in a row, the last at ${lastFailure.at}: ${lastFailure.text}`,
+    )
+  }
+  return lines
+}
+
+function formatProducts(overview: OutboxOverview): string[] {
+  const { lanes, echoes } = overview
+  const lines = [
+    `  products  ${overview.products.toLocaleString('en')}, ${overview.pending - overview.dead} not delivered yet, ${overview.dead} refused (catalogd dead list), ${overview.incomplete} incomplete`,
+    formatTable(
+      [
+        ['  lane', 'waiting', 'overdue', 'next due'],
+        ...Object.entries(lanes).map(([lane, { waiting, oldestMs, dueInMs }]) => [
+          `  ${lane}`,
+          waiting,
+          oldestMs > 0 ? formatAge(oldestMs) : '',
+          waiting > 0 ? (dueInMs > 0 ? `in ${formatAge(dueInMs)}` : 'now') : '',
+        ]),
+      ],
+      '',
+    ),
+  ]
+  if (overview.inFlight > 0) lines.push(`  ${overview.inFlight} in flight`)
+  if (echoes.waiting > 0) {
+    lines.push(`  ${echoes.waiting} to be sent once more, the last in ${formatAge(echoes.dueInMs)}`)
+  }
+  if (overview.learnedBodyBytes !== undefined) {
+    lines.push(
+      `  calls have at most ${overview.learnedBodyBytes.toLocaleString('en')} bytes: the endpoint refused larger ones`,
     )
   }
   return lines

@@ -37,7 +37,7 @@ export async function showDeadConsent(context: OperationContext, given: string):
 
 /**
  * A decision that is written down, so that a Redis that forgets it is told again. By addresses or ids; none: all.
- * Answers the ids it acted on, and which of those given are no dead letters.
+ * Answers the ids it acted on, and what was given that is no dead letter.
  */
 export async function settleDeadConsents(
   context: OperationContext,
@@ -45,12 +45,15 @@ export async function settleDeadConsents(
   given: readonly string[],
 ): Promise<{ ids: string[]; notDead: string[] }> {
   const known = new Set((await listDeadConsents(context)).map(({ id }) => id))
-  const chosen = given.length > 0 ? await idsOf(context, given) : [...known]
-  const ids = chosen.filter((id) => known.has(id)) as ProductId[]
-  if (ids.length > 0) await decide(context, { decision: `${how}-dead`, ids, of: 'consents' })
-  return { ids, notDead: chosen.filter((id) => !known.has(id)) }
+  const chosen = await idsOf(context, given)
+  const ids = given.length > 0 ? [...new Set(chosen)].filter((id) => known.has(id)) : [...known]
+  if (ids.length > 0) {
+    await decide(context, { decision: `${how}-dead`, ids: ids as ProductId[], of: 'consents' })
+  }
+  return { ids, notDead: given.filter((_, index) => !known.has(chosen[index] ?? '')) }
 }
 
+/** In the order given. What is no address is taken for an id. */
 async function idsOf({ config }: OperationContext, given: readonly string[]): Promise<string[]> {
   if (!given.some((one) => one.includes('@'))) return [...given]
   const hasher = await openConsentKey(config.stateDir)

@@ -116,11 +116,12 @@ export async function takeIn(options: TakingIn): Promise<ImportReport[]> {
  * A file left behind in the inbox would be imported by whoever comes next: what this process will need is asked for
  * before.
  */
-async function requireReady({ config, catalog, clock, feed }: TakingIn): Promise<void> {
+async function requireReady({ config, catalog, clock }: TakingIn): Promise<void> {
   if (await findDaemon({ config, clock })) return
-  catalog.api.url.value()
-  if (feed.kind === 'consents') catalog.api.emailToken.value()
-  else catalog.api.productsToken.value()
+  const { api, feeds, consents } = catalog
+  api.url.value()
+  if ([...feeds.values()].some(({ kind }) => kind === 'products')) api.productsToken.value()
+  if (consents.feeds.size > 0) api.emailToken.value()
 }
 
 interface Following {

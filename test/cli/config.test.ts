@@ -46,8 +46,18 @@ describe('config check', () => {
         {
           name: 'main',
           feeds: [
-            { name: 'products', drop: folder.join('drop'), files: [{ pattern: '*', mode: 'full' }] },
-            { name: 'stock', drop: folder.join('stock'), files: [{ pattern: '*', mode: 'delta' }] },
+            {
+              name: 'products',
+              kind: 'products',
+              drop: folder.join('drop'),
+              files: [{ pattern: '*', mode: 'full' }],
+            },
+            {
+              name: 'stock',
+              kind: 'products',
+              drop: folder.join('stock'),
+              files: [{ pattern: '*', mode: 'delta' }],
+            },
           ],
           overlaps: [{ field: 'availability', feeds: ['stock', 'products'], owned: true }],
         },

@@ -280,6 +280,86 @@ describe('productsTokenFile', () => {
   })
 })
 
+describe('consents', () => {
+  const text = `catalogs:
+  main:
+    api: { url: https://api.example, emailToken: e }
+    consents: { concurrency: 2, timeout: 5s, horizon: 1m, callsPerSecond: 7, path: /v1/customers/consent }
+    feeds:
+      letters:
+        kind: consents
+        drop: ./letters
+        fields: { email: Mail, consent: { column: S, when: { A: true }, otherwise: false } }
+`
+
+  it('have feeds of their own kind, a rate of their own, and the feed of the command', async () => {
+    const { loaded, folder } = await read(text)
+    const { api, consents, feeds } = only(loaded)
+    expect(api.emailToken.value()).toBe('e')
+    expect(consents).toMatchObject({ concurrency: 2, timeoutMs: 5_000, horizonMs: 60_000, callsPerSecond: 7 })
+    expect(consents.path).toBe('/v1/customers/consent')
+    expect([...consents.feeds.keys()]).toEqual(['letters', 'consent-command'])
+    expect(feedOf(loaded)).toMatchObject({
+      kind: 'consents',
+      dropDir: join(folder, 'letters'),
+      files: [{ pattern: '*', mode: 'delta' }],
+      fields: { consent: { when: { A: true }, otherwise: false } },
+    })
+    expect([...feeds.keys()]).toEqual(['letters'])
+  })
+
+  it('print as they load', async () => {
+    const { loaded } = await read(text)
+    const again = await read(printConfig(loaded))
+    const { feeds, consents } = only(again.loaded)
+    expect([[...feeds], { ...consents, feeds: [...consents.feeds] }]).toEqual([
+      [...only(loaded).feeds],
+      { ...only(loaded).consents, feeds: [...only(loaded).consents.feeds] },
+    ])
+  })
+
+  it('are there with a token alone, and are not without', async () => {
+    const withToken = await read(withFeed('').replace('abc', 'abc, emailTokenFile: ./none'))
+    expect([...only(withToken.loaded).consents.feeds.keys()]).toEqual(['consent-command'])
+    for (const token of ['', `, emailToken: "\${API_EMAIL_TOKEN:-}"`]) {
+      const { loaded } = await read(withFeed('').replace('abc', `abc${token}`))
+      const { consents, api } = only(loaded)
+      expect(consents).toMatchObject({
+        concurrency: 4,
+        timeoutMs: 30_000,
+        horizonMs: 120_000,
+        callsPerSecond: 100,
+        path: '/api/v1/customers/consent',
+      })
+      expect(consents.feeds.size).toBe(0)
+      expect(api.emailToken.available).toBe(false)
+    }
+  })
+})
+
+describe('stack and intent', () => {
+  it('are asked for where they are used', async () => {
+    const { loaded } = await read(`stack: { url: "http://127.0.0.1:1", accessTokenFile: ./token }
+intent: { url: "\${INTENT_URL}", token: t, partnerId: p, shopify: "true", country: US }
+${withFeed('')}`)
+    const { stack, intent } = loaded.config
+    expect(stack.url.value().href).toBe('http://127.0.0.1:1/')
+    expect(stack.accessToken.available).toBe(false)
+    expect(failureOf(stack.accessToken).message).toContain('stack.accessTokenFile: ')
+    expect(failureOf(stack.name).message).toMatch(/:1:1 stack\.name: is missing$/)
+    expect(failureOf(intent.url).message).toContain('INTENT_URL is not set')
+    expect([intent.token.value(), intent.partnerId.value()]).toEqual(['t', 'p'])
+    expect([intent.shopify, intent.country, intent.locale]).toEqual([true, 'US', undefined])
+  })
+
+  it('may be left out', async () => {
+    const { stack, intent } = (await read(withFeed(''))).loaded.config
+    expect(failureOf(stack.url).message).toContain('stack.url: is missing')
+    expect(intent).toMatchObject({ shopify: false, country: undefined, locale: undefined })
+    expect([intent.url, intent.token, intent.partnerId].map(({ available }) => available)).not.toContain(true)
+  })
+})
+
 describe('parts for later versions', () => {
   it('are accepted and named', async () => {
     const text = `
@@ -301,11 +381,14 @@ describe('the commented example', () => {
   it('shows only what is correct in what is commented out', async () => {
     const file = new URL('../../config/catalogd.example.yaml', import.meta.url)
     const text = await readFile(file, 'utf8')
-    const uncommented = text.replaceAll(/^( +)# ((?: {2})*[a-z_A-Z]+:(?: |$))/gm, '$1$2')
+    const uncommented = text.replaceAll(/^( *)# ((?: {2})*[a-z][a-z_A-Z]*:(?: |$))/gm, '$1$2')
     expect(uncommented).not.toBe(text)
     const { loaded } = await read(uncommented)
     expect(only(loaded).delivery.callBytes).toBe(2_000_000)
     const fields = [...only(loaded).feeds.values()].map((feed) => Object.keys(feed.fields))
     expect(fields[0]).toContain('custom_fields')
+    expect(fields[2]).toEqual(['email', 'consent'])
+    expect(loaded.config.stack.name.value()).toBe('shop')
+    expect(loaded.config.intent.country).toBe('US')
   })
 })

@@ -258,6 +258,78 @@ ${withFeed('').replace('https://api.example', 'http://api.example')}`,
     text: withFeed('').replace('abc', 'abc, productsTokenFile: t'),
     expected: ['3:58 catalogs.main.api.productsTokenFile: found beside productsToken, expected one of them'],
   },
+  'keys of products in a feed of consents': {
+    text: withFeed('kind: consents\nmode: full\nowns: [price]\nmissing: { action: ignore }').replace(
+      'productsToken',
+      'emailToken',
+    ),
+    expected: [
+      `8:15 ${feed}.mode: found full in a feed of kind consents, expected delta or nothing: a consent that a file does not name stays as it is`,
+      `9:9 ${feed}.owns: has no meaning in a feed of kind consents, expected it to be left out`,
+      `10:9 ${feed}.missing: has no meaning in a feed of kind consents, expected it to be left out`,
+    ],
+  },
+  'full files of consents': {
+    text: withFeed('kind: consents\nfiles: { full: a, delta: b }').replace('productsToken', 'emailToken'),
+    expected: [
+      expect.stringMatching(/^8:18 .+\.files\.full: found full files in a feed of kind consents, .+/),
+    ],
+  },
+  'fields of consents': {
+    text: withFeed(
+      'kind: consents\nfields: { emai: M, price: P, consent: { column: C, decimal: ",", when: { x: perhaps } } }',
+    ).replace('productsToken', 'emailToken'),
+    expected: [
+      `8:19 ${feed}.fields.emai: is no field of a consent; did you mean "email"?`,
+      `8:28 ${feed}.fields.price: is no field of a consent, expected one of email, consent`,
+      `8:69 ${feed}.fields.consent.decimal: has no effect in a feed of consents, expected it to be left out`,
+    ],
+  },
+  'values of consents': {
+    text: withFeed(
+      'kind: consents\nfields: { email: { value: a@b.example }, consent: { column: C, when: { x: perhaps } } }',
+    ).replace('productsToken', 'emailToken'),
+    expected: [
+      `8:35 ${feed}.fields.email.value: would be one customer, expected the column of the address`,
+      `8:59 ${feed}.fields.consent: when "x": found the text "perhaps", expected true or false, yes or no, 1 or 0, or another word that when translates`,
+    ],
+  },
+  'a mapping of consents without one of the two': {
+    text: withFeed('kind: consents\nfields: { email: M }').replace('productsToken', 'emailToken'),
+    expected: [`8:9 ${feed}.fields.consent: is missing, expected the column that holds the consent`],
+  },
+  'consents without a token': {
+    text: withFeed('kind: consents'),
+    expected: [
+      '3:5 catalogs.main.api.emailToken: is missing, and a feed of kind consents needs it, expected emailToken or emailTokenFile',
+    ],
+  },
+  'a feed that is named as the built-in one': {
+    text: withFeed('').replace('products:', 'consent-command:'),
+    expected: [
+      '5:7 catalogs.main.feeds.consent-command: found the name under which the command "consent" hands files in, expected another name',
+    ],
+  },
+  'an unknown kind, and a path that is none': {
+    text: withFeed('kind: consent', 'consents: { path: v1/, callsPerSecond: 0 }'),
+    expected: [
+      `7:15 ${feed}.kind: found "consent", expected one of products, consents`,
+      '8:23 catalogs.main.consents.path: found "v1/", expected a path such as /api/v1/customers/consent, without a slash at the end',
+      '8:44 catalogs.main.consents.callsPerSecond: found the number 0, expected a whole number from 1 to 10000',
+    ],
+  },
+  'tokens beside files of tokens': {
+    text: `stack: { accessToken: a, accessTokenFile: b }
+intent: { url: http://intent.example, token: a, tokenFile: b, country: "\${COUNTRY}" }
+${withFeed('').replace('abc', 'abc, emailToken: a, emailTokenFile: b')}`,
+    expected: [
+      '1:26 stack.accessTokenFile: found beside accessToken, expected one of them',
+      '2:16 intent.url: found "http://intent.example", expected https: a key that is sent over plain HTTP is revoked at once',
+      '2:49 intent.tokenFile: found beside token, expected one of them',
+      expect.stringMatching(/^2:72 intent\.country: the environment variable COUNTRY is not set/),
+      '5:73 catalogs.main.api.emailTokenFile: found beside emailToken, expected one of them',
+    ],
+  },
   'a token that YAML reads as a number': {
     text: withFeed('').replace('abc', '12345'),
     expected: [

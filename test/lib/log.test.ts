@@ -97,14 +97,39 @@ describe('openLog', () => {
 
 describe('redaction', () => {
   it('leaves ordinary texts and names alone', () => {
-    expect(redactText('mail to a@b.example: basic facts, key=5')).toBe(
-      'mail to a@b.example: basic facts, key=5',
-    )
+    for (const text of [
+      'basic facts, key=5',
+      'node_modules/pkg@6.7.0-beta.1/index.js and @scope/pkg',
+      'redis://********@cache.example:6379',
+      'product "A@B" of size XL@2',
+      'at 50%40 of all',
+      `${'x'.repeat(200_000)} without a host @ all`,
+    ]) {
+      expect(redactText(text)).toBe(text)
+    }
     expect(redactValue({ tokens: 3, author: 'me', keys: ['a'] })).toEqual({
       tokens: 3,
       author: 'me',
       keys: ['a'],
     })
+  })
+
+  it('hides e-mail addresses, plain and in a URL, wherever they stand', () => {
+    for (const email of [
+      'anna.b+news@shop.example',
+      "o'neil@mail.shop.co.uk",
+      'jürgen@müller.example',
+      'anna%40shop.example',
+      'ANNA_1@SHOP.EXAMPLE',
+    ]) {
+      for (const around of [`<${email}>`, `to ${email}: no`, `"${email}",`, `/consent/${email}/true`]) {
+        expect(redactText(around), around).not.toMatch(/anna|neil|rgen|shop|müller/i)
+      }
+    }
+    expect(redactText('no mail to a@b.example, or c@d.example')).toBe('no mail to ********, or ********')
+    const { log, written } = collect()
+    log.warn({ file: 'anna@shop.example.csv', err: new Error('to anna@shop.example') }, 'anna@shop.example')
+    expect(written.join('')).not.toContain('anna')
   })
 
   it('cuts deep and long values', () => {

@@ -1,0 +1,87 @@
+import { ExitCode } from '../lib/errors.ts'
+import type { Applied } from '../stack/apply-steps.ts'
+import type { StackPlan } from '../stack/model.ts'
+import type { CommandDefinition } from './command.ts'
+import type { CommandContext } from './context.ts'
+import { confirm, type Question } from './stack-confirm.ts'
+import { formatApplied, formatPlan } from './stack-format.ts'
+import { noteIgnored, pruneOption } from './stack-plan.ts'
+import { dirOption, withStack } from './stack-session.ts'
+import { countOf } from './table.ts'
+
+interface ApplyOptions {
+  dir: string
+  prune: boolean
+  yes: boolean
+}
+
+export const stackApplyCommand: CommandDefinition<ApplyOptions> = {
+  usage: 'apply',
+  summary: 'make the Stack as the files want it: shows the plan, asks, and does it',
+  details:
+    'Goes on after an error and lists what failed at the end. Run again, it does what is still to do. Exit code 1: something was refused; 3: the service was not there or refused the token.',
+  examples: ['catalogd stack apply', 'catalogd stack apply --yes', 'catalogd stack apply --prune'],
+  options: [dirOption, pruneOption, { flags: '--yes', description: 'do not ask', default: false }],
+  async run(context, { options }) {
+    const { applyStackPlan, planStackFiles } = await import('../operations/stack-files.ts')
+    const { signal } = context
+    return await withStack(context, async (client) => {
+      const planned = await planStackFiles(client, { ...options, signal })
+      noteIgnored(context, planned)
+      const { plan } = planned
+      if (!context.json) context.print(plan, () => formatPlan({ plan, prune: options.prune }))
+      const isWanted = plan.steps.length === 0 || options.yes || (await confirm(context, questionFor(plan)))
+      if (!isWanted) {
+        context.note('Nothing was changed.')
+        return ExitCode.done
+      }
+      const onStep = showProgress(context, plan)
+      const applied = await applyStackPlan(client, { plan, signal, onStep })
+      if (context.json || plan.steps.length > 0) {
+        context.print({ plan, ...describe(applied) }, () => formatApplied(applied))
+      }
+      return exitCodeOf(applied)
+    })
+  },
+}
+
+function questionFor({ steps }: StackPlan): Question {
+  const count = (action: string) => steps.filter((step) => step.action === action).length
+  const replaced = count('replace')
+  const deleted = count('delete')
+  if (replaced + deleted === 0) return { text: `Do ${countOf(steps.length, 'step')}?`, wants: 'y' }
+  const losses = [
+    ...(replaced > 0 ? [`deletes ${countOf(replaced, 'item')} and creates them again under other ids`] : []),
+    ...(deleted > 0 ? [`deletes ${countOf(deleted, 'item')} for good`] : []),
+  ]
+  return { text: `This ${losses.join(', and ')}. It cannot be taken back.`, wants: 'word' }
+}
+
+const notesMax = 20
+
+/** A line now and then, in even steps; what failed at once. */
+function showProgress(context: CommandContext, { steps }: StackPlan): (applied: Readonly<Applied>) => void {
+  const every = Math.ceil(steps.length / notesMax)
+  return ({ done, failed }) => {
+    const tried = done.length + failed.length
+    if (tried % every !== 0 || steps.length <= 1) return
+    const failures = failed.length === 0 ? '' : `, ${failed.length} failed`
+    context.note(`${tried} of ${countOf(steps.length, 'step')}${failures}`)
+  }
+}
+
+function describe({ done, failed, notTried }: Applied) {
+  return {
+    done: done.length,
+    failed: failed.map(({ step, error, halfDone }) => {
+      const { code, message, hint } = error
+      return { step, error: { code, message, hint }, ...(halfDone === undefined ? {} : { halfDone }) }
+    }),
+    notTried,
+  }
+}
+
+function exitCodeOf({ failed }: Applied): ExitCode {
+  if (failed.length === 0) return ExitCode.done
+  return failed.some(({ error }) => error.exitCode === ExitCode.endpoint) ? ExitCode.endpoint : ExitCode.data
+}

@@ -1,0 +1,33 @@
+import { createInterface } from 'node:readline/promises'
+import { ConfigError } from '../lib/errors.ts'
+import type { CommandContext } from './context.ts'
+
+export interface Question {
+  /** On standard error, before the answer is waited for. */
+  text: string
+  /** `word`: only the whole word "yes" is one; for what cannot be taken back. */
+  wants: 'y' | 'word'
+}
+
+/** Asks the person at the terminal. Throws a ConfigError (exit code 2) where nobody can be asked. */
+export async function confirm(context: CommandContext, { text, wants }: Question): Promise<boolean> {
+  if (!context.canAsk) {
+    throw new ConfigError('not-confirmed', 'nobody can be asked here: there is no terminal, or --json is given', {
+      hint: 'Give --yes to do it without being asked',
+    })
+  }
+  context.note(`${text} ${wants === 'y' ? '[y/N]' : 'Type yes to do it:'}`)
+  const answer = (await readLine(context)).trim().toLowerCase()
+  return answer === 'yes' || (wants === 'y' && answer === 'y')
+}
+
+/** An empty one when the input ends. */
+async function readLine(context: CommandContext): Promise<string> {
+  const lines = createInterface({ input: context.input })
+  try {
+    const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')))
+    return await Promise.race([lines.question('', { signal: context.signal }), ended])
+  } finally {
+    lines.close()
+  }
+}

@@ -1,0 +1,19 @@
+import type { CommandDefinition } from './command.ts'
+import { stackApplyCommand } from './stack-apply.ts'
+import { stackPlanCommand } from './stack-plan.ts'
+import { stackPullCommand } from './stack-pull.ts'
+import { stackRecordCommands } from './stack-records.ts'
+
+export const stackCommand: CommandDefinition = {
+  usage: 'stack',
+  summary: 'rules, moderation views, terms and users of the Stack: as files, or one by one',
+  details: 'Needs the section "stack" of the configuration: address, access token and name of the Stack.',
+  examples: [
+    'catalogd stack pull',
+    'catalogd stack plan',
+    'catalogd stack apply',
+    'catalogd stack users list --order-by email',
+    'catalogd stack terms update 12 --set active=false',
+  ],
+  commands: [stackPullCommand, stackPlanCommand, stackApplyCommand, ...stackRecordCommands],
+}
