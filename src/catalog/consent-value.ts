@@ -14,7 +14,11 @@ const shownCharactersMax = 20
 /** A permission; empty cells never get here. */
 export function coerceConsent(value: unknown): boolean | Problem {
   const text = textOf(value)
-  const word = text?.trim().toLowerCase().replaceAll(/[ _-]/g, '')
+  // Only between letters: -1 is no 1.
+  const word = text
+    ?.trim()
+    .toLowerCase()
+    .replaceAll(/(?<=[a-z])[ _-](?=[a-z])/g, '')
   if (word !== undefined && grants.has(word)) return true
   if (word !== undefined && revocations.has(word)) return false
   const remedy = 'expected true or false, yes or no, 1 or 0, or another word that when translates'
