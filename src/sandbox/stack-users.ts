@@ -26,12 +26,12 @@ const orderFields: Readonly<Record<string, string>> = { created: 'created_at' }
 /** Names of any script in the order of English; letters of either case stand together. */
 const collator = new Intl.Collator('en')
 
-/** Users of equal value stay in the order of their ids, in both directions, so that pages never overlap. */
+/** Users of equal value stay in the order of their ids, in both directions: they come in it, and sorting is stable. */
 function orderUsers(users: StackRecord[], query: ListQuery): StackRecord[] {
   const { order_by: order = 'id', order_by_direction: direction = 'asc' } = query
   const field = orderFields[String(order)] ?? String(order)
   const sign = direction === 'desc' ? -1 : 1
-  return users.toSorted((a, b) => sign * compareValues(a[field], b[field]) || a.id - b.id)
+  return users.toSorted((a, b) => sign * compareValues(a[field], b[field]))
 }
 
 function compareValues(a: unknown, b: unknown): number {

@@ -207,18 +207,19 @@ describe('applying a rule', () => {
   })
 
   it.each([
-    [{ type: '$addToSet', field: 'status', value: 1 }, 'action[1]: status is no list'],
+    ['action[2]: status is no list', { type: '$addToSet', field: 'status', value: 1 }],
     [
+      'action[2]: status.inner lies below a value that has no fields',
       { type: '$set', field: 'status.inner', value: 1 },
-      'action[1]: status.inner lies below a value that has no fields',
     ],
-    [{ type: '$set', field: 'tags.900', value: 1 }, 'action[1]: tags.900 names no element of the list'],
-    [{ type: '$unset', field: 'status', value: 1 }, 'action[1].type: found the text "$unset"'],
-    [{ type: '$set', field: 'status' }, 'action[1].value: found nothing'],
-    [{ type: '$set', field: 'status', value: 'x'.repeat(20_000) }, 'action[1].value: the value is too large'],
-  ])('changes nothing at all when %j cannot be done', async (action, message) => {
+    ['action[2]: tags.900 names no element of the list', { type: '$set', field: 'tags.900', value: 1 }],
+    ['action[2].type: found the text "$unset"', { type: '$unset', field: 'status', value: 1 }],
+    ['action[2].value: found nothing', { type: '$set', field: 'status' }],
+    ['action[2].value: the value is too large', { type: '$set', field: 'status', value: 'x'.repeat(20_000) }],
+  ])('changes nothing at all when one action cannot be done: %s', async (message, action) => {
     const before = await stack.inspect('/sandbox/tiles?limit=1000')
-    const id = await create({ trigger: { $or: [{}] }, action: [...rule.action, action] })
+    const first = [...rule.action, { type: '$set', field: 'tags.0', value: 'x' }]
+    const id = await create({ trigger: { $or: [{}] }, action: [...first, action] })
     const { status, errors } = await apply(id)
     expect(status).toBe(400)
     expect(errors[0]?.message).toContain(message)
