@@ -12,6 +12,9 @@ import { applyFaultsTo } from './fault-hooks.ts'
 import { registerFaults } from './fault-routes.ts'
 import { Faults } from './faults.ts'
 import { registerInspection } from './inspection.ts'
+import { IntentAnswers } from './intent-answer.ts'
+import { ProductIndex } from './intent-index.ts'
+import { registerIntent } from './intent-routes.ts'
 import { OverlapWatch } from './overlaps.ts'
 import { ProductStore } from './product-store.ts'
 import { registerProductUpsert } from './product-upsert.ts'
@@ -87,8 +90,12 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
 
 /** What the groups work with: each takes the parts that it knows. */
 function openParts(options: SandboxOptions, clock: Clock, closing: AbortSignal) {
+  const store = new ProductStore()
+  const sleep = (delayMs: number) => clock.sleep(delayMs, closing)
+  const index = new ProductIndex(store, { monotonic: () => clock.monotonic(), sleep })
   return {
-    store: new ProductStore(),
+    store,
+    intent: new IntentAnswers(store, index),
     calls: new CallLog(),
     overlaps: new OverlapWatch(),
     consents: new ConsentStore(),
@@ -104,7 +111,7 @@ function openParts(options: SandboxOptions, clock: Clock, closing: AbortSignal) 
     strict: options.strict ?? false,
     strictAuth: options.strictAuth ?? false,
     now: preciseTime(clock),
-    sleep: (delayMs: number) => clock.sleep(delayMs, closing),
+    sleep,
     logger: options.logger,
   }
 }
@@ -112,6 +119,7 @@ function openParts(options: SandboxOptions, clock: Clock, closing: AbortSignal) 
 function registerGroups(app: FastifyInstance, parts: ReturnType<typeof openParts>): void {
   app.register((scope) => registerProductUpsert(scope, parts))
   app.register((scope) => registerConsent(scope, parts))
+  app.register((scope) => registerIntent(scope, parts))
   app.register(async (scope) => {
     applyFaultsTo(scope, {
       ...parts,

@@ -1,4 +1,5 @@
 import { benchBig } from './big.ts'
+import { benchIntent } from './intent.ts'
 import { benchLatency } from './latency.ts'
 import { benchLoad } from './load.ts'
 
@@ -6,6 +7,7 @@ const benches: Record<string, (args: readonly string[]) => Promise<void>> = {
   load: benchLoad,
   latency: benchLatency,
   big: benchBig,
+  intent: benchIntent,
 }
 
 const [name = '', ...args] = process.argv.slice(2)
