@@ -25,7 +25,7 @@ export async function catalogFrom(dir: string, feedLines: string): Promise<Catal
   const text = `state: ./state
 catalogs:
   main:
-    api: { url: "http://127.0.0.1:1", productsToken: t }
+    api: { url: "http://127.0.0.1:1", productsToken: t, emailToken: e }
     feeds:
 ${indented}
 `
