@@ -17,6 +17,12 @@ export function bytesOf(body: ReceivedBody | undefined): number {
  */
 const discardedLimits = 4
 
+/** Why a body is not read as it is; undefined when it is not compressed. */
+export function compressionProblem(contentEncoding = ''): string | undefined {
+  const isPlain = /^(identity)?$/i.test(contentEncoding.trim())
+  return isPlain ? undefined : 'the body is compressed; send it as it is, without Content-Encoding'
+}
+
 /** Bodies of any content type, or of none, arrive as bytes. Replaces the parsers that fastify brings. */
 export function receiveBytes(scope: FastifyInstance, bytesMax: number): void {
   scope.removeAllContentTypeParsers()

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { parse as parseForm } from 'qs'
 import { findJsonFault, isObject, jsonDepthMax } from '../api/contract/json-value.ts'
+import { compressionProblem } from './request-body.ts'
 import { refused, type StackRefusal } from './stack-answer.ts'
 import type { SentFields } from './stack-call.ts'
 import { readMultipart } from './stack-multipart.ts'
@@ -22,9 +23,8 @@ export interface BodyRules {
 /** The fields that a request carries, as JSON, form, multipart or, with an empty body, in its query. */
 export async function readSentFields(body: SentBody, { strict, names }: BodyRules): Promise<SentFields> {
   const { bytes, contentType, contentEncoding, query } = body
-  if (!/^(identity)?$/i.test(contentEncoding.trim())) {
-    return unreadable('the body is compressed; send it as it is, without Content-Encoding')
-  }
+  const compressed = compressionProblem(contentEncoding)
+  if (compressed !== undefined) return unreadable(compressed)
   if (strict) {
     if (!isJsonType(contentType)) return unreadable('send Content-Type: application/json')
     return fieldsOfJson(bytes)
@@ -59,7 +59,7 @@ function fieldsOfJson(bytes: Buffer): SentFields {
 
 /** The parser repeats the text where it stumbles, which may hold an address or a token. */
 function withoutBody(message: string): string {
-  return message.replace(/"[\s\S]*" is not valid JSON/, 'not valid JSON').replace(/,? ?\.\.\.[\s\S]*$/, '')
+  return message.replace(/, (\.\.\.)?"[\s\S]*$/, '')
 }
 
 function fieldsOfObject(value: unknown): SentFields {

@@ -14,7 +14,11 @@ export interface UpsertBody {
 
 export type ParsedBody = UpsertBody | { kind: 'unreadable'; message: string }
 
-export function parseUpsertBody(bytes: Buffer): ParsedBody {
+const byteOrderMark = Buffer.from('\ufeff')
+
+export function parseUpsertBody(sent: Buffer): ParsedBody {
+  const hasMark = sent.subarray(0, byteOrderMark.length).equals(byteOrderMark)
+  const bytes = hasMark ? sent.subarray(byteOrderMark.length) : sent
   if (bytes.length === 0)
     return unreadable('the body is empty; send a JSON array of products, or [] to try a token')
   if (!isUtf8(bytes)) return unreadable('the body is not valid UTF-8; encode the JSON as UTF-8')

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { basicProblem, type SandboxTokens } from './credentials.ts'
+import { compressionProblem } from './request-body.ts'
 
 interface HeadRules {
   tokens: SandboxTokens
@@ -15,7 +16,7 @@ interface HeadRefusal {
 
 /** What is refused before the body is read. */
 export function refuseHead(request: FastifyRequest, { tokens, strict }: HeadRules): HeadRefusal | undefined {
-  const { authorization, 'content-type': contentType = '' } = request.headers
+  const { authorization, 'content-type': contentType = '', 'content-encoding': encoding } = request.headers
   const problem = basicProblem(authorization, 'products', tokens)
   if (problem !== undefined) {
     return {
@@ -24,6 +25,10 @@ export function refuseHead(request: FastifyRequest, { tokens, strict }: HeadRule
       type: 'unauthorized',
       message: problem,
     }
+  }
+  const compressed = compressionProblem(encoding)
+  if (compressed !== undefined) {
+    return { status: 415, headers: {}, type: 'unsupported_media_type', message: compressed }
   }
   if (strict && !/^application\/json\s*(;|$)/i.test(contentType)) {
     return {

@@ -1,3 +1,4 @@
+import { request as ask, type Dispatcher } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { endpoints } from '../../src/api/contract/endpoints.ts'
 import { isObject } from '../../src/api/contract/json-value.ts'
@@ -20,22 +21,22 @@ async function send(sandbox: Sandbox, request: FactRequest): Promise<Answer> {
   const { method, path, query, body } = toWireRequest(request, await existingId(sandbox, request))
   const { group } = endpoints[request.endpoint]
   const credentials = credentialsFor(group, sandbox, request.credentials)
-  const response = await fetch(`${sandbox.url}${path}${formatQuery(credentials.query, query)}`, {
-    method,
+  const response = await ask(`${sandbox.url}${path}${formatQuery(credentials.query, query)}`, {
+    method: method as Dispatcher.HttpMethod,
     headers: {
       ...credentials.headers,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
-  return { status: response.status, text: await response.text() }
+  return { status: response.statusCode, text: await response.body.text() }
 }
 
 async function existingId(sandbox: Sandbox, { existing }: FactRequest): Promise<number | undefined> {
   if (existing === undefined) return undefined
   if (existing === 'seeded user') {
-    const response = await fetch(`${sandbox.url}/sandbox/users`)
-    const { users } = (await response.json()) as { users: { id: number }[] }
+    const { body } = await ask(`${sandbox.url}/sandbox/users`)
+    const { users } = (await body.json()) as { users: { id: number }[] }
     // Some facts delete: the first one stays to the last.
     return users.at(-1)?.id
   }
