@@ -23,6 +23,7 @@ export interface StackOptions extends StackParts, StackAccess {
 }
 
 const bodyBytesMax = 1_000_000
+const pathShownMax = 200
 
 const operations = { ...ruleOperations, ...viewOperations, ...userOperations, ...termOperations } as const
 
@@ -160,7 +161,7 @@ function registerUnknown(scope: FastifyInstance): void {
 }
 
 function refuseUnknown({ method, url }: FastifyRequest, taken: readonly string[]): StackRefusal {
-  const path = url.split('?', 1)[0] ?? ''
+  const path = (url.split('?', 1)[0] ?? '').slice(0, pathShownMax)
   const isUserCreation = method === 'POST' && path.replace(/\/+$/, '') === '/api/users'
   const remedy = isUserCreation
     ? '; users are never created through the API but invited in the admin portal'
