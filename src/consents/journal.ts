@@ -77,7 +77,7 @@ export class ConsentJournal implements AsyncDisposable {
     if (this.#closing.signal.aborted) return Promise.reject(closed())
     return new Promise((resolve, reject) => {
       this.#waiting.push({ line: `${JSON.stringify(entry)}\n`, resolve, reject })
-      this.#flushing ??= this.#flush().finally(() => (this.#flushing = undefined))
+      this.#flushing ??= this.#flush()
     })
   }
 
@@ -96,21 +96,29 @@ export class ConsentJournal implements AsyncDisposable {
   async #flush(): Promise<void> {
     // Those who come in the same turn share the sync.
     await Promise.resolve()
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting
-      this.#waiting = []
-      try {
-        await this.#write(Buffer.from(batch.map(({ line }) => line).join('')))
-      } catch {
-        for (const { reject } of [...batch, ...this.#waiting]) reject(closed())
+    try {
+      while (this.#waiting.length > 0) {
+        const batch = this.#waiting
         this.#waiting = []
-        return
+        await this.#commit(batch)
       }
-      let offset = this.#bytes - batch.reduce((sum, { line }) => sum + Buffer.byteLength(line), 0)
-      for (const { line, resolve } of batch) {
-        offset += Buffer.byteLength(line)
-        resolve(offset)
-      }
+    } finally {
+      // In the same turn as the last look at the queue: who comes later begins anew.
+      this.#flushing = undefined
+    }
+  }
+
+  async #commit(batch: readonly Waiting[]): Promise<void> {
+    let offset = this.#bytes
+    try {
+      await this.#write(Buffer.from(batch.map(({ line }) => line).join('')))
+    } catch {
+      for (const { reject } of batch) reject(closed())
+      return
+    }
+    for (const { line, resolve } of batch) {
+      offset += Buffer.byteLength(line)
+      resolve(offset)
     }
   }
 
