@@ -16,6 +16,13 @@ export function wholeNumberOption({ min, max }: { min: number; max: number }): (
   }
 }
 
+export function oneOfOption(values: readonly string[]): (text: string) => string {
+  return (text) => {
+    if (values.includes(text)) return text
+    throw usageError(`one of ${values.join(', ')}`)
+  }
+}
+
 /** The number of an import, given as an argument: commander does not name the argument of a wrong one. */
 export function importNumber(text: string): AcceptSequence {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text) as AcceptSequence

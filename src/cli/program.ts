@@ -14,6 +14,7 @@ import { importsCommand } from './imports.ts'
 import { initCommand } from './init.ts'
 import { loadCommand } from './load.ts'
 import { sandboxCommand } from './sandbox.ts'
+import { stackCommand } from './stack.ts'
 import { startCommand } from './start.ts'
 import { statusCommand } from './status.ts'
 
@@ -56,6 +57,7 @@ const allCommands: readonly CommandDefinition[] = [
   pauseCommand,
   resumeCommand,
   resyncCommand,
+  stackCommand,
   sandboxCommand,
 ]
 

@@ -12,9 +12,13 @@ export interface Question {
 /** Asks the person at the terminal. Throws a ConfigError (exit code 2) where nobody can be asked. */
 export async function confirm(context: CommandContext, { text, wants }: Question): Promise<boolean> {
   if (!context.canAsk) {
-    throw new ConfigError('not-confirmed', 'nobody can be asked here: there is no terminal, or --json is given', {
-      hint: 'Give --yes to do it without being asked',
-    })
+    throw new ConfigError(
+      'not-confirmed',
+      'nobody can be asked here: there is no terminal, or --json is given',
+      {
+        hint: 'Give --yes to do it without being asked',
+      },
+    )
   }
   context.note(`${text} ${wants === 'y' ? '[y/N]' : 'Type yes to do it:'}`)
   const answer = (await readLine(context)).trim().toLowerCase()

@@ -25,7 +25,7 @@ export function formatPlan({ plan, prune }: { plan: StackPlan; prune: boolean })
   return [...lines, summarize(plan)].join('\n')
 }
 
-export function summarize({ steps, unchanged }: StackPlan): string {
+function summarize({ steps, unchanged }: StackPlan): string {
   if (steps.length === 0) return `Nothing to do: ${countOf(unchanged, 'item')} as in the files.`
   const parts = [
     ...(['create', 'update', 'replace', 'delete'] as const).flatMap((action) => {

@@ -31,10 +31,14 @@ const table: Record<string, Row> = {
     types: ['api/contract'],
   },
   delivery: { values: ['outbox', 'consents', 'api'], types: ['catalog', 'redis'] },
+  stack: { values: ['api'] },
   sandbox: { values: ['api/contract'] },
   console: { values: [], types: [...stages, 'redis'] },
-  operations: { values: [...stages, 'redis', 'api', 'config', 'service.ts'] },
-  cli: { values: ['config', 'operations', 'service.ts', 'sandbox', 'api'], types: [...stages, 'redis'] },
+  operations: { values: [...stages, 'stack', 'redis', 'api', 'config', 'service.ts'] },
+  cli: {
+    values: ['config', 'operations', 'service.ts', 'sandbox', 'api', 'stack'],
+    types: [...stages, 'redis'],
+  },
   quickstart: { values: ['config', 'operations', 'service.ts', 'sandbox'], types: stages },
 }
 

@@ -1,0 +1,172 @@
+import type { StackRecord } from '../stack/existing-items.ts'
+import type { Fields, StackKind } from '../stack/model.ts'
+import type { CommandDefinition } from './command.ts'
+import type { CommandContext } from './context.ts'
+import { cell, harmlessLines } from './stack-cells.ts'
+import { confirm } from './stack-confirm.ts'
+import { type InputOptions, inputOptions, readInput } from './stack-input.ts'
+import { listCommand } from './stack-list.ts'
+import { withStack } from './stack-session.ts'
+
+interface Group {
+  kind: StackKind
+  word: string
+  /** For `--help`. */
+  example: string
+}
+
+const groups: readonly Group[] = [
+  {
+    kind: 'rules',
+    word: 'rule',
+    example: `--set name=Pans --set type=tile --set enabled=1 --set 'trigger={"$or":[{"tags":{"$eq":"pan"}}]}' --set 'action=[]'`,
+  },
+  { kind: 'views', word: 'moderation view', example: '--set view_name=Queue --set columns_tags_col=true' },
+  {
+    kind: 'terms',
+    word: 'term',
+    example: '--set name=pans --set type=hashtag --set network=instagram --set term=pans',
+  },
+  { kind: 'users', word: 'user', example: '' },
+]
+
+const applyCommand: CommandDefinition = {
+  usage: 'apply <id>',
+  summary: 'apply a rule to the tiles or assets that exist already',
+  examples: ['catalogd stack rules apply 12'],
+  async run(context, { args: [id = ''] }) {
+    const { signal } = context
+    const result = await withStack(context, (client) => client.rules.apply(id, { signal }))
+    const { stringify } = await import('yaml')
+    context.print(result ?? null, () => {
+      const said = typeof result === 'object' && result !== null ? `\n${stringify(result)}` : ''
+      return harmlessLines(`Applied rule ${id}.${said}`)
+    })
+    return undefined
+  },
+}
+
+/** `stack rules`, `stack views`, `stack terms`, `stack users`: one record or all of a kind. */
+export const stackRecordCommands: readonly CommandDefinition[] = groups.map((group) => {
+  const { kind, word } = group
+  const created = kind === 'users' ? [] : [createCommand(group)]
+  const applied = kind === 'rules' ? [applyCommand] : []
+  const verbs = [
+    'list',
+    'get',
+    ...(created.length > 0 ? ['create'] : []),
+    'update',
+    'delete',
+    ...(applied.length > 0 ? ['apply'] : []),
+  ]
+  return {
+    usage: kind,
+    summary: `${word}s of the Stack: ${verbs.join(', ')}`,
+    ...(kind === 'users' ? { details: 'Users are invited, not created here.' } : {}),
+    examples: [`catalogd stack ${kind} list`, `catalogd stack ${kind} get 12`],
+    commands: [
+      listCommand(kind, word),
+      getCommand(group),
+      ...created,
+      updateCommand(group),
+      deleteCommand(group),
+      ...applied,
+    ],
+  }
+})
+
+function getCommand({ kind, word }: Group): CommandDefinition {
+  return {
+    usage: 'get <id>',
+    summary: `show one ${word} with all its fields`,
+    examples: [`catalogd stack ${kind} get 12`, `catalogd stack ${kind} get 12 --json`],
+    async run(context, { args: [id = ''] }) {
+      const { getRecord } = await import('../operations/stack-records.ts')
+      const record = await withStack(context, (client) => getRecord(client, { kind, id, ...context }))
+      await printRecord(context, record)
+      return undefined
+    },
+  }
+}
+
+function createCommand({ kind, word, example }: Group): CommandDefinition<InputOptions> {
+  return {
+    usage: 'create',
+    summary: `create a ${word} and show it`,
+    examples: [
+      `catalogd stack ${kind} create ${example}`,
+      `catalogd stack ${kind} create --file ${kind.slice(0, -1)}.yaml`,
+    ],
+    options: inputOptions,
+    async run(context, { options }) {
+      const fields = await readInput(context, options, { kind, action: 'create' })
+      const { createRecord } = await import('../operations/stack-records.ts')
+      const record = await withStack(context, (client) =>
+        createRecord(client, { kind, fields, signal: context.signal }),
+      )
+      await printRecord(context, record)
+      return undefined
+    },
+  }
+}
+
+function updateCommand({ kind, word }: Group): CommandDefinition<InputOptions> {
+  const field =
+    kind === 'users' ? 'display_timezone=Europe/Berlin' : kind === 'views' ? 'sort_by=newest' : 'name=Pans'
+  return {
+    usage: 'update <id>',
+    summary: `change fields of a ${word} and show it; the others stay as they are`,
+    examples: [
+      `catalogd stack ${kind} update 12 --set ${field}`,
+      `catalogd stack ${kind} update 12 --file -`,
+    ],
+    options: inputOptions,
+    async run(context, { args: [id = ''], options }) {
+      const fields = await readInput(context, options, { kind, action: 'update' })
+      const { updateRecord } = await import('../operations/stack-records.ts')
+      const record = await withStack(context, (client) =>
+        updateRecord(client, { kind, id, fields, signal: context.signal }),
+      )
+      await printRecord(context, record)
+      return undefined
+    },
+  }
+}
+
+interface DeleteOptions {
+  yes: boolean
+}
+
+function deleteCommand({ kind, word }: Group): CommandDefinition<DeleteOptions> {
+  return {
+    usage: 'delete <id>',
+    summary: `delete a ${word}`,
+    examples: [`catalogd stack ${kind} delete 12`, `catalogd stack ${kind} delete 12 --yes`],
+    options: [{ flags: '--yes', description: 'do not ask', default: false }],
+    async run(context, { args: [id = ''], options: { yes } }) {
+      const { deleteRecord, getRecord, nameOfRecord } = await import('../operations/stack-records.ts')
+      const { signal } = context
+      return await withStack(context, async (client) => {
+        if (!yes) {
+          const record = await getRecord(client, { kind, id, signal })
+          const text = `Delete ${word} ${cell(record.id)}, ${cell(nameOfRecord(kind, record), 80)}?`
+          if (!(await confirm(context, { text, wants: 'y' }))) {
+            context.note('Nothing was changed.')
+            return undefined
+          }
+        }
+        await deleteRecord(client, { kind, id, signal })
+        context.print({ deleted: id }, () => `Deleted ${word} ${cell(id)}.`)
+        return undefined
+      })
+    },
+  }
+}
+
+/** As YAML for people: nested values stay readable. */
+async function printRecord(context: CommandContext, record: StackRecord | Fields): Promise<void> {
+  const { stringify } = await import('yaml')
+  context.print(record, () =>
+    harmlessLines(stringify(record, { lineWidth: 0, aliasDuplicateObjects: false })),
+  )
+}

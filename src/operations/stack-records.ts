@@ -1,0 +1,83 @@
+import type { ModerationViewWrite } from '../api/contract/moderation-view.ts'
+import type { RuleCreate } from '../api/contract/rule.ts'
+import type { TermCreate } from '../api/contract/term.ts'
+import type { StackClient } from '../api/stack-client.ts'
+import type { UserPageQuery } from '../api/stack-users.ts'
+import { ConfigError } from '../lib/errors.ts'
+import type { StackRecord } from '../stack/existing-items.ts'
+import { kindRules } from '../stack/kinds.ts'
+import type { Fields, StackKind } from '../stack/model.ts'
+
+/** Which records: with a page or a limit one page, otherwise all. Only users have an order. */
+export type ListQuery = UserPageQuery
+
+interface OfKind {
+  kind: StackKind
+  signal: AbortSignal
+}
+
+interface OfRecord extends OfKind {
+  id: string
+}
+
+export async function listRecords(
+  client: StackClient,
+  { kind, query, signal }: OfKind & { query: ListQuery },
+): Promise<StackRecord[]> {
+  const options = { signal }
+  if (kind === 'rules' || kind === 'views') return await client[kind].list(options)
+  const { page, limit, ...order } = query
+  const isOnePage = page !== undefined || limit !== undefined
+  if (kind === 'users') {
+    if (isOnePage) return [...(await client.users.list(query, options)).records]
+    return await collect(client.users.all(order, options))
+  }
+  if (isOnePage) return [...(await client.terms.list({ page, limit }, options)).records]
+  return await collect(client.terms.all({}, options))
+}
+
+async function collect(records: AsyncIterable<StackRecord>): Promise<StackRecord[]> {
+  const collected: StackRecord[] = []
+  for await (const record of records) collected.push(record)
+  return collected
+}
+
+export async function getRecord(client: StackClient, { kind, id, signal }: OfRecord): Promise<StackRecord> {
+  return await client[kind].get(checkId(kind, id), { signal })
+}
+
+export async function createRecord(
+  client: StackClient,
+  { kind, fields, signal }: OfKind & { fields: Fields },
+): Promise<StackRecord> {
+  const options = { signal }
+  if (kind === 'rules') return await client.rules.create(fields as RuleCreate, options)
+  if (kind === 'views') return await client.views.create(fields as ModerationViewWrite, options)
+  if (kind === 'terms') return await client.terms.create(fields as TermCreate, options)
+  throw new Error('users are never created')
+}
+
+export async function updateRecord(
+  client: StackClient,
+  { kind, id, fields, signal }: OfRecord & { fields: Fields },
+): Promise<StackRecord> {
+  return await client[kind].update(checkId(kind, id), fields, { signal })
+}
+
+export async function deleteRecord(client: StackClient, { kind, id, signal }: OfRecord): Promise<void> {
+  await client[kind].delete(checkId(kind, id), { signal })
+}
+
+/** What a person knows a record by. */
+export function nameOfRecord(kind: StackKind, record: StackRecord): string {
+  const name = record[kindRules[kind].nameField]
+  return typeof name === 'string' && name !== '' ? JSON.stringify(name) : 'without a name'
+}
+
+/** The contract does not say what ids of rules look like; all others are numbers. */
+function checkId(kind: StackKind, id: string): string {
+  if (kind === 'rules' || /^\d{1,15}$/.test(id)) return id
+  throw new ConfigError('usage', `"${id}" is no id of a ${kindRules[kind].word}: ids are whole numbers`, {
+    hint: `See catalogd stack ${kind} list`,
+  })
+}

@@ -1,0 +1,49 @@
+import { ApiResponseError } from '../api/api-error.ts'
+import type { ModerationViewWrite } from '../api/contract/moderation-view.ts'
+import type { RuleCreate } from '../api/contract/rule.ts'
+import type { TermCreate } from '../api/contract/term.ts'
+import type { StackClient } from '../api/stack-client.ts'
+import type { StackRecord } from './existing-items.ts'
+import type { Fields, StackKind } from './model.ts'
+import type { StackService } from './service.ts'
+
+/** The service as the client of the API reaches it. The client checks all fields by the contract. */
+export function serviceOf(client: StackClient, signal: AbortSignal): StackService {
+  const options = { signal }
+  return {
+    list: (kind) => listAll(client, kind, signal),
+    create: async (kind, fields) => {
+      try {
+        await createOne(client, { kind, fields, signal })
+      } catch (error) {
+        // It was taken; only its id was not told, which is not needed here.
+        if (!(error instanceof ApiResponseError && error.code === 'no-record')) throw error
+      }
+    },
+    update: async (kind, id, fields) => {
+      await client[kind].update(id, fields, options)
+    },
+    remove: (kind, id) => client[kind].delete(id, options),
+  }
+}
+
+async function* listAll(
+  client: StackClient,
+  kind: StackKind,
+  signal: AbortSignal,
+): AsyncGenerator<StackRecord> {
+  const options = { signal }
+  if (kind === 'users' || kind === 'terms') yield* client[kind].all({}, options)
+  else yield* await client[kind].list(options)
+}
+
+async function createOne(
+  client: StackClient,
+  { kind, fields, signal }: { kind: StackKind; fields: Fields; signal: AbortSignal },
+): Promise<void> {
+  const options = { signal }
+  if (kind === 'rules') await client.rules.create(fields as RuleCreate, options)
+  else if (kind === 'views') await client.views.create(fields as ModerationViewWrite, options)
+  else if (kind === 'terms') await client.terms.create(fields as TermCreate, options)
+  else throw new Error('users are never created')
+}
