@@ -10,6 +10,7 @@ import { type TempDir, tempDir } from '../support/temp-dir.ts'
 
 const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 export const productsToken = 'acceptance-token'
+const emailToken = 'acceptance-email-token'
 
 export interface Ran {
   code: number | null
@@ -28,6 +29,7 @@ export interface StatusView {
   daemon: { pid: number } | null
   catalogs: {
     health: string
+    consents: { pending: number; dead: number; inFlight: number; paused: { reason: string }[] } | null
     overview: {
       products: number
       incomplete: number
@@ -56,15 +58,16 @@ export class Workplace implements AsyncDisposable {
     this.sandbox = sandbox
   }
 
-  /** `catalog`: the YAML of the catalog below `api`, not indented. */
-  static async open(catalog: string): Promise<Workplace> {
+  /** `catalog`: the YAML of the catalog below `api`, not indented. Without a token for consents it has none. */
+  static async open(catalog: string, { hasConsents = false } = {}): Promise<Workplace> {
     const dir = await tempDir('acceptance')
-    const sandbox = await openSandbox({ port: 0, productsToken })
+    const sandbox = await openSandbox({ port: 0, productsToken, emailToken })
+    const email = hasConsents ? `, emailToken: ${emailToken}` : ''
     const indented = catalog.trim().replace(/^/gm, '    ')
     const config = `state: ./state
 catalogs:
   main:
-    api: { url: "\${CATALOG_API_URL}", productsToken: "\${API_PRODUCTS_TOKEN}" }
+    api: { url: "\${CATALOG_API_URL}", productsToken: "\${API_PRODUCTS_TOKEN}"${email} }
 ${indented}
 `
     await writeFile(dir.join('catalogd.yaml'), config)
@@ -146,10 +149,10 @@ ${indented}
   async untilQuiet(): Promise<void> {
     await waitFor(
       async () => {
-        const { overview, feeds } = await this.status()
-        const { pending, dead, inFlight, echoes } = overview
-        const waits = feeds.some(({ waitingFiles }) => waitingFiles > 0)
-        return !waits && pending === dead && inFlight === 0 && echoes.waiting === 0
+        const { overview, consents, feeds } = await this.status()
+        const waits = feeds.some(({ waitingFiles }) => waitingFiles > 0) || overview.echoes.waiting > 0
+        const outboxes = consents ? [overview, consents] : [overview]
+        return !waits && outboxes.every(({ pending, dead, inFlight }) => pending === dead && inFlight === 0)
       },
       { withinMs: 40_000, what: 'an empty outbox' },
     )
