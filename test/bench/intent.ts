@@ -99,7 +99,10 @@ interface Started {
 }
 
 async function firstLine(child: ChildProcess): Promise<Started> {
-  const [chunk] = await once(child.stdout as NodeJS.ReadableStream, 'data')
+  const ended = once(child, 'exit').then(() => {
+    throw new Error('the sandbox ended before it listened')
+  })
+  const [chunk] = await Promise.race([once(child.stdout as NodeJS.ReadableStream, 'data'), ended])
   return JSON.parse(String(chunk))
 }
 
