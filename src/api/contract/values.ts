@@ -49,12 +49,17 @@ export function isIntegerText(text: string): boolean {
   return integerForm.test(text)
 }
 
+// Unquoted mailboxes only: what would separate or enclose addresses in a list is never part of one.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing them is the point
-const emailForm = /^[^@\s\u0000-\u001f\u007f]+@[^@\s\u0000-\u001f\u007f.]+(\.[^@\s\u0000-\u001f\u007f.]+)*$/
+const mailbox = /^[^@\s\u0000-\u001f\u007f<>()[\]\\,;:"]+$/
+const hostName =
+  /^(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?)(?:\.[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?)*$/u
 
-/** Something, one `@`, and a host name without empty labels. Mailboxes with letters of any script pass; blanks do not. */
+/** A mailbox, one `@`, a host name. Letters of any script pass; blanks, quotes and what encloses an address do not. */
 export function isEmailAddress(text: string): boolean {
-  return text.length <= 254 && emailForm.test(text)
+  if (text.length > 254 || !text.isWellFormed()) return false
+  const at = text.indexOf('@')
+  return mailbox.test(text.slice(0, Math.max(at, 0))) && hostName.test(text.slice(at + 1))
 }
 
 /** A name of the tz database as this Node knows it; offsets such as `+01:00` are no names. */
