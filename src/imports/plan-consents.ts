@@ -56,7 +56,7 @@ function addConsent(plan: ConsentPlan, { step, before, acknowledged }: Known): v
   // A Redis that was rolled back may hold a document older than what was acknowledged: it says nothing.
   const isCurrent = applied !== undefined && (acknowledged === undefined || !isLater(acknowledged, applied))
   const known = isCurrent && before?.document ? decodeConsent(before.document).consent : undefined
-  const isOffered = known !== statement.consent && position !== acknowledged
+  const isChange = known !== statement.consent && position !== acknowledged
   const lane = statement.consent ? 'new' : 'urgent'
   plan.writes.push({
     productId: id,
@@ -64,9 +64,10 @@ function addConsent(plan: ConsentPlan, { step, before, acknowledged }: Known): v
     partial: undefined,
     meta: position,
     incomplete: undefined,
-    offer: isOffered ? { digest: digestConsent(statement.consent), lane } : undefined,
+    // Also one that says the same: it revives a grant that was not confirmed. The outbox drops what is acknowledged.
+    offer: position === acknowledged ? undefined : { digest: digestConsent(statement.consent), lane },
   })
-  if (!isOffered) {
+  if (!isChange) {
     plan.unchanged += 1
     return
   }

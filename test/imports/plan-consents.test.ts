@@ -39,9 +39,9 @@ describe('a record of consent', () => {
     expect(plan(false, 5).write?.offer?.lane).toBe('urgent')
   })
 
-  it('that says what is known moves the position on and is not offered', () => {
+  it('that says what is known moves the position on, and is left to the outbox to be dropped', () => {
     const { write, unchanged, tally } = plan(true, 6, { stored: [true, 5] })
-    expect(write).toMatchObject({ meta: at(6), offer: undefined })
+    expect(write).toMatchObject({ meta: at(6), offer: { lane: 'new' } })
     expect([unchanged, tally.added + tally.changed]).toEqual([1, 0])
   })
 

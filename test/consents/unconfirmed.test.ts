@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { positionOf } from '../../src/consents/position.ts'
+import { mayBeSent } from '../../src/consents/unconfirmed.ts'
+import type { AcceptSequence } from '../../src/lib/brand.ts'
+import { waitFor } from '../support/events.ts'
+import { leakCheck } from '../support/leak-check.ts'
+import { openSite, type Site } from './site.ts'
+
+const leaks = leakCheck()
+beforeEach(leaks.remember)
+afterEach(leaks.check)
+
+const settings = 'timeout: 150ms, horizon: 10m, callsPerSecond: 1000'
+const horizonMs = 600_000
+const grant = ['a@example.org', true] as const
+
+const timesCalled = (site: Site, times: number) =>
+  waitFor(() => site.endpoint.callsOf('a@example.org').length >= times)
+
+describe('whether a consent may be sent', () => {
+  const position = positionOf(3 as AcceptSequence, 1)
+  const due = { consent: true, position, unconfirmed: { position, at: 1_000 }, horizonMs: 500, now: 1_499 }
+
+  test('a grant within the horizon of its first call only', () => {
+    expect(mayBeSent(due)).toBe(true)
+    expect(mayBeSent({ ...due, now: 1_500 })).toBe(false)
+  })
+
+  test('a revocation, a grant that was never tried, and a later record always', () => {
+    expect(mayBeSent({ ...due, now: 9_999, consent: false })).toBe(true)
+    expect(mayBeSent({ ...due, now: 9_999, unconfirmed: undefined })).toBe(true)
+    expect(mayBeSent({ ...due, now: 9_999, position: positionOf(3 as AcceptSequence, 2) })).toBe(true)
+  })
+})
+
+test('a grant that is not confirmed is repeated until the horizon, then waits; retry sends it, a later grant revives it', async () => {
+  const answers = { hang: true }
+  await using site = await openSite({ settings, script: () => (answers.hang ? 'hang' : { status: 200 }) })
+  await site.start()
+  await site.drop([grant])
+  await timesCalled(site, 3)
+  expect(await site.letterOf('a@example.org')).toBeUndefined()
+  site.passTime(horizonMs)
+  await waitFor(async () => (await site.letterOf('a@example.org')) !== undefined, { withinMs: 40_000 })
+  const letter = await site.letterOf('a@example.org')
+  expect(letter?.reason).toMatch(/^not confirmed: the grant was first sent at /)
+  const parked = site.endpoint.calls.length
+  await site.stop()
+  await site.redis.flushall()
+  await site.start()
+  await waitFor(async () => (await site.letterOf('a@example.org')) !== undefined)
+  // What Redis forgot stands in the journal: nothing is sent once more.
+  expect(site.endpoint.calls.length).toBe(parked)
+  answers.hang = false
+  await site.drop([grant])
+  await site.settled()
+  expect(site.endpoint.calls.length).toBe(parked + 1)
+  expect(await site.letterOf('a@example.org')).toBeUndefined()
+})
+
+test('a revocation that is not confirmed is repeated without end', async () => {
+  const answers = { hang: true }
+  await using site = await openSite({ settings, script: () => (answers.hang ? 'reset' : { status: 200 }) })
+  await site.start()
+  await site.drop([['a@example.org', false]])
+  await timesCalled(site, 2)
+  site.passTime(10 * horizonMs)
+  await timesCalled(site, 4)
+  answers.hang = false
+  await site.settled()
+  expect(site.endpoint.held.get('a@example.org')).toBe(false)
+})
+
+test('a state that is taken back after an unconfirmed call is sent, also when Redis forgot that call', async () => {
+  const answers = { hang: false }
+  await using site = await openSite({ settings, script: () => (answers.hang ? 'hang' : { status: 200 }) })
+  await site.start()
+  await site.drop([['a@example.org', false]])
+  await site.settled()
+  answers.hang = true
+  await site.drop([grant])
+  await timesCalled(site, 2)
+  await waitFor(async () => (await site.journal()).includes('unconfirmed'))
+  await site.stop()
+  await site.redis.flushall()
+  answers.hang = false
+  await site.drop([['a@example.org', false]])
+  await site.start()
+  await site.settled()
+  const states = site.endpoint.callsOf('a@example.org')
+  expect(states[0]).toBe(false)
+  expect(states.at(-1)).toBe(false)
+  expect(states.length).toBeGreaterThanOrEqual(3)
+})
