@@ -17,13 +17,14 @@ interface SandboxOptions {
   latency: number
   strict: boolean
   strictAuth: boolean
+  data?: string
 }
 
 export const sandboxCommand: CommandDefinition<SandboxOptions> = {
   usage: 'sandbox',
   summary: 'run a local server of the API, to try everything without an account',
   details:
-    'Takes product upserts as the service does and shows what arrived: /sandbox/summary, /sandbox/products/<id>, /sandbox/consents and /sandbox/calls. Faults are set at /sandbox/faults. Forgets everything when it ends.',
+    'Takes product upserts as the service does and shows what arrived: /sandbox/summary, /sandbox/products/<id>, /sandbox/consents and /sandbox/calls. Faults are set at /sandbox/faults. Without --data everything is forgotten when it ends.',
   examples: ['catalogd sandbox', 'catalogd sandbox --port 8490 --latency 50 --strict'],
   logLevel: 'info',
   options: [
@@ -46,12 +47,19 @@ export const sandboxCommand: CommandDefinition<SandboxOptions> = {
     },
     { flags: '--latency <ms>', description: 'how long every answer takes', default: 0, parse: delayOption },
     { flags: '--strict', description: 'refuse what the contract does not have', default: false },
+    { flags: '--data <file>', description: 'keep products, consents and the Stack in it' },
     { flags: '--strict-auth', description: 'want access_token and stack on all resources', default: false },
   ],
-  async run(context, { options: { latency, ...options } }) {
+  async run(context, { options: { latency, data, ...options } }) {
     const { openSandbox } = await import('../sandbox/sandbox.ts')
     const { log: logger, clock } = context
-    await using sandbox = await openSandbox({ ...options, latencyMs: latency, logger, clock })
+    await using sandbox = await openSandbox({
+      ...options,
+      ...(data !== undefined && { dataFile: data }),
+      latencyMs: latency,
+      logger,
+      clock,
+    })
     const { url, tokens, stackName } = sandbox
     context.printLine(
       {

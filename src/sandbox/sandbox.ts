@@ -8,6 +8,8 @@ import { registerConsent } from './consent-routes.ts'
 import { ConsentStore } from './consent-store.ts'
 import { refuseOtherOrigins } from './control-origin.ts'
 import { defaultStackName, defaultTokens, type SandboxTokens } from './credentials.ts'
+import { readDataFile } from './data-file.ts'
+import { openDataKeeper } from './data-keeper.ts'
 import { applyFaultsTo } from './fault-hooks.ts'
 import { registerFaults } from './fault-routes.ts'
 import { Faults } from './faults.ts'
@@ -45,6 +47,8 @@ export interface SandboxOptions {
   strictAuth?: boolean
   /** Bodies of upserts above it are answered 413. */
   callBytesMax?: number
+  /** Keeps products, consents and the Stack in this file; default: they are forgotten. */
+  dataFile?: string
   logger?: Log
   clock?: Clock
 }
@@ -64,7 +68,11 @@ const rateDefault: RequestRate = { requests: 450, perMs: 900_000 }
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { host = '127.0.0.1', port, logger, clock = systemClock } = options
   const closing = new AbortController()
-  const parts = openParts(options, clock, closing.signal)
+  const parts = await openParts(options, clock, closing.signal)
+  const keeper = await keepData(parts, options, clock).catch((error: unknown) => {
+    closing.abort()
+    throw error
+  })
   const app = newServer(logger, closing.signal)
   registerGroups(app, parts)
   try {
@@ -76,10 +84,13 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       [Symbol.asyncDispose]: async () => {
         closing.abort()
         await app.close()
+        await keeper?.[Symbol.asyncDispose]()
       },
     }
   } catch (cause) {
+    closing.abort()
     await app.close()
+    await keeper?.[Symbol.asyncDispose]()
     const isTaken = systemErrorCode(cause) === 'EADDRINUSE'
     throw new ConfigError('sandbox-listen', `the sandbox cannot listen on ${host}:${port}`, {
       hint: isTaken ? 'Another process uses the port; choose one with --port' : 'Check the host and the port',
@@ -89,8 +100,11 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
 }
 
 /** What the groups work with: each takes the parts that it knows. */
-function openParts(options: SandboxOptions, clock: Clock, closing: AbortSignal) {
+async function openParts(options: SandboxOptions, clock: Clock, closing: AbortSignal) {
   const store = new ProductStore()
+  const consents = new ConsentStore()
+  const { dataFile } = options
+  const kept = dataFile === undefined ? undefined : await readDataFile(dataFile, { store, consents })
   const sleep = (delayMs: number) => clock.sleep(delayMs, closing)
   const index = new ProductIndex(store, { monotonic: () => clock.monotonic(), sleep })
   return {
@@ -98,10 +112,11 @@ function openParts(options: SandboxOptions, clock: Clock, closing: AbortSignal) 
     intent: new IntentAnswers(store, index),
     calls: new CallLog(),
     overlaps: new OverlapWatch(),
-    consents: new ConsentStore(),
+    consents,
     consentCalls: new ConsentLog(),
     consentOverlaps: new OverlapWatch(),
-    stack: new StackStore(),
+    stack: new StackStore(kept),
+    wasKept: kept !== undefined,
     faults: new Faults(),
     tokens: tokensOf(options),
     stackName: options.stackName ?? defaultStackName,
@@ -116,7 +131,18 @@ function openParts(options: SandboxOptions, clock: Clock, closing: AbortSignal) 
   }
 }
 
-function registerGroups(app: FastifyInstance, parts: ReturnType<typeof openParts>): void {
+type Parts = Awaited<ReturnType<typeof openParts>>
+
+async function keepData(
+  parts: Parts,
+  { dataFile, logger }: SandboxOptions,
+  clock: Clock,
+): Promise<AsyncDisposable | undefined> {
+  if (dataFile === undefined) return undefined
+  return openDataKeeper(parts, { path: dataFile, clock, logger, isWritten: parts.wasKept })
+}
+
+function registerGroups(app: FastifyInstance, parts: Parts): void {
   app.register((scope) => registerProductUpsert(scope, parts))
   app.register((scope) => registerConsent(scope, parts))
   app.register((scope) => registerIntent(scope, parts))
