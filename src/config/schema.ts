@@ -171,7 +171,7 @@ const laterSections = {
 }
 
 /** Of the section `stack`. */
-export const stackSchema = mapping({
+const stackSchema = mapping({
   url: optionalText('a base address').optional().describe('https, or http on this machine'),
   accessToken: optionalText('an access token').optional(),
   accessTokenFile: text('a file that holds the token')
@@ -181,7 +181,7 @@ export const stackSchema = mapping({
 })
 
 /** Of the section `intent`. */
-export const intentSchema = mapping({
+const intentSchema = mapping({
   url: optionalText('a base address').optional().describe('https, or http on this machine'),
   token: optionalText('an API_LIM token').optional().describe('Token of kind API_LIM'),
   tokenFile: text('a file that holds the token')
