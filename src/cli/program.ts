@@ -12,11 +12,13 @@ import { diffCommand } from './diff.ts'
 import { reportFailure } from './failures.ts'
 import { importsCommand } from './imports.ts'
 import { initCommand } from './init.ts'
+import { intentCommand } from './intent.ts'
 import { loadCommand } from './load.ts'
 import { sandboxCommand } from './sandbox.ts'
 import { stackCommand } from './stack.ts'
 import { startCommand } from './start.ts'
 import { statusCommand } from './status.ts'
+import { verifyCommand } from './verify.ts'
 
 /**
  * All commands, in the order of `--help`. A command is a file of its own that exports a `CommandDefinition`
@@ -57,6 +59,8 @@ const allCommands: readonly CommandDefinition[] = [
   pauseCommand,
   resumeCommand,
   resyncCommand,
+  intentCommand,
+  verifyCommand,
   stackCommand,
   sandboxCommand,
 ]

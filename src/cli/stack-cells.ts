@@ -25,7 +25,9 @@ export function cell(value: unknown, charactersMax = 40): string {
 
 /** A value as a person compares it with another: texts in quotation marks. */
 export function shownValue(value: unknown, charactersMax = 100): string {
-  return value === undefined ? '(none)' : cut(harmless(JSON.stringify(value) ?? ''), charactersMax)
+  return value === undefined || value === null
+    ? '(none)'
+    : cut(harmless(JSON.stringify(value) ?? ''), charactersMax)
 }
 
 function cut(text: string, charactersMax: number): string {

@@ -1,0 +1,89 @@
+import { ExitCode } from '../lib/errors.ts'
+import type { Verified } from '../operations/verify-products.ts'
+import type { CommandDefinition } from './command.ts'
+import type { CommandContext } from './context.ts'
+import { cell, shownValue } from './stack-cells.ts'
+import { countOf } from './table.ts'
+
+interface VerifyOptions {
+  partner?: string
+}
+
+export const verifyCommand: CommandDefinition<VerifyOptions> = {
+  usage: 'verify <product_id...>',
+  summary: 'ask the shopper-intent service for products and compare what it answers with ours',
+  details:
+    'Asks by name and brand for up to 20 products. Each is answered: matches, differs in which field (ours → theirs), or not returned, which may also mean that others fit better. Exit code 0 when all match, otherwise 1. With --json: one product a line, the summary last.',
+  examples: ['catalogd verify SKU-1', 'catalogd verify SKU-1 SKU-2 --json'],
+  options: [{ flags: '--partner <id>', description: 'partner identifier (default: intent.partnerId)' }],
+  async run(context, { args, options }) {
+    const { openIntent, partnerOf } = await import('../operations/ask-intent.ts')
+    const { verifyProducts } = await import('../operations/verify-products.ts')
+    const { config } = await context.loadedConfig()
+    const partnerId = partnerOf(config, options.partner)
+    const { clock, signal } = context
+    await using client = openIntent({ config, clock })
+    const counts: Record<Verified['outcome'], number> = {
+      matches: 0,
+      differs: 0,
+      'not-returned': 0,
+      unknown: 0,
+      incomplete: 0,
+    }
+    await withMirror(context, async (mirror) => {
+      for await (const verified of verifyProducts(args, { client, mirror, partnerId, signal })) {
+        counts[verified.outcome] += 1
+        context.printLine(verified, () => formatVerified(verified))
+      }
+    })
+    const products = Object.values(counts).reduce((sum, count) => sum + count)
+    if (context.json || products > 1) {
+      const summary = { products, ...counts }
+      context.printLine({ summary }, () => `${countOf(products, 'product')}: ${counts.matches} as here.`)
+    }
+    return counts.matches === products ? ExitCode.done : ExitCode.data
+  },
+}
+
+/** A state folder on which nothing ever ran stays untouched. */
+async function withMirror(
+  context: CommandContext,
+  work: (mirror: ReturnType<typeof import('../service.ts')['openMirror']> | undefined) => Promise<void>,
+): Promise<void> {
+  const { hasStorage, openMirror, openStorage } = await import('../service.ts')
+  const { config } = await context.loadedConfig()
+  const catalog = await context.catalog()
+  if (!(await hasStorage(config))) return work(undefined)
+  const { clock, log, signal } = context
+  await using storage = await openStorage({ config, clock, log, signal })
+  await work(openMirror(config, catalog, storage.connections))
+}
+
+function formatVerified(verified: Verified): string {
+  const id = cell(verified.productId, 60)
+  switch (verified.outcome) {
+    case 'unknown':
+      return `${id}: unknown here: no feed has named it`
+    case 'incomplete':
+      return `${id}: incomplete here, so it was never sent; see catalogd status`
+    case 'matches':
+      return `${id}: matches`
+    case 'not-returned': {
+      const among = `among ${countOf(verified.returned, 'product')} for ${shownValue(verified.prompt, 80)}`
+      return `${id}: not returned ${among}; its availability is ${cell(verified.availability)}${waits(verified)}`
+    }
+    case 'differs': {
+      const lines = verified.differences.map(
+        ({ field, ours, theirs }) => `    ${cell(field, 60)}: ${shownValue(ours)} → ${shownValue(theirs)}`,
+      )
+      const fields = verified.differences.map(({ field }) => cell(field, 60)).join(', ')
+      return [`${id}: differs in ${fields}${waits(verified)}`, ...lines].join('\n')
+    }
+    default:
+      return verified satisfies never
+  }
+}
+
+function waits({ pending }: { pending: boolean }): string {
+  return pending ? ' (a newer state of it waits to be sent)' : ''
+}

@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto'
+import { recommendationsMax } from '../api/contract/intent.ts'
+import type { IntentClient } from '../api/intent-client.ts'
+import type { openMirror } from '../service.ts'
+import { compareProduct, type FieldDifference } from './verify-compare.ts'
+
+/** What the service answers for a product, held against what we would send. */
+export type Verified =
+  | { productId: string; outcome: 'unknown' | 'incomplete' }
+  | ({ productId: string; prompt: string; pending: boolean } & (
+      | { outcome: 'matches' }
+      | { outcome: 'differs'; differences: FieldDifference[] }
+      | { outcome: 'not-returned'; returned: number; availability: unknown }
+    ))
+
+export interface VerifyOptions {
+  client: IntentClient
+  /** Undefined: nothing was ever imported here. */
+  mirror: ReturnType<typeof openMirror> | undefined
+  partnerId: string
+  signal: AbortSignal
+}
+
+/**
+ * Asks for each product by name and brand, one after the other, each as a shopper of its own in a conversation of its
+ * own, so that no answer depends on another.
+ */
+export async function* verifyProducts(
+  ids: readonly string[],
+  options: VerifyOptions,
+): AsyncGenerator<Verified, void, undefined> {
+  for (const productId of new Set(ids)) {
+    options.signal.throwIfAborted()
+    yield await verifyProduct(productId, options)
+  }
+}
+
+async function verifyProduct(productId: string, options: VerifyOptions): Promise<Verified> {
+  const { client, partnerId, signal } = options
+  const known = await readKnown(productId, options)
+  if (typeof known === 'string') return { productId, outcome: known }
+  const { document, pending } = known
+  const prompt = promptFor(document)
+  const response = await client.ask(
+    {
+      prompt,
+      partnerId,
+      customerId: `verify-${randomUUID()}`,
+      chatId: randomUUID(),
+      rankingOnly: true,
+      maxAgentRecommendations: recommendationsMax,
+    },
+    { signal },
+  )
+  const returned = response.agentProductRecommendations ?? []
+  const theirs = returned.find((product) => String(product.productId) === productId)
+  const asked = { productId, prompt, pending }
+  if (theirs === undefined) {
+    return {
+      ...asked,
+      outcome: 'not-returned',
+      returned: returned.length,
+      availability: document.availability,
+    }
+  }
+  const differences = compareProduct(document, theirs)
+  return differences.length === 0
+    ? { ...asked, outcome: 'matches' }
+    : { ...asked, outcome: 'differs', differences }
+}
+
+interface Known {
+  document: Readonly<Record<string, unknown>>
+  /** The newest document is not acknowledged yet: a difference is to be expected. */
+  pending: boolean
+}
+
+async function readKnown(
+  productId: string,
+  { mirror }: VerifyOptions,
+): Promise<Known | 'unknown' | 'incomplete'> {
+  if (mirror === undefined) return 'unknown'
+  const { connection, keys } = mirror
+  const [json, missing, pending] = await Promise.all([
+    connection.hget(keys.documents, productId),
+    connection.hget(keys.incomplete, productId),
+    connection.hexists(keys.pending, productId),
+  ])
+  if (json === null) return missing === null ? 'unknown' : 'incomplete'
+  return { document: JSON.parse(json) as Known['document'], pending: pending === 1 }
+}
+
+/** The brand only where the name does not say it. */
+function promptFor({ name, brand }: Known['document']): string {
+  const [title, maker] = [textOf(name), textOf(brand)]
+  return title.toLowerCase().includes(maker.toLowerCase()) ? title : `${title} ${maker}`
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value.trim() : ''
+}
