@@ -1,4 +1,4 @@
-import { createHmac, hash, randomBytes } from 'node:crypto'
+import { createHmac, createSecretKey, hash, randomBytes } from 'node:crypto'
 import { link, open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ConsentId } from '../lib/brand.ts'
@@ -23,10 +23,12 @@ export interface ConsentHasher {
 export async function openConsentKey(stateDir: string): Promise<ConsentHasher> {
   const file = join(stateDir, 'consents.key')
   const key = (await readKey(file)) ?? (await createKey(stateDir, file))
+  // Made once: making it of the bytes for each address costs more than the hash.
+  const secret = createSecretKey(key)
   return {
     fingerprint: hash('sha256', Buffer.concat([Buffer.from('fingerprint:'), key]), 'hex').slice(0, 16),
     idOf: (email) =>
-      createHmac('sha256', key)
+      createHmac('sha256', secret)
         .update(email.trim().toLowerCase())
         .digest()
         .subarray(0, idBytes)
