@@ -34,6 +34,8 @@ function formsOf(secret: string): string[] {
   return [
     secret,
     encodeURIComponent(wellFormed),
+    // Redirects escape what is escaped already.
+    encodeURIComponent(encodeURIComponent(wellFormed)),
     encodeURI(wellFormed),
     JSON.stringify(secret).slice(1, -1),
     Buffer.from(`:${secret}`).toString('base64'),

@@ -4,6 +4,7 @@ import { ApiCallError, ApiResponseError, ContractError } from './api-error.ts'
 import type { CallOutcome } from './call-outcome.ts'
 import type { ClientOptions, RequestOptions, TokenSource } from './client-options.ts'
 import type { Endpoint } from './contract/endpoints.ts'
+import { isObject } from './contract/json-value.ts'
 import { contractProblems, type ProblemOptions } from './contract/problems.ts'
 import { type Envelope, readEnvelope } from './envelope.ts'
 import { RatePace } from './rate-pace.ts'
@@ -91,7 +92,7 @@ export class StackCalls implements AsyncDisposable {
       signal,
       timeoutMs,
     }
-    const call = this.#caller.describe(sent, [token])
+    const call = this.#caller.describe(sent, [token, ...emailIn(body)])
     const outcome = await this.#send(sent, call)
     const answer = readCleanAnswer(outcome, { ...call, now: this.#caller.clock.now() })
     return {
@@ -188,6 +189,11 @@ function check(
   const given = value === undefined ? {} : value
   const problems = contractProblems(schema, given, options)
   if (problems.length > 0) throw new ContractError(`${endpoint.name} was not sent`, problems)
+}
+
+/** Servers say back what they refuse. */
+function emailIn(body: unknown): string[] {
+  return isObject(body) && typeof body.email === 'string' ? [body.email] : []
 }
 
 /** An id stands for itself and nothing else in a path. */

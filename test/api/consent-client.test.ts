@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ContractError } from '../../src/api/api-error.ts'
+import { openConsentCalls } from '../../src/api/consent-calls.ts'
+import { ConsentClient } from '../../src/api/consent-client.ts'
+import { ConfigError } from '../../src/lib/errors.ts'
+import { leakCheck } from '../support/leak-check.ts'
+import { email, token } from './clients.ts'
+import { everythingIn, openServer, thrownBy } from './server.ts'
+
+const leaks = leakCheck()
+beforeAll(leaks.remember)
+afterAll(leaks.check)
+
+test.each([
+  ['jo@example.com', true, '/api/v1/customers/consent/jo%40example.com/true'],
+  ['jo+shop@example.com', false, '/api/v1/customers/consent/jo%2Bshop%40example.com/false'],
+  ['a/b?c#d@example.com', true, '/api/v1/customers/consent/a%2Fb%3Fc%23d%40example.com/true'],
+  ['jörg@example.com', true, '/api/v1/customers/consent/j%C3%B6rg%40example.com/true'],
+])('%s %s', async (address, granted, path) => {
+  await using server = await openServer()
+  await using client = new ConsentClient({ url: server.url, token })
+  await client.set(address, granted)
+  const [request] = server.requests
+  expect(request).toMatchObject({
+    method: 'POST',
+    path,
+    text: '',
+    headers: { authorization: `Basic ${Buffer.from(`:${token}`).toString('base64')}`, 'content-length': '0' },
+  })
+  expect(request?.headers).not.toHaveProperty('content-type')
+})
+
+test.each([
+  ['/v1/customers/consent', '/v1/customers/consent'],
+  ['v1/customers/consent/', '/v1/customers/consent'],
+  ['', ''],
+  ['/', ''],
+])('the path %j leads to %j', async (path, expected) => {
+  await using server = await openServer()
+  await using client = new ConsentClient({ url: `${server.url}/eu`, token, path })
+  await client.set('jo@example.com', true)
+  expect(server.requests[0]?.path).toBe(`/eu${expected}/jo%40example.com/true`)
+})
+
+test.each(['', 'secret-name', 'a b@example.com', 'Jo <jo@example.com>', `${'x'.repeat(250)}@example.com`, 5])(
+  'what is no address (%j) is not sent, and not shown',
+  async (address) => {
+    await using server = await openServer()
+    await using client = new ConsentClient({ url: server.url, token })
+    const error = await thrownBy(() => client.set(address as string, true))
+    expect(error).toBeInstanceOf(ContractError)
+    expect(error).toMatchObject({
+      exitCode: 1,
+      code: 'contract',
+      message: expect.stringContaining('email: '),
+    })
+    expect(everythingIn(error)).not.toMatch(/example\.com|secret-name/)
+    expect(server.requests).toEqual([])
+  },
+)
+
+test('only true and false can be said', async () => {
+  await using server = await openServer()
+  await using client = new ConsentClient({ url: server.url, token })
+  const error = await thrownBy(() => client.set('jo@example.com', 'true' as unknown as boolean))
+  expect(error).toMatchObject({ problems: [{ field: 'consent' }] })
+  expect(server.requests).toEqual([])
+})
+
+test('a token of another kind is explained', async () => {
+  await using server = await openServer(() => ({ status: 401 }))
+  await using client = new ConsentClient({ url: server.url, token })
+  expect(await thrownBy(() => client.set(email, true))).toMatchObject({
+    status: 401,
+    hint: expect.stringContaining('Email token'),
+  })
+})
+
+test('a path that is not there is explained', async () => {
+  await using server = await openServer(() => ({ status: 404 }))
+  await using client = new ConsentClient({ url: server.url, token })
+  expect(await thrownBy(() => client.set(email, true))).toMatchObject({
+    hint: expect.stringContaining('/api'),
+  })
+})
+
+test('any 2xx is done, whatever is said', async () => {
+  const bodies = ['', 'OK', '{}', '{"data":[],"errors":[]}', 'true']
+  await using server = await openServer((_, count) => ({ status: 199 + count, body: bodies[count - 1] }))
+  await using client = new ConsentClient({ url: server.url, token })
+  for (const _ of bodies) await client.set(email, true)
+  expect(server.requests.length).toBe(bodies.length)
+})
+
+test('a token that changes is used at the next call', async () => {
+  await using server = await openServer()
+  const tokens = ['old-token', 'new-token']
+  await using client = new ConsentClient({ url: server.url, token: () => tokens.shift() ?? '' })
+  await client.set(email, true)
+  await client.set(email, false)
+  const passwords = server.requests.map(({ headers }) => atob((headers.authorization ?? '').slice(6)))
+  expect(passwords).toEqual([':old-token', ':new-token'])
+})
+
+const settings = { timeoutMs: 5_000, connections: 1, version: '0' }
+
+test('single calls answer what became of them, without the address', async () => {
+  await using server = await openServer((_, count) =>
+    count === 1 ? { status: 429, headers: { 'retry-after': '3' } } : 'reset',
+  )
+  await using calls = openConsentCalls({ ...settings, url: () => new URL(server.url), token: () => token })
+  expect(await calls.set({ email, consent: false })).toMatchObject({
+    kind: 'response',
+    status: 429,
+    headers: { 'retry-after': '3' },
+  })
+  const lost = await calls.set({ email, consent: false })
+  expect(lost).toMatchObject({ kind: 'unknown', error: { code: 'connection-lost' } })
+  expect(everythingIn(lost)).not.toContain('example.com')
+  expect(server.requests.length).toBe(2)
+})
+
+test('single calls never throw, also where nothing can be sent', async () => {
+  const noToken = new ConfigError('unset', 'EMAIL_TOKEN is not set')
+  await using server = await openServer()
+  await using calls = openConsentCalls({
+    ...settings,
+    url: () => new URL(server.url),
+    token: () => {
+      throw noToken
+    },
+  })
+  expect(await calls.set({ email: '\ud800@example.com', consent: true })).toMatchObject({
+    kind: 'not-sent',
+    error: { message: 'EMAIL_TOKEN is not set' },
+  })
+  expect(await calls.set({ email, consent: true }, { token: 'other' })).toMatchObject({ status: 200 })
+})
+
+test('single calls refuse a base address that would give the token away', async () => {
+  await using calls = openConsentCalls({
+    ...settings,
+    url: () => new URL('http://api.example.net'),
+    token: () => token,
+  })
+  expect(await calls.set({ email, consent: true })).toMatchObject({
+    kind: 'not-sent',
+    error: { code: 'no-endpoint', message: expect.stringContaining('expected https') },
+  })
+})
