@@ -79,7 +79,7 @@ test('killed again and again: at most as many calls more as could be under way, 
     await daemon.kill()
   }
   // As if the leases of the killed had run out.
-  for (const token of await site.redis.zrange(site.keys.leases, 0, -1))
+  for (const token of await site.redis.zrange(site.keys.leases, '0', '-1'))
     await site.redis.zadd(site.keys.leases, '1', token)
   await site.start()
   await site.settled()
