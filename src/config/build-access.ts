@@ -40,7 +40,7 @@ class Access {
     const path = [...this.#path, key]
     const { line, column } = document.positionOf(path)
     const place = `${document.file}:${line}:${column} ${formatPath(path)}`
-    return { place, unset: document.unsetAt(path) }
+    return { place, unset: document.unsetAt(path), empty: document.emptyAt(path) }
   }
 }
 

@@ -8,12 +8,14 @@ export interface ValueOrigin {
   place: string
   /** Variables that it needs and that are not set. */
   unset: readonly string[]
+  /** Variables that leave it empty. */
+  empty: readonly string[]
 }
 
 /** A text of the configuration that may need a variable which is not set; `parse` runs on a text that is there. */
 export function deferText<T>(
   text: string | undefined,
-  { place, unset }: ValueOrigin,
+  { place, unset, empty }: ValueOrigin,
   parse: (text: string) => T,
 ): Deferred<T> {
   const value = () => {
@@ -25,7 +27,9 @@ export function deferText<T>(
     }
     if (!text) {
       const found = text === undefined ? 'is missing' : 'is empty'
-      throw new ConfigError('value-empty', `${place}: ${found}`, { hint: 'Give it a value' })
+      throw new ConfigError('value-empty', `${place}: ${found}`, {
+        hint: empty.length === 0 ? 'Give it a value' : `Set ${empty.join(' and ')}, or give it a value`,
+      })
     }
     return parse(text)
   }
@@ -33,8 +37,9 @@ export function deferText<T>(
 }
 
 /** A token in a file of its own: read at every use, so that a new token needs no restart. */
-export function deferTokenFile(file: string, { place, unset }: ValueOrigin): Deferred<string> {
-  const path = deferText(file, { place, unset }, (text) => text)
+export function deferTokenFile(file: string, origin: ValueOrigin): Deferred<string> {
+  const { place } = origin
+  const path = deferText(file, origin, (text) => text)
   const value = () => readToken(path.value(), place)
   return {
     get available() {

@@ -32,6 +32,7 @@ export class ConfigDocument {
   readonly #environment: Environment
   readonly #places = new Map<string, Place>()
   readonly #unset = new Map<string, { path: ConfigPath; names: readonly string[] }>()
+  readonly #empty = new Map<string, readonly string[]>()
   readonly #lines = new LineCounter()
   #nodes = 0
 
@@ -60,6 +61,11 @@ export class ConfigDocument {
   /** Variables that the value at a path needs and that are not set. */
   unsetAt(path: ConfigPath): readonly string[] {
     return this.#unset.get(formatPath(path))?.names ?? []
+  }
+
+  /** Variables that would have made the empty text at a path another one. */
+  emptyAt(path: ConfigPath): readonly string[] {
+    return this.#empty.get(formatPath(path)) ?? []
   }
 
   /** All places whose value could not be filled in from the environment. */
@@ -125,13 +131,14 @@ export class ConfigDocument {
       const isPadded = scalar.type === Scalar.PLAIN && /^[-+]?0\d/.test(scalar.source ?? '')
       return isPadded ? scalar.source : scalar.value
     }
-    const { text, unset, malformed } = expandVariables(scalar.value, this.#environment)
+    const { text, unset, empty, malformed } = expandVariables(scalar.value, this.#environment)
     for (const match of malformed) {
       this.addProblem(
         path,
         `found ${match}, expected \${NAME} or \${NAME:-default}; write $\${ for a literal \${`,
       )
     }
+    if (text === '' && empty.length > 0) this.#empty.set(formatPath(path), empty)
     if (unset.length > 0) this.#unset.set(formatPath(path), { path, names: unset })
     return text
   }

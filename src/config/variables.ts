@@ -35,6 +35,8 @@ export interface Expansion {
   expanded: boolean
   /** Variables that are needed and not set; their references stay in the text. */
   unset: string[]
+  /** Variables that added nothing to the text. */
+  empty: string[]
   /** References that are none: `${}`, `${a b}`. */
   malformed: string[]
 }
@@ -45,7 +47,7 @@ const body = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s
 
 /** As a shell would: the default counts for a variable that is unset or empty. */
 export function expandVariables(text: string, environment: Environment): Expansion {
-  const expansion: Expansion = { text, expanded: false, unset: [], malformed: [] }
+  const expansion: Expansion = { text, expanded: false, unset: [], empty: [], malformed: [] }
   expansion.text = unmaskReferences(text).replaceAll(form, (match, inside: string) => {
     if (match.startsWith('$$')) return match.slice(1)
     const [, name, fallback] = body.exec(inside) ?? []
@@ -55,8 +57,9 @@ export function expandVariables(text: string, environment: Environment): Expansi
     }
     expansion.expanded = true
     const value = environment[name]
-    if (fallback !== undefined) return value === undefined || value === '' ? fallback : value
-    if (value !== undefined) return value
+    const used = fallback !== undefined && !value ? fallback : value
+    if (used === '') expansion.empty.push(name)
+    if (used !== undefined) return used
     expansion.unset.push(name)
     return match
   })

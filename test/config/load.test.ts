@@ -243,6 +243,7 @@ catalogs:
     const { productsToken } = only(loaded).api
     expect(productsToken.available).toBe(false)
     expect(failureOf(productsToken).message).toMatch(/:3:\d+ catalogs\.main\.api\.productsToken: is empty$/)
+    expect(failureOf(productsToken).hint).toBe('Set TOKEN, or give it a value')
   })
 
   it(`writes a literal \${ for $\${`, async () => {
