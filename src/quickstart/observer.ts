@@ -12,6 +12,7 @@ export interface SandboxSummary {
   bytes: number
   largestCallBytes: number
   overlapping: { count: number }
+  consents: { granted: number; revoked: number; calls: { total: number } }
 }
 
 /** Of `/sandbox/products/<id>`. Times are milliseconds since the epoch, with fractions. */
@@ -62,6 +63,14 @@ export class Observer {
       const status = await this.status()
       const { pending, inFlight } = status.overview
       return pending === 0 && inFlight === 0 ? status : undefined
+    })
+  }
+
+  /** Every consent that was taken in is acknowledged. */
+  async consentsDelivered(): Promise<void> {
+    await this.#until('the consents', async () => {
+      const { consents } = await this.status()
+      return consents?.pending === 0 && consents.inFlight === 0 ? consents : undefined
     })
   }
 

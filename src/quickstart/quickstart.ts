@@ -8,11 +8,11 @@ import { deferredAfterSeconds, Tour } from './tour.ts'
 // Second stage of `npm run quickstart`: a sandbox, a daemon and a sample catalogue, for as long as it takes to see what
 // catalogd does. Whatever ends it, nothing is left running and the temporary folder goes.
 
-function introduce({ sandboxUrl, dropDir }: TemporaryDaemon): void {
-  printText('A sandbox of the API and a catalogd with its own Redis run here for some seconds.')
+function introduce({ sandboxUrl, dropDir, newsletterDir }: TemporaryDaemon): void {
+  printText('A sandbox of all four API groups and a catalogd with its own Redis run here for some seconds.')
   printTable([
-    ['sandbox', `${sandboxUrl} takes product upserts`],
-    ['daemon', `watches ${dropDir}`],
+    ['sandbox', sandboxUrl],
+    ['daemon', `watches ${dropDir} and ${newsletterDir}`],
   ])
 }
 
@@ -35,6 +35,28 @@ function showNextSteps(): void {
   # From now on, what is put into ../shop/drop/products is delivered.
 
 README.md goes through these steps with an example.`)
+  printTitle('Or look around in the sandbox')
+  printText(`  # At http://127.0.0.1:8490, until Ctrl+C. It prints what the commands need; in a browser it explains the whole API:
+  npm run -s catalogd -- sandbox
+
+  # The same tour, and its sandbox and daemon stay until Ctrl+C:
+  npm run quickstart -- --keep`)
+}
+
+/** Resolves when the user has seen enough. */
+async function keepRunning(daemon: TemporaryDaemon, signal: AbortSignal): Promise<void> {
+  const { sandboxUrl, dropDir, newsletterDir, operation } = daemon
+  printTitle('Everything keeps running until Ctrl+C')
+  printTable([
+    ['the API', `${sandboxUrl}/reference in a browser: every call described, and to be tried`],
+    ['arrived', `${sandboxUrl}/sandbox/summary`],
+    ['products', dropDir],
+    ['consents', newsletterDir],
+    ['commands', `npm run -s catalogd -- --config ${operation.config.file} status`],
+  ])
+  const ended = Promise.withResolvers<void>()
+  signal.addEventListener('abort', () => ended.resolve(), { once: true })
+  if (!signal.aborted) await Promise.race([ended.promise, daemon.failed])
 }
 
 /** Ends the show early, so that nothing is left behind: a signal, or output that nobody reads any more. */
@@ -50,7 +72,13 @@ function openEnding(): { signal: AbortSignal; exitCode: () => number } {
   return { signal: controller.signal, exitCode: () => exitCode }
 }
 
-async function main(): Promise<number> {
+async function main(args: readonly string[]): Promise<number> {
+  const keeps = args.includes('--keep')
+  const unknown = args.filter((arg) => arg !== '--keep')
+  if (unknown.length > 0) {
+    process.stderr.write(`The quickstart knows only --keep, and not ${unknown.join(' ')}\n`)
+    return 2
+  }
   const { signal, exitCode } = openEnding()
   try {
     await using daemon = await openTemporaryDaemon({
@@ -60,6 +88,10 @@ async function main(): Promise<number> {
     })
     introduce(daemon)
     await new Tour(daemon).show()
+    if (keeps) {
+      await keepRunning(daemon, signal)
+      return 0
+    }
   } catch (error) {
     if (signal.aborted) return exitCode()
     process.stderr.write(`The quickstart failed: ${describeError(error)}\n`)
@@ -69,4 +101,4 @@ async function main(): Promise<number> {
   return 0
 }
 
-process.exitCode = await main()
+process.exitCode = await main(process.argv.slice(2))

@@ -7,7 +7,8 @@ import { openLog } from '../lib/log.ts'
 import { ReleaseStack } from '../lib/release-stack.ts'
 import { readCheckedConfig } from '../operations/read-config.ts'
 import type { OperationContext } from '../operations/run-here.ts'
-import { openSandbox } from '../sandbox/sandbox.ts'
+import { defaultTokens } from '../sandbox/credentials.ts'
+import { openSandbox, type Sandbox } from '../sandbox/sandbox.ts'
 import { openService, openStorage } from '../service.ts'
 import { sampleFields } from './sample-feed.ts'
 
@@ -16,6 +17,8 @@ export interface TemporaryDaemon extends AsyncDisposable {
   /** For files before they are renamed into `dropDir`: on the same file system. */
   workDir: string
   dropDir: string
+  /** Where files of marketing consents are renamed to. */
+  newsletterDir: string
   sandboxUrl: string
   operation: OperationContext
   /** Rejects when the daemon cannot go on. */
@@ -29,8 +32,6 @@ interface Options {
   deferredAfter: string
 }
 
-const token = 'quickstart'
-
 export async function openTemporaryDaemon({
   clock,
   signal,
@@ -41,8 +42,9 @@ export async function openTemporaryDaemon({
     const workDir = await mkdtemp(join(tmpdir(), 'catalogd-quickstart-'))
     stack.push('temporary folder', () => rm(workDir, { recursive: true, force: true, maxRetries: 5 }))
     const log = openLog({ level: 'warn' })
-    const sandbox = stack.use('sandbox', await openSandbox({ port: 0, productsToken: token, clock }))
-    const { config, catalog } = await writeConfig(workDir, { sandboxUrl: sandbox.url, deferredAfter })
+    const productsToken = defaultTokens.products
+    const sandbox = stack.use('sandbox', await openSandbox({ port: 0, productsToken, clock }))
+    const { config, catalog } = await writeConfig(workDir, sandbox, deferredAfter)
     const storage = stack.use('storage', await openStorage({ config, clock, log, signal }))
     const { connections } = storage
     const failed = Promise.withResolvers<never>()
@@ -65,7 +67,8 @@ export async function openTemporaryDaemon({
     await Promise.race([active.promise, failed.promise])
     return {
       workDir,
-      dropDir: join(workDir, 'drop'),
+      dropDir: join(workDir, dropFolders.products),
+      newsletterDir: join(workDir, dropFolders.newsletter),
       sandboxUrl: sandbox.url,
       operation: { config, catalog, connections, clock, log, signal },
       failed: failed.promise,
@@ -77,27 +80,37 @@ export async function openTemporaryDaemon({
   }
 }
 
+const dropFolders = { products: 'products', newsletter: 'newsletter' } as const
+
 /** A configuration as a merchant would write it, read and checked as every other. */
 async function writeConfig(
   workDir: string,
-  { sandboxUrl, deferredAfter }: { sandboxUrl: string; deferredAfter: string },
+  { url, tokens, stackName }: Sandbox,
+  deferredAfter: string,
 ): Promise<{ config: Config; catalog: CatalogConfig }> {
   const file = join(workDir, 'catalogd.yaml')
-  await mkdir(join(workDir, 'drop'))
+  for (const folder of Object.values(dropFolders)) await mkdir(join(workDir, folder))
   await writeFile(
     file,
     `state: ./state
 catalogs:
   main:
-    api: { url: "${sandboxUrl}", productsToken: ${token} }
+    api: { url: "${url}", productsToken: ${tokens.products}, emailToken: ${tokens.email} }
     deferred: { after: ${deferredAfter}, atMost: 1m }
     feeds:
       products:
-        drop: ./drop
+        drop: ./${dropFolders.products}
         files: { full: "*_full.csv", delta: "*_delta.csv" }
         settle: 0s
         fields:
-${sampleFields.map((line) => `          ${line}\n`).join('')}`,
+${sampleFields.map((line) => `          ${line}\n`).join('')}
+      newsletter:
+        kind: consents
+        drop: ./${dropFolders.newsletter}
+        settle: 0s
+intent: { url: "${url}", token: ${tokens.intent}, partnerId: quickstart }
+stack: { url: "${url}", accessToken: ${tokens.stack}, name: ${stackName} }
+`,
   )
   const { config } = await readCheckedConfig({ file, env: {} })
   const [catalog] = config.catalogs.values()

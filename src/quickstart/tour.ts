@@ -1,9 +1,12 @@
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../lib/clock.ts'
+import { showConsents } from './consent-tour.ts'
+import { showIntent } from './intent-tour.ts'
 import { Observer, type ReceivedProduct } from './observer.ts'
 import { printTable, printText, printTitle } from './print.ts'
 import { type SampleOptions, sampleId, writeSampleFeed } from './sample-feed.ts'
+import { showStack } from './stack-tour.ts'
 import type { TemporaryDaemon } from './temporary-daemon.ts'
 
 const products = 5_000
@@ -16,7 +19,7 @@ const edits = {
 } satisfies SampleOptions
 
 /** Long enough to be seen waiting, short enough to be waited for. */
-export const deferredAfterSeconds = 8
+export const deferredAfterSeconds = 10
 
 /** Shows what catalogd does with a sample catalogue. All numbers that it prints are measured while it runs. */
 export class Tour {
@@ -34,6 +37,10 @@ export class Tour {
     await this.#loadCatalogue()
     const edited = await this.#editTwoProducts()
     await this.#repeatCatalogue()
+    // The description waits meanwhile.
+    await showConsents(this.#daemon, this.#observer)
+    await showIntent(this.#daemon)
+    await showStack(this.#daemon)
     await this.#waitForDescription(edited)
     await this.#sumUp()
   }
@@ -117,7 +124,7 @@ export class Tour {
   }
 
   async #waitForDescription({ droppedAtMs, before }: { droppedAtMs: number; before: ReceivedProduct }) {
-    printTitle('4. The description, when its time has come')
+    printTitle('7. The description, when its time has come')
     const id = sampleId(reworded)
     const described = await this.#observer.receivedAgain(id, before.times)
     const seconds = ((described.receivedAtMs.at(-1) ?? Number.NaN) - droppedAtMs) / 1000
@@ -129,9 +136,9 @@ export class Tour {
 
   async #sumUp(): Promise<void> {
     const { overview } = await this.#observer.delivered()
-    const { documentsReceived, calls, overlapping } = await this.#observer.summary()
+    const { documentsReceived, calls, overlapping, consents } = await this.#observer.summary()
     printText(
-      `\nIn all: ${count(documentsReceived)} documents in ${calls.total} calls, ${overlapping.count} products in two calls at once, ${overview.pending} still to send.`,
+      `\nIn all: ${count(documentsReceived)} documents in ${calls.total} calls, ${overlapping.count} products in two calls at once, ${overview.pending} still to send; ${consents.calls.total} consent calls.`,
     )
   }
 

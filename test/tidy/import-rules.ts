@@ -39,7 +39,10 @@ const table: Record<string, Row> = {
     values: ['config', 'operations', 'service.ts', 'sandbox', 'api', 'stack'],
     types: [...stages, 'redis'],
   },
-  quickstart: { values: ['config', 'operations', 'service.ts', 'sandbox'], types: stages },
+  quickstart: {
+    values: ['config', 'operations', 'service.ts', 'sandbox', 'cli/stack-format.ts'],
+    types: stages,
+  },
 }
 
 /** Packages that one folder wraps for all others. */
