@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { ensureChromium } from './chromium.mjs'
 import { ensureNodePackages, majorVersion, nodeForSecondStage } from './node-packages.mjs'
 import { ensureRedisServer } from './redis-server.mjs'
 import { SetupError, say } from './run-command.mjs'
@@ -32,6 +33,7 @@ async function main([name, ...args]) {
   }
   // First what may have to be refused at once, then what takes long.
   await ensureRedisServer()
+  if (name === 'test') await ensureChromium()
   await ensureNodePackages(root)
   const node = await nodeForSecondStage(root)
   if (node === undefined) {

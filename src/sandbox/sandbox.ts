@@ -20,6 +20,7 @@ import { registerIntent } from './intent-routes.ts'
 import { OverlapWatch } from './overlaps.ts'
 import { ProductStore } from './product-store.ts'
 import { registerProductUpsert } from './product-upsert.ts'
+import { registerReference } from './reference-routes.ts'
 import { bytesOf, type ReceivedBody, receiveBytes } from './request-body.ts'
 import { newServer } from './server.ts'
 import type { RequestRate } from './stack-rate.ts'
@@ -143,6 +144,7 @@ async function keepData(
 }
 
 function registerGroups(app: FastifyInstance, parts: Parts): void {
+  app.register(registerReference)
   app.register((scope) => registerProductUpsert(scope, parts))
   app.register((scope) => registerConsent(scope, parts))
   app.register((scope) => registerIntent(scope, parts))

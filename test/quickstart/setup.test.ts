@@ -34,13 +34,24 @@ const withoutNative = {
 }
 const installedLock = { packages: { ...withoutNative, 'node_modules/native': { version: '1' } } }
 
+// Where no policy file forbids services to start, the set-up would write one into the system.
+const mayUseApt = process.getuid?.() === 0 && existsSync('/usr/sbin/policy-rc.d')
+
 let root: string
 let bin: string
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'catalogd-setup-'))
   bin = join(root, 'path')
-  for (const name of ['setup', 'node-packages', 'lockfile', 'redis-server', 'run-command']) {
+  for (const name of [
+    'setup',
+    'node-packages',
+    'lockfile',
+    'redis-server',
+    'chromium',
+    'apt-install',
+    'run-command',
+  ]) {
     cpSync(join(source, `${name}.mjs`), join(root, 'src', 'quickstart', `${name}.mjs`))
   }
   write('package-lock.json', JSON.stringify(lock))
@@ -189,9 +200,6 @@ describe('redis-server', () => {
     )
   })
 
-  // Where no policy file forbids services to start, the set-up would write one into the system.
-  const mayUseApt = process.getuid?.() === 0 && existsSync('/usr/sbin/policy-rc.d')
-
   it.skipIf(!mayUseApt)('is installed by apt-get for root', async () => {
     writeProgram(
       'path/apt-get',
@@ -212,6 +220,49 @@ describe('redis-server', () => {
     expect(stderr).toMatch(
       /no space left for .* update[\s\S]*no space left for .* install [\s\S]*apt-get failed/,
     )
+  })
+})
+
+describe('chromium', () => {
+  beforeEach(() => {
+    installPackages()
+    write('node_modules/vitest/vitest.mjs', 'console.log("the tests")')
+    write('src/quickstart/quickstart.ts', 'console.log("the quickstart")')
+  })
+
+  it('is asked for in one line where it cannot be installed, and the tests run all the same', async () => {
+    const { code, stdout, stderr } = await runSetup('test')
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'the tests\n' })
+    expect(stderr).toMatch(/^[^\n]*apt-get install chromium[^\n]*\n$/)
+  })
+
+  it('is wanted for the tests only', async () => {
+    writeProgram('path/apt-get', `#!/bin/sh\necho "$*" >> ${root}/apt-calls\n`)
+    expect(await runSetup('quickstart')).toEqual({ code: 0, stdout: 'the quickstart\n', stderr: '' })
+    expect(await runSetup()).toEqual({ code: 0, stdout: '', stderr: '' })
+    writeProgram('path/chromium', '#!/bin/sh\n')
+    expect(await runSetup('test')).toEqual({ code: 0, stdout: 'the tests\n', stderr: '' })
+    expect(existsSync(join(root, 'apt-calls'))).toBe(false)
+  })
+
+  it.skipIf(!mayUseApt)('is installed by apt-get for root', async () => {
+    writeProgram(
+      'path/apt-get',
+      `#!/bin/sh\necho "$DEBIAN_FRONTEND $*" >> ${root}/apt-calls\ncase "$*" in *install*) /bin/ln -s ${process.execPath} ${bin}/chromium; esac\n`,
+    )
+    expect(await runSetup('test')).toMatchObject({ code: 0, stdout: 'the tests\n' })
+    const calls = readFileSync(join(root, 'apt-calls'), 'utf8').trim().split('\n')
+    expect(calls).toEqual([
+      expect.stringMatching(/^noninteractive .* update$/),
+      expect.stringMatching(/^noninteractive .* install -y --no-install-recommends chromium$/),
+    ])
+  })
+
+  it.skipIf(!mayUseApt)('that apt-get cannot install keeps no other test from running', async () => {
+    writeProgram('path/apt-get', '#!/bin/sh\necho "no space left for $*"\nexit 100\n')
+    const { code, stdout, stderr } = await runSetup('test')
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'the tests\n' })
+    expect(stderr).toMatch(/no space left for .* install [\s\S]*page tests need chromium/)
   })
 })
 

@@ -1,4 +1,5 @@
-import { type ApiGroup, type Endpoint, endpoints } from './endpoints.ts'
+import { type ApiGroup, type Endpoint, type EndpointName, endpoints } from './endpoints.ts'
+import { exampleBodies } from './examples.ts'
 import { componentSchemas, type JsonSchema, jsonSchemaOf, schemaOrReference } from './json-schema.ts'
 import {
   commonErrorResponses,
@@ -91,7 +92,7 @@ function buildOperation(endpoint: Endpoint): object {
     ...(description === undefined ? {} : { description }),
     security: securityOf(endpoint),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(endpoint.body === undefined ? {} : { requestBody: requestBodyOf(endpoint.body) }),
+    ...(endpoint.body === undefined ? {} : { requestBody: requestBodyOf(endpoint.body, endpoint.name) }),
     responses: responsesOf(endpoint),
   }
 }
@@ -153,11 +154,10 @@ function securityOf({ credentials }: Endpoint): object[] {
   }
 }
 
-function requestBodyOf({ schema, many }: NonNullable<Endpoint['body']>): object {
-  return {
-    required: true,
-    content: { 'application/json': { schema: oneOrMany(schemaOrReference(schema), many) } },
-  }
+function requestBodyOf({ schema, many }: NonNullable<Endpoint['body']>, name: string): object {
+  const example = exampleBodies[name as EndpointName]
+  const content = { schema: oneOrMany(schemaOrReference(schema), many), ...(example ? { example } : {}) }
+  return { required: true, content: { 'application/json': content } }
 }
 
 function oneOrMany(schema: JsonSchema, many: true | undefined): JsonSchema {

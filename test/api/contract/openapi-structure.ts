@@ -21,7 +21,10 @@ const parameter = z.strictObject({
   schema: jsonSchema,
 })
 
-const content = z.record(z.string().regex(/^[a-z]+\/[a-z-]+$/), z.strictObject({ schema: jsonSchema }))
+const content = z.record(
+  z.string().regex(/^[a-z]+\/[a-z-]+$/),
+  z.strictObject({ schema: jsonSchema, example: z.json().optional() }),
+)
 const header = z.strictObject({ description: z.string(), schema: jsonSchema })
 const response = z.strictObject({
   description: z.string().min(1),

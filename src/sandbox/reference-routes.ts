@@ -1,0 +1,57 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { buildOpenApi } from '../api/contract/openapi.ts'
+import { readVersion } from '../lib/version.ts'
+import { referencePage, referenceStart } from './reference-page.ts'
+
+/** Of the viewer's package, what the page loads. */
+const viewerFiles: Readonly<Record<string, string>> = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'favicon-32x32.png': 'image/png',
+}
+
+/** The page works alone: nothing comes from elsewhere, and nothing goes there. */
+const securityHeaders = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+}
+
+/** `/openapi.json`, and at `/` and `/reference` the same to read in a browser and to try. */
+export async function registerReference(scope: FastifyInstance): Promise<void> {
+  const viewer = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
+
+  scope.get('/openapi.json', async (request, reply) => {
+    const self = `${request.protocol}://${request.host}`
+    const servers = { stack: self, catalog: self, intent: self }
+    return reply
+      .headers({ ...securityHeaders, 'cache-control': 'no-cache' })
+      .type('application/json; charset=utf-8')
+      .send(JSON.stringify(buildOpenApi({ version: readVersion(), servers })))
+  })
+  for (const path of ['/', '/reference']) {
+    scope.get(path, async (_request, reply) => sendFixed(reply, 'text/html; charset=utf-8', referencePage))
+  }
+  scope.get('/reference/start.js', async (_request, reply) =>
+    sendFixed(reply, 'text/javascript; charset=utf-8', referenceStart),
+  )
+  for (const [file, type] of Object.entries(viewerFiles)) {
+    scope.get(`/reference/${file}`, async (_request, reply) =>
+      reply
+        .headers({ ...securityHeaders, 'cache-control': 'public, max-age=3600' })
+        .type(type)
+        .send(await readFile(join(viewer, file))),
+    )
+  }
+}
+
+function sendFixed(reply: FastifyReply, type: string, text: string): FastifyReply {
+  return reply
+    .headers({ ...securityHeaders, 'cache-control': 'no-cache' })
+    .type(type)
+    .send(text)
+}
