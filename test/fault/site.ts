@@ -27,6 +27,10 @@ export interface SiteOptions {
   dropDir?: string
   /** What stands in the token's file at first. */
   token?: string
+  /** YAML of the catalog in place of the usual one; indented by four. */
+  catalog?: (sandboxUrl: string) => string
+  /** Of the processes. */
+  env?: Readonly<Record<string, string>>
 }
 
 export interface Taken {
@@ -86,7 +90,7 @@ export class Site implements AsyncDisposable {
     const child = await startChild(program, {
       args: args.length > 0 ? args : ['start'],
       cwd: this.#dir.path,
-      env: { CATALOGD_CONFIG: undefined },
+      env: { CATALOGD_CONFIG: undefined, ...this.#options.env },
     })
     this.#processes.push(child)
     return child
@@ -251,13 +255,15 @@ export class Site implements AsyncDisposable {
   }
 
   #config(): string {
-    const { redisUrl = '', delivery, deferred = '{ after: 1s, atMost: 5s }' } = this.#options
+    const { redisUrl = '', catalog } = this.#options
+    const head = `state: ./state\nredis: "${redisUrl}"\ncatalogs:\n  main:\n`
+    return head + (catalog ? catalog(this.sandbox.url) : this.#productCatalog())
+  }
+
+  #productCatalog(): string {
+    const { delivery, deferred = '{ after: 1s, atMost: 5s }' } = this.#options
     const usual = '{ callBytes: 100KB, concurrency: 4, timeout: 5s, horizon: 3s, callsPerSecond: 200 }'
-    return `state: ./state
-redis: "${redisUrl}"
-catalogs:
-  main:
-    api: { url: "${this.sandbox.url}", productsTokenFile: ./token }
+    return `    api: { url: "${this.sandbox.url}", productsTokenFile: ./token }
     delivery: ${delivery ?? usual}
     deferred: ${deferred}
     feeds:
