@@ -32,7 +32,7 @@ export interface Entry {
 /** `file` is how messages name it. */
 export function openText({ file, text }: { file: string; text: string }): OpenedText | StackProblem[] {
   const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true })
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
   const placeAt = (offset: number): Place => {
     const { line, col } = lines.linePos(offset)
     return { file, line: Math.max(1, line), column: Math.max(1, col) }

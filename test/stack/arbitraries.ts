@@ -27,7 +27,7 @@ const text = fc.oneof(
   ),
 )
 const filled = text.filter((value) => value !== '')
-const names = fc.uniqueArray(filled, { maxLength: 6 })
+const names = fc.uniqueArray(filled, { maxLength: 4 })
 const truth = fc.boolean()
 const commaSeparated = fc
   .array(fc.stringMatching(/^[a-z0-9]{1,5}$/), { maxLength: 4 })

@@ -7,6 +7,7 @@ import { planStack } from '../../src/stack/plan.ts'
 import { itemsOf } from './arbitraries.ts'
 import { applySteps, existingOf, noRecords, pulled, type Records, toRecords } from './memory-stack.ts'
 
+const runs = { numRuns: 40 }
 const stack = fc.record(itemsOf).map(toRecords)
 const kind = fc.constantFrom(...stackKinds)
 
@@ -27,6 +28,7 @@ it('finds nothing to do for what was pulled just now', () => {
         warnings: [],
       })
     }),
+    runs,
   )
 })
 
@@ -45,6 +47,7 @@ it('finds nothing to do after its own steps, whatever was there before, when the
       expect(again.steps).toEqual([])
       if (prune) expect(again.notInFiles).toEqual([])
     }),
+    runs,
   )
 })
 
@@ -55,6 +58,7 @@ it('makes an empty Stack so that the same files come out of it', () => {
       const after = applySteps(noRecords, planOf(files, noRecords).steps)
       expect(namesAndFields(pulled(after))).toEqual(namesAndFields(pulled(files)))
     }),
+    runs,
   )
 })
 
@@ -81,6 +85,7 @@ it('plans the same, in whatever order the items come', () => {
         expect(planStack({ desired: pulled(filesToo), existing: existingToo, prune: true })).toEqual(one)
       },
     ),
+    runs,
   )
 })
 
@@ -96,6 +101,7 @@ it('takes the forms in which services write a value for the value', () => {
       })
       expect(planned).toMatchObject({ plan: { steps: [], unchanged: items.length } })
     }),
+    runs,
   )
 })
 
