@@ -15,6 +15,8 @@ import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openServer, type Received, type Reply } from '../api/server.ts'
+import { compilerOptions, javaScriptConsumer, typeScriptConsumer, wrongConsumer } from './consumer.ts'
 
 // The published package, as somebody gets it who installs it into an empty folder.
 
@@ -66,14 +68,46 @@ describe('the package', () => {
   })
 
   it('has a typed contract to import', async () => {
-    const { exports } = readManifest()
-    for (const [name, entry] of Object.entries(exports)) {
-      if (typeof entry === 'string') continue
-      expect(packed).toContain(entry.types.slice(2))
-      const script = `import(${JSON.stringify(name.replace('.', 'catalogd'))}).then((m) => console.log(Object.keys(m).length > 0))`
-      const { stdout } = await run(process.execPath, ['-e', script], { cwd: installed })
-      expect(stdout.trim()).toBe('true')
-    }
+    const entries = Object.entries(readManifest().exports).filter(([, entry]) => typeof entry === 'object')
+    expect(packed).toEqual(
+      expect.arrayContaining(entries.map(([, entry]) => (entry as { types: string }).types.slice(2))),
+    )
+    const names = entries.map(([name]) => name.replace('.', 'catalogd'))
+    const script = `for (const name of ${JSON.stringify(names)}) if (Object.keys(await import(name)).length > 0) console.log(name)`
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], { cwd: installed })
+    expect(stdout.trim().split('\n')).toEqual(names)
+  })
+
+  it('has clients of all API groups, for plain JavaScript', async () => {
+    await using server = await openServer(answerAsTheService)
+    writeFileSync(join(installed, 'consumer.mjs'), javaScriptConsumer)
+    const { stdout } = await run(process.execPath, ['consumer.mjs', server.url], { cwd: installed })
+    expect(JSON.parse(stdout)).toEqual({
+      upsert: { taken: ['1'], refused: [], calls: 1 },
+      consent: 'done',
+      intent: { agentInsight: 'This one.' },
+      terms: [1, 2],
+      refused: [true, 404, 'no such rule'],
+      view: { columns_tags_col: true },
+      contract: [true, '3.1.'],
+    })
+  })
+
+  it('has types that a strict compiler takes, and that refuse what the contract does not have', async () => {
+    writeFileSync(join(installed, 'consumer.ts'), typeScriptConsumer)
+    writeFileSync(join(installed, 'wrong.mts'), wrongConsumer)
+    const options = { ...compilerOptions, typeRoots: [join(root, 'node_modules', '@types')] }
+    writeFileSync(
+      join(installed, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions: options, files: ['consumer.ts', 'wrong.mts'] }),
+    )
+    const compiler = join(root, 'node_modules', '.bin', 'tsc')
+    const failure = run(compiler, ['-p', '.', '--pretty', 'false'], { cwd: installed })
+    const { stdout } = await failure.catch((error: { stdout: string }) => error)
+    const complaints = stdout.split('\n').filter((line) => /^\S/.test(line))
+    expect(complaints.map((line) => line.replace(/,.*/, ''))).toEqual(
+      [5, 6, 7, 8].map((line) => `wrong.mts(${line}`),
+    )
   })
 
   it('tells its version', async () => {
@@ -102,6 +136,14 @@ describe('the package', () => {
     expect((failure as { stderr: string }).stderr).toMatch(/^[^\n]*Node[^\n]*24[^\n]*\n$/)
   })
 })
+
+/** One good answer for each group, and one refusal. */
+function answerAsTheService({ method, path }: Received): Reply {
+  if (path === '/api') return { body: { agentInsight: 'This one.' } }
+  if (path === '/api/terms') return { body: { data: [{ id: '1' }, { id: 2 }], errors: [] } }
+  if (method === 'POST') return {}
+  return { status: 404, body: { data: [], errors: [{ message: 'no such rule', code: 404 }] } }
+}
 
 /** What a fresh clone holds, so that packing does not touch this one; the installed packages are lent. */
 function copyCheckout(): void {
