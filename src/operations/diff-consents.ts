@@ -81,6 +81,8 @@ async function diffSteps(
     const { email, consent } = decodeConsent(document)
     const old = stored.get(productId)?.document
     const before = old && decodeConsent(old).consent
+    // Offered again all the same, so that a newer record counts; the outbox drops what is acknowledged.
+    if (before === consent) continue
     onChange({
       productId: email as ProductId,
       kind: before === undefined ? 'added' : 'changed',
