@@ -1,4 +1,5 @@
 import { benchBig } from './big.ts'
+import { benchConsents } from './consents.ts'
 import { benchIntent } from './intent.ts'
 import { benchLatency } from './latency.ts'
 import { benchLoad } from './load.ts'
@@ -8,6 +9,7 @@ const benches: Record<string, (args: readonly string[]) => Promise<void>> = {
   latency: benchLatency,
   big: benchBig,
   intent: benchIntent,
+  consents: benchConsents,
 }
 
 const [name = '', ...args] = process.argv.slice(2)

@@ -11,7 +11,14 @@ import { tempDir } from '../support/temp-dir.ts'
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
 /** A sandbox, a Redis with AOF everysec and a configured catalogd, each a process of its own. */
-export async function openStage(options: { deferredAfter?: string; sandboxArgs?: readonly string[] } = {}) {
+export async function openStage(
+  options: {
+    deferredAfter?: string
+    sandboxArgs?: readonly string[]
+    /** YAML of the catalog in place of that of the sample products; indented by four. */
+    catalog?: (sandboxUrl: string) => string
+  } = {},
+) {
   const dir = await tempDir('bench')
   const redis = await startRedis({ aof: true })
   const port = await freePort()
@@ -19,21 +26,11 @@ export async function openStage(options: { deferredAfter?: string; sandboxArgs?:
   const url = `http://127.0.0.1:${port}`
   await once(sandbox.stdout as NodeJS.ReadableStream, 'data')
   await mkdir(dir.join('drop'))
-  const fields = sampleFields.map((line) => `          ${line}`).join('\n')
   const config = `state: ./state
 redis: ${redis.url}
 catalogs:
   main:
-    api: { url: "${url}", productsToken: sandbox-token }
-    deferred: { after: ${options.deferredAfter ?? '15m'}, atMost: 1h }
-    feeds:
-      products:
-        drop: ./drop
-        files: { full: "*.csv", delta: "*.delta" }
-        settle: 0s
-        fields:
-${fields}
-`
+${options.catalog?.(url) ?? sampleCatalog(url, options.deferredAfter ?? '15m')}`
   await writeFile(dir.join('catalogd.yaml'), config)
   const connection = new Redis(redis.url)
   return {
@@ -64,6 +61,20 @@ ${fields}
       await dir[Symbol.asyncDispose]()
     },
   }
+}
+
+function sampleCatalog(url: string, deferredAfter: string): string {
+  const fields = sampleFields.map((line) => `          ${line}`).join('\n')
+  return `    api: { url: "${url}", productsToken: sandbox-token }
+    deferred: { after: ${deferredAfter}, atMost: 1h }
+    feeds:
+      products:
+        drop: ./drop
+        files: { full: "*.csv", delta: "*.delta" }
+        settle: 0s
+        fields:
+${fields}
+`
 }
 
 export interface SandboxSummary {

@@ -1,0 +1,76 @@
+import { once } from 'node:events'
+import { createWriteStream } from 'node:fs'
+import { machine, openStage } from './stage.ts'
+
+const runs = 3
+
+interface LoadSummary {
+  records: number
+  calls: number
+}
+
+/**
+ * Consents, one a call, from the file to the sandbox, each acknowledgement durable: a first load and the same with every
+ * second one taken back, three times on a new state. `npm run bench -- consents [count]`
+ */
+export async function benchConsents([size = '100000']: readonly string[]): Promise<void> {
+  const count = Number(size)
+  console.log(`${count} consents at callsPerSecond 10000; ${machine()}`)
+  const rates: number[] = []
+  const peaks: number[] = []
+  for (let run = 1; run <= runs; run += 1) {
+    const { rate, peakMegabytes } = await measure(run, count)
+    rates.push(rate)
+    peaks.push(peakMegabytes)
+  }
+  console.log(`median of ${runs}: ${median(rates)} consents a second, peak RSS ${median(peaks)} MB`)
+}
+
+async function measure(run: number, count: number): Promise<{ rate: number; peakMegabytes: number }> {
+  await using stage = await openStage({ catalog })
+  const files = [stage.dir.join('granted.csv'), stage.dir.join('revoked.csv')] as const
+  await writeConsents(files[0], count, () => true)
+  await writeConsents(files[1], count, (person) => person % 2 === 0)
+  const measured = []
+  for (const file of files) {
+    const { output, seconds, peakMegabytes, code } = await stage.command(['load', 'newsletter', file])
+    const { calls } = JSON.parse(output) as LoadSummary
+    const rate = Math.round(calls / seconds)
+    measured.push({ rate, peakMegabytes })
+    console.log(
+      `run ${run}  exit ${code}  ${seconds.toFixed(1)} s  ${calls} calls, ${rate} a second  peak RSS ${peakMegabytes} MB`,
+    )
+  }
+  const { consents } = (await stage.summary()) as unknown as { consents?: { timesTaken: number } }
+  console.log(`run ${run}  the sandbox took ${consents?.timesTaken}`)
+  const [first] = measured
+  if (!first) throw new Error('nothing was measured')
+  return first
+}
+
+function catalog(url: string): string {
+  return `    api: { url: "${url}", emailToken: sandbox-email-token }
+    consents: { callsPerSecond: 10000 }
+    feeds:
+      newsletter: { kind: consents, drop: ./drop, files: "*.csv", settle: 0s }
+`
+}
+
+async function writeConsents(
+  file: string,
+  count: number,
+  consentOf: (person: number) => boolean,
+): Promise<void> {
+  const stream = createWriteStream(file)
+  stream.write('email,consent\n')
+  for (let person = 0; person < count; person += 1) {
+    const line = `person.${person}@customers.example,${consentOf(person)}\n`
+    if (!stream.write(line)) await once(stream, 'drain')
+  }
+  stream.end()
+  await once(stream, 'finish')
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0
+}
