@@ -50,8 +50,9 @@ function questionFor({ steps }: StackPlan): Question {
   const replaced = count('replace')
   const deleted = count('delete')
   if (replaced + deleted === 0) return { text: `Do ${countOf(steps.length, 'step')}?`, wants: 'y' }
+  const again = replaced === 1 ? 'it again under another id' : 'them again under other ids'
   const losses = [
-    ...(replaced > 0 ? [`deletes ${countOf(replaced, 'item')} and creates them again under other ids`] : []),
+    ...(replaced > 0 ? [`deletes ${countOf(replaced, 'item')} and creates ${again}`] : []),
     ...(deleted > 0 ? [`deletes ${countOf(deleted, 'item')} for good`] : []),
   ]
   return { text: `This ${losses.join(', and ')}. It cannot be taken back.`, wants: 'word' }

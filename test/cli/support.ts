@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { CommandDefinition } from '../../src/cli/command.ts'
 import { runProgram } from '../../src/cli/program.ts'
 import { systemClock } from '../../src/lib/clock.ts'
@@ -14,6 +15,9 @@ interface RunOptions {
   signal?: AbortSignal
   onOutput?: (text: string) => void
   isTTY?: boolean
+  /** Standard input; `answers` are typed at a terminal. */
+  input?: string
+  answers?: string
 }
 
 /** Runs one command line in this process and collects what it writes. */
@@ -30,10 +34,15 @@ export async function runCli(argv: readonly string[], options: RunOptions = {}):
     argv,
     stdout: stream('stdout'),
     stderr: stream('stderr'),
+    stdin: () => inputOf(options),
     environment: options.env ?? {},
     clock: systemClock,
     signal: options.signal ?? new AbortController().signal,
     ...(options.commands === undefined ? {} : { commands: options.commands }),
   })
   return ran
+}
+
+function inputOf({ input = '', answers }: RunOptions) {
+  return Object.assign(Readable.from([answers ?? input]), { isTTY: answers !== undefined })
 }
