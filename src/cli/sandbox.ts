@@ -24,8 +24,12 @@ export const sandboxCommand: CommandDefinition<SandboxOptions> = {
   usage: 'sandbox',
   summary: 'run a local server of the API, to try everything without an account',
   details:
-    'Takes product upserts as the service does and shows what arrived: /sandbox/summary, /sandbox/products/<id>, /sandbox/consents and /sandbox/calls. Faults are set at /sandbox/faults. Without --data everything is forgotten when it ends.',
-  examples: ['catalogd sandbox', 'catalogd sandbox --port 8490 --latency 50 --strict'],
+    'Serves product upserts, consents, shopper intent and the content-aggregation API, and shows what arrived: /sandbox/summary, /sandbox/products/<id>, /sandbox/consents, /sandbox/calls, /sandbox/users, /sandbox/tiles and /sandbox/assets. The contract is at / to read and at /openapi.json. Faults are set at /sandbox/faults. Without --data everything is forgotten when it ends.',
+  examples: [
+    'catalogd sandbox',
+    'catalogd sandbox --port 8490 --latency 50 --strict',
+    'catalogd sandbox --data sandbox.ndjson --rate 450/2s',
+  ],
   logLevel: 'info',
   options: [
     {
@@ -80,7 +84,7 @@ export const sandboxCommand: CommandDefinition<SandboxOptions> = {
 function tokenOption(kind: keyof SandboxTokens, calls: string) {
   return {
     flags: `--${kind}-token <token>`,
-    description: `token that ${calls} need`,
+    description: `token for ${calls}`,
     default: defaultTokens[kind],
   }
 }
@@ -96,7 +100,8 @@ function formatStarted({
   stackName: string
 }): string {
   return `The sandbox takes product upserts at ${url}/v1/products/upsert
-and shows what arrived at ${url}/sandbox/summary. It ends with Ctrl+C.
+and shows what arrived at ${url}/sandbox/summary. Consents, shopper intent and
+the content-aggregation API are there too: see ${url}/ in a browser. It ends with Ctrl+C.
 
 To send to it, in another terminal:
   export CATALOG_API_URL=${url} API_PRODUCTS_TOKEN=${tokens.products}

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { CallLog, CallRecord } from './call-log.ts'
 import { type InspectedConsents, registerConsentInspection, summariseConsents } from './consent-inspection.ts'
 import type { Faults } from './faults.ts'
+import type { IntentAnswers } from './intent-answer.ts'
 import type { OverlapWatch } from './overlaps.ts'
 import { isoTime, wholeNumber } from './page-query.ts'
 import type { HeldProduct, ProductStore } from './product-store.ts'
@@ -15,6 +16,7 @@ export interface InspectedParts extends InspectedConsents {
   overlaps: OverlapWatch
   faults: Faults
   stack: StackStore
+  intent: IntentAnswers
 }
 
 const overlapsShownMax = 20
@@ -57,8 +59,8 @@ export async function registerInspection(scope: FastifyInstance, parts: Inspecte
   await registerConsentInspection(scope, parts)
   await registerStackInspection(scope, parts)
   scope.post('/sandbox/reset', async () => {
-    const { consents, consentCalls, consentOverlaps, stack } = parts
-    const cleared = [store, calls, overlaps, faults, consents, consentCalls, consentOverlaps, stack]
+    const { consents, consentCalls, consentOverlaps, intent, stack } = parts
+    const cleared = [store, calls, overlaps, faults, consents, consentCalls, consentOverlaps, intent, stack]
     for (const part of cleared) part.clear()
     return {}
   })
@@ -83,6 +85,7 @@ function summarise(parts: InspectedParts): object {
     firstReceivedAt: isoTime(store.firstReceivedAtMs),
     lastReceivedAt: isoTime(store.lastReceivedAtMs),
     consents: summariseConsents(parts),
+    intent: { requests: parts.intent.requests },
   }
 }
 

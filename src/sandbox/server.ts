@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type FastifyError, type FastifyInstance, fastify } from 'fastify'
+import { type FastifyError, type FastifyInstance, type FastifyReply, fastify } from 'fastify'
 import type { Log } from '../lib/log.ts'
 
 /** Product ids and addresses stand in paths, and the contract gives them no length. */
@@ -14,15 +14,21 @@ export function newServer(logger: Log | undefined, closing: AbortSignal): Fastif
     // A hanging answer must not keep the sandbox from closing.
     forceCloseConnections: true,
     requestTimeout: 120_000,
+    // A path that cannot be decoded; fastify would repeat it, and it may hold an address.
+    frameworkErrors: (error, request, reply) => {
+      const message =
+        error.code === 'FST_ERR_BAD_URL' ? 'the path is not percent-encoded as it should be' : error.message
+      // Typed for routes with schemas; there is no route here.
+      const plain = reply as unknown as FastifyReply
+      void plain.header('x-request-id', request.id).code(400).send({ message })
+    },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: pathParameterCharactersMax },
   })
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
   })
   app.setNotFoundHandler(async (request, reply) =>
-    reply
-      .code(404)
-      .send({ message: `the sandbox has no ${request.method} ${request.url.split('?', 1)[0] ?? ''}` }),
+    reply.code(404).send({ message: `the sandbox has no ${request.method} ${hideAddresses(request.url)}` }),
   )
   app.setErrorHandler<FastifyError>(async (error, request, reply) => {
     if (closing.aborted) {
@@ -38,4 +44,10 @@ export function newServer(logger: Log | undefined, closing: AbortSignal): Fastif
     return reply.code(500).send({ message: 'the sandbox failed to answer; see its log' })
   })
   return app
+}
+
+/** A path as it may be shown: callers log what they are answered. */
+function hideAddresses(url: string): string {
+  const [path = ''] = url.split('?', 1)
+  return path.replaceAll(/[^/]*(?:@|%40)[^/]*/gi, '…')
 }

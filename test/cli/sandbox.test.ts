@@ -14,8 +14,14 @@ describe('sandbox', () => {
     const { promise: started, resolve } = Promise.withResolvers<string>()
     const argv = ['sandbox', '--port', '0', '--products-token', 'mine', '--json']
     const running = runCli(argv, { signal: interrupt.signal, onOutput: resolve })
-    const { url, productsToken } = JSON.parse(await started) as { url: string; productsToken: string }
-    expect(productsToken).toBe('mine')
+    const { url, ...printed } = JSON.parse(await started) as { url: string }
+    expect(printed).toEqual({
+      productsToken: 'mine',
+      emailToken: 'sandbox-email-token',
+      intentToken: 'sandbox-intent-token',
+      stackToken: 'sandbox-stack-token',
+      stackName: 'sandbox',
+    })
     const answer = await fetch(`${url}/v1/products/upsert`, {
       method: 'POST',
       headers: {
@@ -37,12 +43,22 @@ describe('sandbox', () => {
     const ended = child.ended()
     await child.kill('SIGTERM')
     expect(await ended).toEqual({ code: 0, signal: null })
-    expect(child.stdout).toContain('API_PRODUCTS_TOKEN=sandbox-token')
+    for (const setting of [
+      'API_PRODUCTS_TOKEN=sandbox-token',
+      'API_EMAIL_TOKEN=sandbox-email-token',
+      'API_LIM_TOKEN=sandbox-intent-token',
+      'STACK_ACCESS_TOKEN=sandbox-stack-token STACK_NAME=sandbox',
+    ]) {
+      expect(child.stdout).toContain(setting)
+    }
   })
 
   it.each([
     [['--port', '70000'], 'Expected a whole number from 0 to 65535'],
     [['--latency', 'soon'], 'Expected milliseconds, or a duration'],
+    [['--rate', '450'], 'Expected requests and a duration, such as 450/900s'],
+    [['--rate', '0/2s'], 'Expected requests and a duration'],
+    [['--rate', '450/soon'], 'Expected requests and a duration'],
   ])('refuses %j', async (options, message) => {
     const { exitCode, stderr } = await runCli(['sandbox', ...options])
     expect(exitCode).toBe(2)

@@ -36,6 +36,7 @@ describe('/sandbox/summary', () => {
       firstReceivedAt: null,
       lastReceivedAt: null,
       consents: expect.objectContaining({ total: 0 }),
+      intent: { requests: 0 },
     })
   })
 
