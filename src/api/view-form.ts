@@ -41,8 +41,7 @@ export function flattenView(view: Readonly<Record<string, unknown>>): Moderation
   }
   // Some servers have flattened fields beside the groups, or none at all.
   for (const [name, value] of Object.entries(view)) if (fields.has(name)) entries.set(name, value)
-  const given = [...entries].filter(([, value]) => value !== null && value !== undefined)
-  return inWireForm(moderationViewWriteSchema, Object.fromEntries(given)) as ModerationViewWrite
+  return inWireForm(moderationViewWriteSchema, Object.fromEntries(entries)) as ModerationViewWrite
 }
 
 /** How a view that was written so is read: the inverse of `flattenView`. Pure. */

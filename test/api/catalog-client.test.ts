@@ -130,6 +130,10 @@ describe('the bytes of a call', () => {
     await using client = open(server.url, { callBytes })
     await client.upsert(products(5))
     expect(server.requests.map(idsOf)).toEqual([['0', '1'], ['2', '3'], ['4']])
+    server.requests.length = 0
+    await using smaller = open(server.url, { callBytes: callBytes - 1 })
+    await smaller.upsert(products(2))
+    expect(server.requests.map(idsOf)).toEqual([['0'], ['1']])
   })
 
   test('are learnt anew after 413', async () => {
@@ -180,6 +184,25 @@ describe('products that are refused', () => {
     expect(result.calls).toBeLessThanOrEqual(2 * 3 + 1)
   })
 
+  test('for reasons that say back the token are told without it', async () => {
+    const errors = [{ product_id: '1', errors: `bad token ${token}` }]
+    await using server = await openServer((_, count) =>
+      count === 1 ? { status: 400, body: { errors } } : {},
+    )
+    await using client = open(server.url)
+    const { refused } = await client.upsert(products(2))
+    expect(refused).toMatchObject([{ reasons: [expect.stringMatching(/^bad token \*+$/)] }])
+  })
+
+  test('without a name are all found, however many, where others are taken between them', async () => {
+    await using server = await openServer((request) =>
+      idsOf(request).some((id) => Number(id) % 4 === 0) ? { status: 400, body: 'no' } : {},
+    )
+    await using client = open(server.url)
+    const { taken, refused } = await client.upsert(products(100))
+    expect([taken.length, refused.length]).toEqual([75, 25])
+  })
+
   test('without a name, one after the other: the endpoint refuses everything', async () => {
     await using server = await openServer(() => ({ status: 400, body: { message: 'no merchant' } }))
     await using client = open(server.url)
@@ -203,6 +226,20 @@ describe('of several products with one id', () => {
     expect(server.requests.map(({ body }) => body)).toEqual([[newer, product('b')]])
   })
 
+  test('the newer one takes the place of the older where no more would fit', async () => {
+    await using server = await openServer()
+    await using client = open(server.url, { callBytes: JSON.stringify([older, product('b')]).length })
+    await client.upsert([older, product('b'), newer])
+    expect(server.requests.map(({ body }) => body)).toEqual([[newer, product('b')]])
+  })
+
+  test('a broken one is forgiven by a newer one', async () => {
+    await using server = await openServer()
+    await using client = open(server.url)
+    const broken = { ...older, price: 'much' } as unknown as Product
+    expect(await client.upsert([broken, newer])).toMatchObject({ taken: ['a'], refused: [] })
+  })
+
   test('the older one is never sent after or instead of the newer', async () => {
     await using server = await openServer()
     await using client = open(server.url)
@@ -217,14 +254,13 @@ describe('of several products with one id', () => {
   test('each goes in a call of its own where the bytes do not allow one', async () => {
     await using server = await openServer()
     await using client = open(server.url, { callBytes: JSON.stringify([older]).length + 20 })
-    const longer = { ...newer, name: `${newer.name} of a longer name` }
+
     await client.upsert([older, product('b'), newer])
     expect(server.requests.map(({ body }) => (body as Product[]).map(({ price }) => price))).toEqual([
       [1],
       [1],
       [2],
     ])
-    await client.upsert([older, longer])
   })
 })
 

@@ -91,6 +91,12 @@ describe('the answer', () => {
     expect(await thrownBy(() => client.ask(question))).toMatchObject({ status: 200, code: 'no-json' })
   })
 
+  test('that is longer than is read is an error', async () => {
+    await using server = await openServer(() => ({ body: { agentInsight: 'x'.repeat(1_100_000) } }))
+    await using client = open(server.url)
+    expect(await thrownBy(() => client.ask(question))).toMatchObject({ status: 200, code: 'too-long' })
+  })
+
   test('may say that there is none', async () => {
     await using server = await openServer(() => ({ body: { agentProductRecommendations: null } }))
     await using client = open(server.url)

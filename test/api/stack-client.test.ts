@@ -5,7 +5,7 @@ import type { TermCreate } from '../../src/api/contract/term.ts'
 import type { StackClientOptions } from '../../src/api/stack-calls.ts'
 import { StackClient } from '../../src/api/stack-client.ts'
 import { leakCheck } from '../support/leak-check.ts'
-import { openServer, thrownBy } from './server.ts'
+import { everythingIn, openServer, thrownBy } from './server.ts'
 
 const leaks = leakCheck()
 beforeAll(leaks.remember)
@@ -119,6 +119,7 @@ describe('an answer', () => {
   test.each([
     ['in an envelope', { data: terms, errors: [] }],
     ['with counts', { data: terms, errors: [], count: { results_total: '2', total: '9' } }],
+    ['with counts alone', { data: terms, count: { total: '9' } }],
     ['bare', terms],
     ['by position', { data: { 0: terms[0], 1: terms[1] }, errors: [] }],
   ])('%s is a list', async (_, body) => {
@@ -272,6 +273,14 @@ describe('nothing is sent', () => {
     expect(await thrownBy(() => client.rules.list())).toMatchObject({ code: 'no-stack', exitCode: 2 })
     expect(server.requests).toEqual([])
   })
+})
+
+test('an address that is written is not shown, also where it does not look like one', async () => {
+  await using server = await openServer(({ text }) => ({ status: 400, body: `refused: ${text}` }))
+  await using client = open(server.url)
+  const error = await thrownBy(() => client.users.update(7, { email: 'o/hara@localhost' }))
+  expect(error.message).toContain('refused: ')
+  expect(everythingIn(error)).not.toMatch(/hara|o\//)
 })
 
 test('further fields are sent where that is wanted', async () => {
