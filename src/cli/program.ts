@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander'
-import { ExitCode } from '../lib/errors.ts'
+import { ExitCode, OperatingError } from '../lib/errors.ts'
 import { readVersion } from '../lib/version.ts'
 import { checkCommand } from './check.ts'
 import type { CommandDefinition, OptionDefinition } from './command.ts'
@@ -144,5 +144,6 @@ function addExamples(command: Command, examples: readonly string[]): void {
 }
 
 function isAbort(error: unknown): boolean {
+  if (error instanceof OperatingError) return error.code === 'call-aborted'
   return error instanceof Error && error.name === 'AbortError'
 }

@@ -36,7 +36,10 @@ export const stackApplyCommand: CommandDefinition<ApplyOptions> = {
         return ExitCode.done
       }
       const onStep = showProgress(context, plan)
-      const applied = await applyStackPlan(client, { plan, signal, onStep })
+      const applied = await applyStackPlan(client, { plan, signal, onStep }).catch((error: unknown) => {
+        if (signal.aborted) context.note('Interrupted: run catalogd stack apply again to go on.')
+        throw error
+      })
       if (context.json || plan.steps.length > 0) {
         context.print({ plan, ...describe(applied) }, () => formatApplied(applied))
       }

@@ -1,5 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { InterruptedError } from '../../src/cli/interrupts.ts'
 import { leakCheck } from '../support/leak-check.ts'
 import { openStackSite, type StackSite } from './stack-site.ts'
 import { runCli } from './support.ts'
@@ -188,6 +189,21 @@ describe('stack pull, plan and apply', () => {
     expect(refused.stderr).toContain(`${dir}/terms.yaml:3:3 found a second term named "pans"`)
     expect(refused.stderr).toContain(`${dir}/users.yaml:1:3 the service has no user "nobody"`)
     expect(await site.json('terms', 'list')).toMatchObject([{ term: 'pans' }])
+  })
+
+  it('ends at once when it is interrupted while it waits for the rate limit', async () => {
+    await using site = await openStackSite({ rate: { requests: 5, perMs: 900_000 } })
+    const dir = site.folder.join('stack')
+    await site.stack(['pull', '--dir', dir])
+    const interrupt = new AbortController()
+    const { exitCode, stderr } = await site.stack(['plan', '--dir', dir], {
+      signal: interrupt.signal,
+      onOutput: () => interrupt.abort(new InterruptedError('SIGINT')),
+    })
+    expect([exitCode, stderr]).toEqual([
+      130,
+      expect.stringMatching(/^The service allows no more calls for \d+ s: waiting\.\n$/),
+    ])
   })
 
   it('says what is missing to work at all', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { StackKind } from '../../src/stack/model.ts'
 import { parseFile } from '../../src/stack/parse-file.ts'
 import { parseInput } from '../../src/stack/parse-input.ts'
-import { parse } from './memory-stack.ts'
+import { noRecords, parse, pulled } from './memory-stack.ts'
 
 function problemsOf(kind: StackKind, text: string): string[] {
   const { problems } = parseFile(kind, { file: 'f.yaml', text })
@@ -20,6 +20,13 @@ describe('a file', () => {
       filter: '1.10',
       num_of_backfill: 10,
     })
+  })
+
+  it('brings texts back that end with empty lines, wherever they stand', () => {
+    const term = { type: 'post', network: 'sta_feed', term: 'end\n\n' }
+    const records = ['a', 'b'].map((name, id) => ({ id, name, ...term }))
+    const items = pulled({ ...noRecords, terms: records }, ['terms']).terms ?? []
+    expect(items.map(({ fields }) => fields.term)).toEqual(['end\n\n', 'end\n\n'])
   })
 
   it('takes aliases', () => {
