@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import { ConfigError } from '../lib/errors.ts'
 import { ApiCaller } from './api-caller.ts'
 import { ApiCallError, ApiResponseError, ContractError } from './api-error.ts'
@@ -180,12 +181,7 @@ function tooLong(call: AnsweredCall, refusal: CallOutcome | undefined, waitMs: n
   })
 }
 
-function check(
-  endpoint: Endpoint,
-  schema: NonNullable<Endpoint['query']> | NonNullable<Endpoint['body']>['schema'],
-  value: unknown,
-  options: ProblemOptions,
-): void {
+function check(endpoint: Endpoint, schema: z.ZodType, value: unknown, options: ProblemOptions): void {
   const given = value === undefined ? {} : value
   const problems = contractProblems(schema, given, options)
   if (problems.length > 0) throw new ContractError(`${endpoint.name} was not sent`, problems)
@@ -197,12 +193,15 @@ function emailIn(body: unknown): string[] {
 }
 
 /** An id stands for itself and nothing else in a path. */
-function pathOf({ path, name }: Endpoint, id: StackId | undefined): string {
-  if (!path.includes('{')) return path
+function pathOf(endpoint: Endpoint, id: StackId | undefined): string {
+  const { path, name, params } = endpoint
+  const [, parameter] = /\{(\w+)\}/.exec(path) ?? []
+  if (parameter === undefined) return path
   const text = id === undefined ? '' : String(id)
   if (text.trim() === '' || text === '.' || text === '..') {
     const message = 'id: found nothing that names a record, expected its id; give it a value'
     throw new ContractError(`${name} was not sent`, [{ field: 'id', message }])
   }
+  if (params) check(endpoint, params, { [parameter]: id }, { whole: 'path' })
   return path.replace(/\{\w+\}/, encodeURIComponent(text.toWellFormed()))
 }
