@@ -389,7 +389,7 @@ describe('the commented example', () => {
     const fields = [...only(loaded).feeds.values()].map((feed) => Object.keys(feed.fields))
     expect(fields[0]).toContain('custom_fields')
     expect(fields[2]).toEqual(['email', 'consent'])
-    expect(loaded.config.stack.name.value()).toBe('shop')
+    expect(loaded.config.intent.shopify).toBe(true)
     expect(loaded.config.intent.country).toBe('US')
   })
 })
