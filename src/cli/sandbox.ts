@@ -106,7 +106,7 @@ the content-aggregation API are there too: see ${url}/ in a browser. It ends wit
 To send to it, in another terminal:
   export CATALOG_API_URL=${url} API_PRODUCTS_TOKEN=${tokens.products}
   export API_EMAIL_TOKEN=${tokens.email}
-  export INTENT_URL=${url} API_LIM_TOKEN=${tokens.intent}
+  export INTENT_URL=${url} API_LIM_TOKEN=${tokens.intent} INTENT_PARTNER_ID=sandbox
   export STACK_URL=${url} STACK_ACCESS_TOKEN=${tokens.stack} STACK_NAME=${stackName}
   catalogd start`
 }
