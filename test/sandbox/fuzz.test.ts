@@ -4,7 +4,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { startChild } from '../support/child.ts'
 import { type RawAnswer, RawConnection } from '../support/raw-http.ts'
+import { awkwardText, awkwardValue } from './fuzz-bodies.ts'
 import { arbitraryRequest, type FuzzRequest } from './fuzz-requests.ts'
+import { openTestSandbox } from './harness.ts'
 
 const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31))
 const connections = 8
@@ -60,11 +62,21 @@ async function problemOf(
   try {
     const answers = await sender.send(request)
     for (const { status } of answers) statuses.set(status, (statuses.get(status) ?? 0) + 1)
-    const wrong = answers.find(({ status }) => status >= 500)
+    const wrong = answers.find((answer) => answer.status >= 500 || lacksEnvelope(request, answer))
     return wrong && `answered ${wrong.status}: ${wrong.text.slice(0, 300)}`
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
+}
+
+/** What is answered below the paths of the Stack has one form, whatever was asked. */
+function lacksEnvelope({ isNoHttp, method, target }: FuzzRequest, { headers, text }: RawAnswer): boolean {
+  const isOfStack = /^\/api\/(tilerules|moderationviews|users|terms)(\/[\w-]*)*([?#]|$)/.test(target)
+  // Without a request id it was no request: nothing of the API has seen it.
+  const isUsual = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'].includes(method)
+  if (isNoHttp || !isOfStack || !isUsual || headers['x-request-id'] === undefined) return false
+  const answer: unknown = JSON.parse(text)
+  return typeof answer !== 'object' || answer === null || !('data' in answer) || !('errors' in answer)
 }
 
 describe('any request', () => {
@@ -105,6 +117,48 @@ describe('any request', () => {
       expect(sandbox.stdout + sandbox.stderr).not.toMatch(/failed to answer|warning/i)
     },
   )
+})
+
+const awkwardSetting = fc.record(
+  {
+    name: awkwardValue,
+    group: fc.oneof(fc.constantFrom('products', 'stack', 'any'), awkwardValue),
+    status: fc.oneof(fc.integer({ min: 100, max: 600 }), awkwardValue),
+    body: awkwardValue,
+    headers: fc.oneof(fc.dictionary(awkwardText, awkwardText, { maxKeys: 2 }), awkwardValue),
+    hang: awkwardValue,
+    reset: awkwardValue,
+    slow: awkwardValue,
+    refuse: awkwardValue,
+    apply: awkwardValue,
+    calls: awkwardValue,
+    share: awkwardValue,
+    productIds: awkwardValue,
+  },
+  { requiredKeys: [] },
+)
+
+describe('any fault', () => {
+  // On its own: a fault that is set answers with whatever status it names.
+  it('is set or refused, and can be taken back', { timeout: 120_000 }, async () => {
+    await using sandbox = await openTestSandbox()
+    const setting = fc.oneof(
+      awkwardSetting.map((one) => JSON.stringify(one)),
+      fc.array(awkwardSetting, { maxLength: 3 }).map((some) => JSON.stringify(some)),
+      awkwardText,
+    )
+    await fc.assert(
+      fc.asyncProperty(setting, async (body) => {
+        const response = await fetch(`${sandbox.url}/sandbox/faults`, { method: 'POST', body })
+        const text = await response.text()
+        expect([200, 400], text).toContain(response.status)
+        expect(JSON.parse(text)).toHaveProperty(response.status === 200 ? 'faults' : 'problems')
+        expect((await sandbox.send('DELETE', '/sandbox/faults')).status).toBe(200)
+      }),
+      { numRuns: 300, seed },
+    )
+    expect((await sandbox.upsert([])).status).toBe(200)
+  })
 })
 
 /** Resident bytes of a process. */
