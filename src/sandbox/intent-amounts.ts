@@ -17,7 +17,7 @@ const marks: readonly [RegExp, readonly string[]][] = [
 const markForm =
   'us\\$|€|£|\\$|₹|¥|eur(?:os?)?|gbp|pounds?|quid|usd|dollars?|bucks?|rs\\.?|inr|rupees?|jpy|yen|cny|yuan|kronor|kroner|kronen|kr\\.?|zł|zl|pln|zloty|chf|sfr\\.?|franken|francs?|sek|nok|dkk|czk|huf|ron|cad|aud|nzd|brl|mxn|krw'
 const digits =
-  "\\d{1,3}(?:[.,' \\u00a0]\\d{3})+(?:[.,]\\d{1,2})?(?![.,]?\\d)|\\d+(?:[.,]\\d{1,2})?(?![.,]?\\d)"
+  "\\d{1,3}(?:[.,' \\u00a0]\\d{2,3})*[.,' \\u00a0]\\d{3}(?:[.,]\\d{1,2})?(?![.,]?\\d)|\\d+(?:[.,]\\d{1,2})?(?![.,]?\\d)"
 
 /** A number with or without a currency before or after it: four groups, made by `amountPattern` and read by `amountOf`. */
 export const amountPattern = `(?:(?<![\\p{L}])(${markForm})\\s*)?(${digits})(k)?(?:,-|\\.-)?(?:\\s*(${markForm})(?![\\p{L}]))?`

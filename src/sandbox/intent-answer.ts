@@ -39,7 +39,6 @@ export class IntentAnswers {
     const parsed = parsePrompt(request.prompt, (key) => vocabulary.isBrand(key))
     const preference = this.#history.preferenceOf(shopper)
     const continued = continueConversation(this.#index, before, parsed, {
-      prompt: request.prompt,
       ...(preference && { preference }),
     })
     const { query, added, required, ranking } = continued
@@ -59,7 +58,7 @@ export class IntentAnswers {
       })
     }
     if (query.terms.length > 0) this.#history.remember(shopper, { brands: query.brands, best: chosen[0] })
-    const told = { request, continued, products }
+    const told = { request, continued, products, brandName: (key: string) => vocabulary.brandName(key) }
     return {
       agentInsight: request.rankingOnly ? '' : writeInsight(told),
       ...(request.giveAgentContext && { agentContext: writeContext(told) }),

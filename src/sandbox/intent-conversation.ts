@@ -2,7 +2,7 @@ import type { Constraints } from './intent-constraints.ts'
 import type { ProductIndex } from './intent-index.ts'
 import type { ParsedPrompt } from './intent-prompt.ts'
 import { type IntentQuery, type Ranking, type RankingOptions, rankProducts } from './intent-ranking.ts'
-import { isColour } from './intent-words.ts'
+import { isColour, isStopWord } from './intent-words.ts'
 
 /** What one conversation has come to. */
 export interface Conversation {
@@ -17,7 +17,7 @@ export interface Conversation {
   prices: readonly number[]
 }
 
-export type Turn = 'first' | 'narrowed' | 'more' | 'new-subject'
+export type Turn = 'first' | 'named' | 'narrowed' | 'more' | 'new-subject'
 
 export interface Continued {
   turn: Turn
@@ -27,7 +27,7 @@ export interface Continued {
   ranking: Ranking
 }
 
-type Options = Pick<RankingOptions, 'preference' | 'prompt'>
+type Options = Pick<RankingOptions, 'preference'>
 
 /**
  * Answers a prompt in the light of what was said before. Whether it goes on or begins a new subject is told by the words
@@ -39,6 +39,11 @@ export function continueConversation(
   parsed: ParsedPrompt,
   options: Options,
 ): Continued {
+  const named = index.names.find(parsed.words)
+  // In a conversation one word is likelier to narrow than to be somebody's name for a product.
+  if (named.length > 0 && (before === undefined || parsed.words.length > 1)) {
+    return answerNamed(index, parsed, { ...options, named })
+  }
   const anew = (turn: Turn): Continued => ({
     turn,
     query: parsed,
@@ -71,6 +76,17 @@ export function continueConversation(
   const speaksOfIt = followUp.pointsBack || isRelative || added.every(isColour)
   const isAnswer = speaksOfIt && !added.some((term) => isSubject(index, term))
   return isAnswer ? narrowed : anew('new-subject')
+}
+
+/** What looks like a demand is part of the name: `Non-Stick Pan`, `5 Star Towel`. */
+function answerNamed(
+  index: ProductIndex,
+  { words, written }: ParsedPrompt,
+  options: RankingOptions,
+): Continued {
+  const terms = [...new Set(words.filter((word) => !isStopWord(word)))]
+  const query: IntentQuery = { terms, written, brands: [], negatives: [], constraints: {} }
+  return { turn: 'named', query, added: [], required: [], ranking: rankProducts(index, query, options) }
 }
 
 interface Narrowing {

@@ -1,12 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import MiniSearch from 'minisearch'
+import { ProductNames } from './intent-names.ts'
 import { type IndexedProduct, parseIndexedProduct, type SearchedText } from './intent-product.ts'
 import { Vocabulary } from './intent-vocabulary.ts'
 import { plainText, stemOf } from './intent-words.ts'
 import type { ProductStore } from './product-store.ts'
 
-/** More products than that are not searched: the index takes some 3 KB of memory for each. */
-const indexedProductsMax = 250_000
+/** More products than that are not searched: the index takes some 4 KB of memory for each. */
+const indexedProductsMax = 100_000
 /** Up to here products are indexed as soon as they stop coming, so that the first request finds the work done. */
 const indexedAheadMax = 50_000
 const quietMs = 250
@@ -37,6 +38,7 @@ interface Timing {
  */
 export class ProductIndex {
   readonly vocabulary = new Vocabulary()
+  readonly names = new ProductNames()
   readonly #store: ProductStore
   readonly #timing: Timing
   #search = newSearch()
@@ -150,7 +152,10 @@ export class ProductIndex {
     const held = this.#store.get(id)
     const parsed = held && parseIndexedProduct(held.document)
     const before = this.#products.get(id)
-    if (before !== undefined) this.vocabulary.remove(before)
+    if (before !== undefined) {
+      this.vocabulary.remove(before)
+      this.names.remove(before)
+    }
     const isOverfull = before === undefined && this.#products.size >= indexedProductsMax
     if (parsed === undefined || isOverfull) {
       if (before !== undefined) this.#search.discard(id)
@@ -165,6 +170,7 @@ export class ProductIndex {
     }
     this.#products.set(id, product)
     this.vocabulary.add(product)
+    this.names.add(product)
   }
 
   #clear(): void {
@@ -172,6 +178,7 @@ export class ProductIndex {
     this.#products.clear()
     this.#stale.clear()
     this.vocabulary.clear()
+    this.names.clear()
   }
 }
 

@@ -9,13 +9,16 @@ export interface Told {
   request: Request
   continued: Continued
   products: readonly Recommendation[]
+  /** As it is written, of the key of a brand. */
+  brandName: (key: string) => string
 }
 
 /** The answer in words: one sentence on the selection, and each product. English, with numbers as the locale writes them. */
-export function writeInsight({ request, continued, products }: Told): string {
+export function writeInsight(told: Told): string {
+  const { request, continued, products } = told
   const isMarkdown = request.responseFormat?.trim().toLowerCase() === 'markdown'
   const { query, ranking, turn } = continued
-  const wanted = describeWanted(query, request)
+  const wanted = describeWanted(query, told)
   if (products.length === 0) {
     const what = turn === 'more' ? 'There are no more products' : 'No product in this catalogue fits'
     return `${what}${wanted === '' ? '' : ` for ${wanted}`}. Ask for less, or in other words.`
@@ -29,7 +32,8 @@ export function writeInsight({ request, continued, products }: Told): string {
 }
 
 /** Why these products: what was understood of the prompt and what it did. */
-export function writeContext({ request, continued, products }: Told): string {
+export function writeContext(told: Told): string {
+  const { continued, products } = told
   const { query, ranking, turn } = continued
   const { corrected, unknown, brandsCount, isCurrencyUnknown } = ranking
   const { currencies = [] } = query.constraints
@@ -38,7 +42,7 @@ export function writeContext({ request, continued, products }: Told): string {
     query.terms.length > 0
       ? `Looked for: ${asWritten(query, query.terms)}.`
       : 'No word describes a product: all were considered.',
-    ...describeConstraints(query, request).map((text) => `${text[0]?.toUpperCase()}${text.slice(1)}.`),
+    ...describeConstraints(query, told).map((text) => `${text[0]?.toUpperCase()}${text.slice(1)}.`),
     corrected.length > 0 ? `Read ${corrected.map(({ from, to }) => `"${from}" as "${to}"`).join(', ')}.` : '',
     unknown.length > 0 ? `No product has: ${unknown.join(', ')}.` : '',
     query.brands.length > 0 && !brandsCount
@@ -54,6 +58,7 @@ export function writeContext({ request, continued, products }: Told): string {
 
 const turns = {
   first: '',
+  named: 'The prompt is the name or id of a product.',
   narrowed: 'Follow-up: narrows the answer before.',
   more: 'Follow-up: goes on without what was shown.',
   'new-subject': 'A new subject: nothing of the conversation before counts.',
@@ -70,16 +75,16 @@ function ordered({ order }: Constraints): string {
   return order === undefined ? 'by relevance, of equal ones those in stock first' : texts[order]
 }
 
-function describeWanted(query: IntentQuery, request: Request): string {
+function describeWanted(query: IntentQuery, told: Told): string {
   const words = query.terms.length > 0 ? [`“${asWritten(query, query.terms)}”`] : []
-  return [...words, ...describeConstraints(query, request)].join(', ')
+  return [...words, ...describeConstraints(query, told)].join(', ')
 }
 
 function asWritten({ written }: IntentQuery, stems: readonly string[]): string {
   return stems.map((stem) => written.get(stem) ?? stem).join(' ')
 }
 
-function describeConstraints(query: IntentQuery, request: Request): string[] {
+function describeConstraints(query: IntentQuery, { request, brandName }: Told): string[] {
   const { constraints, negatives, brands } = query
   const {
     priceMin,
@@ -93,7 +98,7 @@ function describeConstraints(query: IntentQuery, request: Request): string[] {
   const [currency] = currencies
   const price = (bound: PriceBound) => formatPrice(bound.value, currency ?? null, request)
   return [
-    brands.length > 0 ? `brand ${brands.join(' or ')}` : '',
+    brands.length > 0 ? `brand ${brands.map(brandName).join(' or ')}` : '',
     priceMin === undefined ? '' : `price ${priceMin.isInclusive ? 'at least' : 'above'} ${price(priceMin)}`,
     priceMax === undefined ? '' : `price ${priceMax.isInclusive ? 'at most' : 'below'} ${price(priceMax)}`,
     ratingMin === undefined ? '' : `rated at least ${ratingMin}`,

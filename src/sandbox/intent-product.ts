@@ -1,6 +1,6 @@
 import type { Recommendation } from '../api/contract/intent.ts'
 import { brandKey } from './intent-prompt.ts'
-import { plainText, wordsOf } from './intent-words.ts'
+import { wordsOf } from './intent-words.ts'
 
 /** What is searched; the names are those of MiniSearch's fields. */
 export interface SearchedText {
@@ -16,8 +16,9 @@ export interface SearchedText {
 /** What ranking looks at, of one product. The product itself stays in the store as bytes. */
 export interface IndexedProduct {
   id: string
-  /** As `plainText` leaves it: for prompts that name a product. */
-  plainName: string
+  /** The stems of the whole name and of the id, with blanks between them: for prompts that name a product. */
+  nameKey: string
+  idKey: string
   brand: string | undefined
   brandKey: string
   /** The last level of each category path, as it is written. */
@@ -72,7 +73,8 @@ export function parseIndexedProduct(
     text,
     product: {
       id,
-      plainName: plainText(name).trim(),
+      nameKey: wordsOf(name).join(' '),
+      idKey: wordsOf(id).join(' '),
       brand,
       brandKey: brandKey(wordsOf(brand ?? '')),
       categories: categories.map((path) => path.slice(path.lastIndexOf('/') + 1)),

@@ -1,8 +1,10 @@
 import { type Constraints, gap, parseConstraints } from './intent-constraints.ts'
-import { isStopWord, plainText, stemOf } from './intent-words.ts'
+import { isStopWord, plainText, stemOf, wordsOf } from './intent-words.ts'
 
 /** What a prompt says, apart from the catalogue that it is about. */
 export interface ParsedPrompt {
+  /** All stems in their order. */
+  words: readonly string[]
   /** Stems in their order, each once. */
   terms: readonly string[]
   /** Of each stem, the word as it was written. */
@@ -43,7 +45,7 @@ const beginning =
   /\b(?:anything|everything|all products|start over|new search|forget (?:it|that|all)|irgendwas|alles)\b/
 
 const negators = new Set(
-  `not no without except excluding exclude non nor never ohne kein keine keinen keiner keines keinem nicht ausser avoid
+  `not no without except excluding exclude nor never ohne kein keine keinen keiner keines keinem nicht ausser avoid
   hate dislike`.split(/\s+/),
 )
 const fillers = new Set(
@@ -66,6 +68,7 @@ export function parsePrompt(prompt: string, isBrand: (key: string) => boolean): 
   const reading = readWords(words, isBrand)
   return {
     ...reading,
+    words: wordsOf(text),
     constraints,
     followUp: {
       wantsMore: more.test(rest),
@@ -95,7 +98,8 @@ function readWords(words: readonly string[], isBrand: (key: string) => boolean):
       continue
     }
     const phrase = phraseAt(words, at, isBrand)
-    if (phrase.isBrand) reading.brands.push(brandKey(phrase.stems))
+    const brand = brandKey(phrase.stems)
+    if (phrase.isBrand && !reading.brands.includes(brand)) reading.brands.push(brand)
     for (const stem of phrase.stems) {
       const isNew = !reading.terms.includes(stem) && reading.terms.length < termsMax
       if (isNew && (phrase.isBrand || !isStopWord(stem))) reading.terms.push(stem)

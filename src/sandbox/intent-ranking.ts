@@ -1,7 +1,6 @@
 import type { Constraints } from './intent-constraints.ts'
 import type { Hit, ProductIndex } from './intent-index.ts'
 import type { IndexedProduct } from './intent-product.ts'
-import { plainText } from './intent-words.ts'
 
 /** What is asked for, all turns of a conversation taken together. */
 export interface IntentQuery {
@@ -20,8 +19,8 @@ export interface RankingOptions {
   without?: ReadonlySet<string>
   /** At least 1; how much more a product counts for this shopper. */
   preference?: (product: IndexedProduct) => number
-  /** Products that it names are ranked even if they are excluded from recommendations. */
-  prompt?: string
+  /** Products that the prompt names: they come first whatever they are, even if excluded from recommendations. */
+  named?: readonly IndexedProduct[]
 }
 
 export interface Ranking {
@@ -71,8 +70,16 @@ export function rankProducts(index: ProductIndex, query: IntentQuery, options: R
   const chosen = keepNearest(brandsCount ? ofBrand : relevant)
   for (const one of chosen) one.score *= options.preference?.(one.product) ?? 1
   chosen.sort((a, b) => compare(a, b, query.constraints.order))
-  const products = chosen.map(({ product }) => product)
-  return { products, matching: all.length, corrected, unknown, brandsCount, isCurrencyUnknown }
+  const { named = [] } = options
+  const products = [...new Set([...named, ...chosen.map(({ product }) => product)])]
+  return {
+    products,
+    matching: Math.max(all.length, products.length),
+    corrected,
+    unknown,
+    brandsCount,
+    isCurrencyUnknown,
+  }
 }
 
 /** Which words of the catalogue the words of the prompt mean. */
@@ -150,20 +157,15 @@ function openFilter(
   options: RankingOptions & { isCurrencyUnknown: boolean },
 ): (product: IndexedProduct) => boolean {
   const { required = [], without, isCurrencyUnknown } = options
-  const prompt = plainText(options.prompt ?? '')
   return (product) => {
     if (without?.has(product.id) === true) return false
-    if (product.isExcluded && !isNamed(product, prompt)) return false
+    if (product.isExcluded) return false
     if (!meets(product, constraints, isCurrencyUnknown)) return false
     if (negatives.some((phrase) => mentions(product, phrase))) return false
     return required.every(
       (term) => product.words.includes(` ${term}`) || product.description.includes(` ${term} `),
     )
   }
-}
-
-function isNamed({ id, plainName }: IndexedProduct, prompt: string): boolean {
-  return (plainName.length > 3 && prompt.includes(plainName)) || prompt.includes(id.toLowerCase())
 }
 
 function meets(product: IndexedProduct, constraints: Constraints, isCurrencyUnknown: boolean): boolean {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { recommendationSchema } from '../../src/api/contract/intent.ts'
 import { product } from './harness.ts'
+import { intentCatalogue } from './intent-catalogue.ts'
 import { type IntentSandbox, openIntentSandbox, recommendations } from './intent-client.ts'
 
 let sandbox: IntentSandbox
@@ -46,6 +47,27 @@ describe('a prompt', () => {
     ['most expensive bike', ['BI02', 'BI01', 'TO03']],
   ])('%s', async (prompt, ids) => {
     expect(await sandbox.idsFor(prompt, stranger())).toEqual(ids)
+  })
+
+  it('that is the name of a product finds it first, whatever else the name may mean', async () => {
+    const names = ['No Nonsense Socks', '5 Star Towel, 70 % cotton', 'Under 10 Watt Night Lamp', 'Sale Sign']
+    await using odd = await openIntentSandbox([
+      ...names.map((name, at) => product(`odd-${at}`, { name, brand: 'Oddity', availability: 'OutOfStock' })),
+      ...intentCatalogue,
+    ])
+    const twins = ['LA02', 'LA03']
+    const named = [
+      ...names.map((name, at) => ({ id: `odd-${at}`, name, brand: 'Oddity' })),
+      ...intentCatalogue.map(({ product_id: id, name, brand }) => ({ id, name, brand })),
+    ].filter(({ id }) => !twins.includes(String(id)))
+    const wrong: unknown[] = []
+    for (const { id, name, brand } of named) {
+      for (const prompt of [id, name, `${name} ${brand}`, `${name} by ${brand}`]) {
+        const [first] = await odd.idsFor(String(prompt), stranger())
+        if (first !== id) wrong.push({ prompt, first })
+      }
+    }
+    expect(wrong).toEqual([])
   })
 
   it('that nothing fits is answered with an empty list that says so', async () => {
