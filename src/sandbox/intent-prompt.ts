@@ -45,15 +45,14 @@ const beginning =
   /\b(?:anything|everything|all products|start over|new search|forget (?:it|that|all)|irgendwas|alles)\b/
 
 const negators = new Set(
-  `not no without except excluding exclude nor never ohne kein keine keinen keiner keines keinem nicht ausser avoid
+  `not no without except excluding exclude neither nor never weder ohne kein keine keinen keiner keines keinem nicht ausser avoid
   hate dislike`.split(/\s+/),
 )
 const fillers = new Set(
-  'a an the any in from by made of with that is are too so very want like anything der die das den von aus mit zu eine einen'.split(
-    ' ',
-  ),
+  `a an the any in on for from by made of with that is are be too so very really want like anything der die das den von aus
+  mit zu fur eine einen`.split(/\s+/),
 )
-const joiners = new Set(['or', 'nor', 'oder'])
+const joiners = new Set(['or', 'nor', 'oder', 'noch'])
 
 /** A brand as its words: `Casa Lumo` and `casa-lumo` are one. */
 export function brandKey(words: readonly string[]): string {

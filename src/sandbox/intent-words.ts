@@ -48,6 +48,8 @@ const irregular: ReadonlyMap<string, string> = new Map([
   ['mice', 'mouse'],
   ['grey', 'gray'],
   ['jewellery', 'jewelry'],
+  ['bbq', 'barbecue'],
+  ['barbeque', 'barbecue'],
 ])
 
 /** The singular of an English noun, roughly; any other word stays. The same for prompts and products, so it need not be right. */
@@ -60,7 +62,10 @@ export function stemOf(word: string): string {
   return word.slice(0, -1)
 }
 
-/** Words that say nothing about a product: of English, and the commonest of German. */
+/**
+ * Words that say nothing about a product: of English, and the commonest of German. They are held against stems, and `man`
+ * is that of `men`, so the German word is none of them.
+ */
 const stopWords: ReadonlySet<string> = new Set(
   `a about after all also am an and any anyone anything are around as at away be because been before being both but buy by
   can could did do does doing don each else ever everything find for found friend from fun get give go going good got great
@@ -73,7 +78,7 @@ const stopWords: ReadonlySet<string> = new Set(
   together too try two type under until up us use used using very ve want wanted was way we well were what when where
   which while who will wish with within without work would yes yet you your yours
   alle aber am an auch auf aus bei bin bitte brauche da das dass dein dem den der des die doch du ein eine einem einen
-  einer eines er es etwas fur gibt habe haben hat hatte ich ihr im in ist ja kann kannst kaufen konnen man mein meine
+  einer eines er es etwas fur gibt habe haben hat hatte ich ihr im in ist ja kann kannst kaufen konnen mein meine
   meinen mich mir mit mochte nach noch nur ob oder lieber stattdessen schon sehr sie sind so suche suchen und uns viel vom von was welche
   wenn wie will wir wird zeig zeige zu zum zur`
     .split(/\s+/)

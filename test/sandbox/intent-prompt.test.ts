@@ -96,6 +96,12 @@ describe('the words of a prompt', () => {
     ['Lampen ohne Kabel', ['lampen'], ['kabel']],
     ['women’s knives, boxes and glasses', ['woman', 'knife', 'box', 'glass'], []],
     ['not over 50, wool', ['wool'], []],
+    ['shoes for men', ['shoe', 'man'], []],
+    ["men's boots", ['man', 'boot'], []],
+    ['shoes that are not for kids', ['shoe'], ['kid']],
+    ['sandals neither red nor blue', ['sandal'], ['red', 'blue']],
+    ['weder rot noch blau', [], ['rot', 'blau']],
+    ['bbq', ['barbecue'], []],
   ])('%s', (prompt, terms, negatives) => {
     const parsed = parse(prompt)
     expect(parsed.terms).toEqual(terms)
