@@ -106,6 +106,11 @@ export class ConsentOutbox extends RedisOutbox {
     return this.#reject(token, refusals, '1')
   }
 
+  /** Consents that were refused since the last one was accepted are due again; answers how many there were. */
+  async takeBackRefused(): Promise<number> {
+    return Number(await this.#run('take-back', []))
+  }
+
   override async expireClaims(): Promise<number> {
     const { connection, keys, journal } = this.#options
     // What is acknowledged in the journal is no expired claim, although Redis may hold it for one.

@@ -19,6 +19,7 @@ import type { ProductId } from '../lib/brand.ts'
  * | 408, 423, 424, 425                             | retry: nothing was taken, later it may be                      |
  * | 3xx, 402, 404, 405, 407, 410, 411, 415, 417,   | retry with a hint: the address, the account or something in    |
  * | 421, 426, 428, 431                             | between is wrong; no product is to blame, nothing is buried    |
+ * | 404, 405, 410, 415 for a path that is to blame | bisect: others are taken (only where ids stand in the path)    |
  * | 500, 501, 503, 505 and any 5xx not listed      | retry                                                          |
  * | 502, 504, 520–527 (from something in between)  | unknown: the endpoint itself may have taken the call           |
  * | no connection                                  | retry                                                          |
@@ -56,6 +57,8 @@ export interface ClassifyInput {
   productIds: readonly ProductId[]
   /** A probe was answered well within the last minute. */
   recentlyProbed: boolean
+  /** What is sent stands in the path, and others are taken: see `PathRefusals`. Default: false. */
+  pathToBlame?: boolean
   /** Wall-clock time, for `Retry-After` dates. */
   now: number
   /** Default: that of product calls. */
@@ -93,6 +96,8 @@ function classifyResponse(response: CallResponse, input: Judging): Verdict {
 function classifyClientError(response: CallResponse, input: Judging): Verdict {
   const { status } = response
   const description = describeAnswer(response)
+  if (input.pathToBlame)
+    return { kind: 'bisect', description: `${description}; it took others within the last minute` }
   const remedy = remedies.get(status)
   if (remedy !== undefined) {
     const check = remedy === checkUrl ? input.advice.address : remedy

@@ -11,6 +11,7 @@ import { CallLog } from './call-log.ts'
 import { ConsentCallLog, recoverCalls } from './consent-call-log.ts'
 import { ConsentClient } from './consent-client.ts'
 import type { DeliveryProgress } from './context.ts'
+import { PathRefusals } from './path-refusals.ts'
 import type { TicketQueue } from './tickets.ts'
 import { type Delivery, openDelivery } from './worker.ts'
 
@@ -72,6 +73,7 @@ export async function openConsentDelivery(options: ConsentDeliveryOptions): Prom
     const worker = await openDelivery({
       ...{ outbox, client, tickets, processName, clock, log, callLog, progress, advice },
       config: delivery,
+      pathRefusals: new PathRefusals(() => outbox.takeBackRefused()),
     })
     stack.push('what Redis does not know yet', () => outbox.flush())
     stack.use('delivery', worker)

@@ -7,6 +7,7 @@ import type { DeliveryOutbox } from '../outbox/model.ts'
 import type { CallGate } from './call-gate.ts'
 import type { CallLog } from './call-log.ts'
 import type { Advice } from './classify.ts'
+import type { PathRefusals } from './path-refusals.ts'
 
 /** What the watchdog of the process is told (G11). */
 export interface DeliveryProgress {
@@ -32,6 +33,8 @@ export interface DeliveryContext {
   config: DeliveryConfig
   /** Default: that of product calls. */
   advice?: Advice | undefined
+  /** Where each call sends one document whose id decides the path. */
+  pathRefusals?: PathRefusals | undefined
   clock: Clock
   log: Log
   progress: DeliveryProgress

@@ -1,4 +1,5 @@
 import type { CallOutcome } from '../api/call-outcome.ts'
+import type { ProductId } from '../lib/brand.ts'
 import { type Part, partBytes } from './bisect.ts'
 import { classify, type Verdict } from './classify.ts'
 import type { DeliveryContext } from './context.ts'
@@ -47,11 +48,11 @@ export async function deliverCall(
   countCall(outcome, { bodyBytes, products: part.length }, context)
 
   const { status, requestId } = describeResponse(outcome)
-  const recentlyProbed = status === 403 && (await context.outbox.recentlyProbed())
   const verdict = classify({
     outcome,
     productIds: ids,
-    recentlyProbed,
+    recentlyProbed: status === 403 && (await context.outbox.recentlyProbed()),
+    pathToBlame: await isPathToBlame({ ids, status }, context),
     now: clock.now(),
     advice: context.advice,
   })
@@ -64,6 +65,14 @@ export async function deliverCall(
   })
   logCall(verdict, { status, requestId, durationMs, bodyBytes, products: part.length }, context)
   return { verdict, status, requestId, bodyBytes }
+}
+
+async function isPathToBlame(
+  { ids: [id], status }: { ids: readonly ProductId[]; status: number | undefined },
+  { pathRefusals, clock }: DeliveryContext,
+): Promise<boolean> {
+  if (!pathRefusals || id === undefined || status === undefined) return false
+  return pathRefusals.blames({ id, status, at: clock.monotonic() })
 }
 
 /** Counters are for people: delivery neither waits for them nor fails with them. */

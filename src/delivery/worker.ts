@@ -7,6 +7,7 @@ import { CallGate } from './call-gate.ts'
 import type { CallLog } from './call-log.ts'
 import type { Advice } from './classify.ts'
 import type { DeliveryClient, DeliveryContext, DeliveryProgress } from './context.ts'
+import type { PathRefusals } from './path-refusals.ts'
 import { CredentialsProbe } from './probe.ts'
 import { runTicket } from './run-ticket.ts'
 import { TicketPlan, type TicketQueue } from './tickets.ts'
@@ -24,6 +25,8 @@ export interface DeliveryOptions {
   config: DeliveryConfig
   /** What to check when the endpoint refuses everything; default: that of product calls. */
   advice?: Advice
+  /** Where each call sends one document whose id decides the path. */
+  pathRefusals?: PathRefusals
   /** Unique among all processes of the catalog; without colons. */
   processName: string
   clock: Clock
@@ -72,14 +75,9 @@ class DeliveryWorker implements Delivery {
 
   constructor(options: DeliveryOptions) {
     this.#options = options
-    const { outbox, client, callLog, config, advice, clock, log, progress, random = Math.random } = options
-    const giveUp = this.#giveUp.signal
-    const gate = new CallGate()
-    this.#context = { outbox, client, callLog, config, advice, clock, log, progress, random, giveUp, gate }
-    this.#plan = new TicketPlan(options.tickets, {
-      processName: options.processName,
-      concurrency: config.concurrency,
-    })
+    const { tickets, processName, random = Math.random, ...rest } = options
+    this.#context = { ...rest, random, giveUp: this.#giveUp.signal, gate: new CallGate() }
+    this.#plan = new TicketPlan(tickets, { processName, concurrency: options.config.concurrency })
     this.#probe = new CredentialsProbe(this.#context)
   }
 

@@ -42,6 +42,7 @@ const scriptKeys = {
   look: ['urgent', 'new', 'deferred', 'echoes', 'pause', 'pace', 'leases', 'claimed'],
   echo: ['documents', 'echoes'],
   revive: ['acknowledged', 'pending', 'new', 'urgent', 'deferred', 'dead'],
+  'take-back': ['acknowledged', 'pending', 'urgent', 'new', 'dead', 'refusals'],
   'claim-consent': [
     'urgent',
     'new',

@@ -156,6 +156,42 @@ test('a 403 right after a trial that was taken refuses that consent', async () =
   expect(site.endpoint.callsOf('a@example.org')).toEqual([true])
 })
 
+test('a 404 for one address is no refusal while nothing else is taken, then it is one', async () => {
+  await using site = await openSite({
+    script: ({ email }) => ({ status: email.startsWith('person1') ? 404 : 200 }),
+  })
+  await site.start()
+  await site.drop([['person1+x@example.org', true]])
+  await waitFor(() => site.endpoint.calls.length >= 1)
+  expect(await site.letterOf('person1+x@example.org')).toBeUndefined()
+  await site.drop(emails(20).map((email) => [email, true]))
+  await site.settled()
+  expect(await site.redis.hlen(site.keys.dead)).toBe(11)
+  expect(await site.letterOf('person12+x@example.org')).toMatchObject({
+    status: 404,
+    reason: expect.stringContaining('it took others within the last minute'),
+  })
+  expect(site.endpoint.held.size).toBe(9)
+})
+
+test('a path that becomes wrong buries nothing: what was refused is taken back', async () => {
+  const state = { right: true }
+  await using site = await openSite({ script: () => ({ status: state.right ? 200 : 404 }) })
+  await site.start()
+  await site.drop([['first@example.org', true]])
+  await site.settled()
+  state.right = false
+  await site.drop(emails(6).map((email) => [email, true]))
+  await waitFor(async () => (await site.redis.hlen(site.keys.dead)) === 6)
+  site.passTime(61_000)
+  await site.drop([['last@example.org', true]])
+  await waitFor(async () => (await site.redis.hlen(site.keys.dead)) === 0)
+  state.right = true
+  await site.settled()
+  expect(site.endpoint.held.size).toBe(8)
+  expect(await site.redis.hlen(site.keys.dead)).toBe(0)
+})
+
 test('calls at one time and calls a second hold, and nothing that is logged shows an address', async () => {
   await using site = await openSite({
     settings: 'concurrency: 3, callsPerSecond: 100, timeout: 500ms',

@@ -30,7 +30,11 @@ export async function openSite({ script, settings = 'callsPerSecond: 1000', redi
   const endpoint = await openConsentEndpoint(script)
   const { log, lines } = collectLog()
   const offset = { ms: 0 }
-  const clock: Clock = { ...systemClock, now: () => systemClock.now() + offset.ms }
+  const clock: Clock = {
+    ...systemClock,
+    now: () => systemClock.now() + offset.ms,
+    monotonic: () => systemClock.monotonic() + offset.ms,
+  }
   const failures: unknown[] = []
   const keys = catalogKeys('main' as CatalogName, 'consents')
   await mkdir(dir.join('drop'))
@@ -63,7 +67,7 @@ catalogs:
     keys,
     failures,
     redis: redisClient,
-    /** Time passes, as far as the clock on the wall tells. */
+    /** Time passes for who asks the clock; nobody who sleeps wakes earlier. */
     passTime(ms: number) {
       offset.ms += ms
     },

@@ -53,6 +53,14 @@ describe('the table', () => {
     expect(answered(401, { recentlyProbed: true }).kind).toBe('pause')
   })
 
+  test('a path that is to blame refuses content, whatever it is blamed with', () => {
+    const outcome: CallOutcome = { kind: 'response', status: 404, headers: {}, body: 'no such customer' }
+    expect(classify({ outcome, productIds: ids, recentlyProbed: false, pathToBlame: true, now })).toEqual({
+      kind: 'bisect',
+      description: expect.stringMatching(/answered 404: no such customer; it took others/),
+    })
+  })
+
   test('a wrong address says what to check', () => {
     expect(answered(404)).toMatchObject({ description: expect.stringContaining('`api.url`') })
     const redirect = answered(302, { headers: { location: 'https://login.example/in?session=1' } })

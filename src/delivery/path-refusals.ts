@@ -1,0 +1,40 @@
+import type { ProductId } from '../lib/brand.ts'
+
+const acceptedForMs = 60_000
+
+interface Answered {
+  id: ProductId
+  status: number
+  /** Monotonic ms. */
+  at: number
+}
+
+/** Answers that a wrong path, method or header brings about. */
+const statuses: ReadonlySet<number> = new Set([404, 405, 410, 415])
+
+/**
+ * Where what is sent stands in the path of the call, an answer such as 404 may mean this one, or that the address of the
+ * endpoint is wrong. This one is to blame when another one was accepted within the last minute. When nothing has been
+ * accepted for longer the address is, and may have been wrong earlier already: what was refused since the last
+ * acceptance is taken back then, so that a wrong address buries nothing.
+ */
+export class PathRefusals {
+  readonly #takeBack: () => Promise<unknown>
+  /** The last ones of two different ids, the later first. */
+  #accepted: { id: ProductId; at: number }[] = []
+
+  /** `takeBack`: what was refused since the last acceptance goes back to the outbox. */
+  constructor(takeBack: () => Promise<unknown>) {
+    this.#takeBack = takeBack
+  }
+
+  /** Asked once for each answer: whether what was sent is to blame for it. Throws only when the outbox does. */
+  async blames({ id, status, at }: Answered): Promise<boolean> {
+    const others = this.#accepted.filter((accepted) => accepted.id !== id)
+    if (status >= 200 && status < 300) this.#accepted = [{ id, at }, ...others.slice(0, 1)]
+    if (!statuses.has(status)) return false
+    if (others.some((other) => at - other.at < acceptedForMs)) return true
+    await this.#takeBack()
+    return false
+  }
+}
