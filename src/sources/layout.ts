@@ -27,6 +27,10 @@ export function compressName(fileName: string): string {
   return compressPrefix + fileName
 }
 
+export function isCompressName(fileName: string): boolean {
+  return fileName.startsWith(compressPrefix)
+}
+
 /** Which claim a temporary file of the archive was made for; undefined when it is none. */
 export function claimOfTemporary(fileName: string): ClaimId | undefined {
   const prefix = [copyPrefix, compressPrefix].find((candidate) => fileName.startsWith(candidate))

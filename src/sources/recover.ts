@@ -6,7 +6,7 @@ import { type ClaimParts, claimFileName, parseClaimFileName } from './claim-name
 import { removeIfPresent, syncFile, syncFolder } from './durable.ts'
 import { lstatIfPresent, scanIfPresent } from './folder-scan.ts'
 import type { GrowthWatch } from './growth.ts'
-import { claimOfTemporary } from './layout.ts'
+import { claimOfTemporary, isCompressName } from './layout.ts'
 import type { AcceptLine } from './model.ts'
 
 interface Recovery {
@@ -32,9 +32,7 @@ export async function recoverArchive({ acceptor, growth, log }: Recovery): Promi
   const unlined: Found[] = []
   for await (const { raw, kind } of scanIfPresent(archiveDir)) {
     if (kind === 'folder') continue
-    const temporary = claimOfTemporary(raw)
-    if (temporary !== undefined && !acceptor.isInFlight(temporary))
-      await removeIfPresent(join(archiveDir, raw))
+    if (isLeftBehind(raw, acceptor)) await removeIfPresent(join(archiveDir, raw))
     const found = foundIn(archiveDir, raw)
     if (!found || acceptor.isInFlight(found.parts.claim)) continue
     const accept = manifest.fileOf(found.parts.claim)
@@ -71,6 +69,13 @@ export async function recoverHidden({ acceptor, growth, log }: Recovery, hiddenD
     await acceptor.copyIntoArchive(found.path, fileName)
     log.info({ claim, feed, file: name }, 'copied a file claimed earlier')
   }
+}
+
+/** Archiving runs beside this: what it compresses into is its own, which it writes anew after a crash and removes. */
+function isLeftBehind(fileName: string, acceptor: Acceptor): boolean {
+  const claim = claimOfTemporary(fileName)
+  if (claim === undefined || acceptor.isInFlight(claim)) return false
+  return !isCompressName(fileName) || acceptor.manifest.fileOf(claim) === undefined
 }
 
 async function writeLines(acceptor: Acceptor, files: readonly Found[]): Promise<AcceptLine[]> {

@@ -72,6 +72,18 @@ describe('what a crash left', () => {
     expect(await readFile(join(dirs.archiveDir, second.fileName), 'utf8')).toBe('two')
   })
 
+  it('what an accepted file is compressed into is left to archiving', async () => {
+    await using dirs = await folders()
+    const file = claimed('x.csv')
+    await writeFile(join(dirs.archiveDir, file.fileName), 'content')
+    {
+      await using _ = await startSources(dirs)
+    }
+    await writeFile(join(dirs.archiveDir, `.zst-${file.fileName}`), 'half')
+    await using _ = await startSources(dirs)
+    expect(await readFile(join(dirs.archiveDir, `.zst-${file.fileName}`), 'utf8')).toBe('half')
+  })
+
   it('a copy that was cut off after its rename, or after its line, is not accepted twice', async () => {
     await using dirs = await folders()
     const file = claimed('x.csv')
