@@ -4,6 +4,9 @@ import type { TemporaryDaemon } from './temporary-daemon.ts'
 
 const prompts = ['a moss rain jacket, in stock, under 250 euros', 'only cheaper ones']
 
+/** The ranking says the rest. */
+const wordsMax = 90
+
 /** Two questions of one conversation about the products that were just delivered. */
 export async function showIntent({ operation }: TemporaryDaemon): Promise<void> {
   printTitle('5. What a shopper is after')
@@ -29,6 +32,6 @@ function printAnswer({ response }: Answered, tookMs: number): void {
     ({ productId, name, price, currencyCode, priceCurrencyCode, availability }) =>
       [productId, `${price} ${priceCurrencyCode ?? currencyCode ?? ''}  ${name} (${availability})`] as const,
   )
-  if (insight) printText(`  “${insight}”`)
+  if (insight) printText(`  “${insight.slice(0, wordsMax)}…”`)
   printTable([...rows, ['answered', `in ${Math.ceil(tookMs)} ms`]])
 }
