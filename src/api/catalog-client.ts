@@ -7,6 +7,7 @@ import { contractProblems } from './contract/problems.ts'
 import { type Product, productSchema } from './contract/product.ts'
 import { readCleanAnswer } from './read-answer.ts'
 import { sendUpserts } from './send-upserts.ts'
+import { checkTimeout } from './timeout.ts'
 import { type PreparedProduct, UpsertBatch, UpsertProgress } from './upsert-batch.ts'
 import type { UpsertResult } from './upsert-error.ts'
 
@@ -53,8 +54,9 @@ export class CatalogClient implements AsyncDisposable {
     products: Iterable<Product> | AsyncIterable<Product>,
     options: RequestOptions = {},
   ): Promise<UpsertResult> {
-    // Without a token nothing is begun.
+    // Without a token, or with a time that means nothing, nothing is begun.
     this.#caller.token()
+    if (options.timeoutMs !== undefined) checkTimeout(options.timeoutMs)
     const progress = new UpsertProgress()
     const send = (part: readonly PreparedProduct[]) =>
       sendUpserts(part, progress, (one) => this.#call(one, options))

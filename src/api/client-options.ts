@@ -4,6 +4,7 @@ import { ConfigError } from '../lib/errors.ts'
 import { readVersion } from '../lib/version.ts'
 import { missingTokenHint } from './call-hints.ts'
 import type { ApiGroup } from './contract/endpoints.ts'
+import { checkTimeout } from './timeout.ts'
 import type { TransportOptions } from './transport.ts'
 
 const timeoutMsDefault = 30_000
@@ -38,13 +39,18 @@ export interface ClientSettings extends TransportOptions {
   clock: Clock
 }
 
-/** Throws `ConfigError` for an address that would give tokens away, or that is none. */
+/** Throws `ConfigError` for an address that would give tokens away, or that is none, and for numbers that mean nothing. */
 export function readClientOptions(options: ClientOptions): ClientSettings {
   const { url, timeoutMs = timeoutMsDefault, connections = connectionsDefault } = options
   const address = String(url)
   const problem = baseAddressProblem(address)
   if (problem !== undefined) {
     throw new ConfigError('base-address', `url of the client: found ${showAddress(address)}, ${problem}`)
+  }
+  checkTimeout(timeoutMs)
+  if (!Number.isSafeInteger(connections) || connections < 1) {
+    const message = `connections of the client: found ${String(connections)}, expected a whole number of at least 1`
+    throw new ConfigError('client-connections', message)
   }
   const base = new URL(address)
   return {
@@ -56,12 +62,25 @@ export function readClientOptions(options: ClientOptions): ClientSettings {
   }
 }
 
-/** Throws `ConfigError` when there is no token, at every call and not before. */
+/**
+ * Throws `ConfigError` when there is no token, at every call and not before. What stands around it, such as the end of
+ * the line in a file, is not part of it.
+ */
 export function tokenReader(source: TokenSource | undefined, group: ApiGroup): () => string {
   return () => {
-    const token = typeof source === 'function' ? source() : source
-    if (typeof token === 'string' && token.trim() !== '') return token
-    throw new ConfigError('no-token', 'the client has no token', { hint: missingTokenHint(group) })
+    const given: unknown = typeof source === 'function' ? source() : source
+    const token = typeof given === 'string' ? given.trim() : ''
+    if (token === '') {
+      throw new ConfigError('no-token', 'the client has no token', { hint: missingTokenHint(group) })
+    }
+    if (!/\p{Cc}/u.test(token)) return token
+    throw new ConfigError(
+      'bad-token',
+      'the token of the client holds the end of a line or another control character',
+      {
+        hint: 'Give the token alone, as it is shown where tokens are listed',
+      },
+    )
   }
 }
 

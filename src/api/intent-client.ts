@@ -97,7 +97,7 @@ export class IntentClient implements AsyncDisposable {
 
   #complete(question: IntentQuestion): Record<string, unknown> {
     const { partnerId, country, locale } = this.#options
-    const given = Object.entries({ partnerId, country, locale, ...withoutUndefined(question) })
+    const given = Object.entries({ partnerId, country, locale, ...withoutUndefined(question ?? {}) })
     return Object.fromEntries(given.filter(([, value]) => value !== undefined))
   }
 }

@@ -146,8 +146,10 @@ export class StackCalls implements AsyncDisposable {
   }
 
   #query(token: string, query: Readonly<Record<string, unknown>>): string {
-    const { stack } = this.#options
-    if (stack.trim() === '') throw new ConfigError('no-stack', 'the client has no name of a Stack')
+    // Callers in JavaScript may leave it out.
+    const { stack }: { stack: unknown } = this.#options
+    if (typeof stack !== 'string' || stack.trim() === '')
+      throw new ConfigError('no-stack', 'the client has no name of a Stack')
     const parameters = new URLSearchParams()
     for (const [name, value] of Object.entries({ access_token: token, stack, ...query })) {
       if (value !== undefined) parameters.set(name, String(value))

@@ -3,6 +3,7 @@ import { baseAddressProblem } from '../lib/base-address.ts'
 import { ConfigError, EndpointError, systemErrorCode } from '../lib/errors.ts'
 import type { CallOutcome } from './call-outcome.ts'
 import { type Exchange, ResponseReader } from './response-reader.ts'
+import { checkTimeout } from './timeout.ts'
 
 /** A new connection resolves the name again: a moved endpoint is found within this time. */
 const socketAgeMsMax = 60_000
@@ -56,6 +57,7 @@ export class Transport implements AsyncDisposable {
     let endpoint: { pool: Pool; base: URL; prefix: string }
     let headers: Record<string, string>
     try {
+      checkTimeout(timeoutMs)
       endpoint = this.#open()
       headers = { 'user-agent': `catalogd/${this.#options.version}`, ...request.headers() }
     } catch (cause) {

@@ -88,6 +88,39 @@ describe.each(each)('$name', ({ open, call, method, path }) => {
     expect(server.requests).toEqual([])
   })
 
+  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, '5000', {}])(
+    'a time (%j) that no timer can keep is refused, of the client and of a call, and nothing is sent',
+    async (timeoutMs) => {
+      await using server = await openServer()
+      for (const error of [await run(server.url, { timeoutMs }), await run(server.url, {}, { timeoutMs })]) {
+        expect(error).toBeInstanceOf(ConfigError)
+        expect(error.message).toContain('timeoutMs: found ')
+      }
+      expect(server.requests).toEqual([])
+    },
+  )
+
+  test.each([0, -1, 1.5, Number.NaN, '2', null])('%j connections are refused', async (connections) => {
+    const error = await run('http://127.0.0.1:9', { connections })
+    expect(error).toBeInstanceOf(ConfigError)
+    expect(error.message).toContain('connections of the client: found ')
+  })
+
+  test('a token of two lines is refused, and not shown; what stands around a token does not count', async () => {
+    await using server = await openServer(() => ({ status: 418 }))
+    const broken = `${token}\n${token}`
+    const refused = await run(server.url, { token: broken, accessToken: broken })
+    expect(refused).toBeInstanceOf(ConfigError)
+    expectNoSecret(refused)
+    expect(server.requests).toEqual([])
+    await run(server.url, { token: ` ${token}\r\n`, accessToken: () => `${token}\n` })
+    await run(server.url, { token, accessToken: token })
+    const [around, alone] = server.requests
+    expect(around?.path).toBe(alone?.path)
+    expect(around?.headers.authorization).toBe(alone?.headers.authorization)
+    expect(server.requests.length).toBe(2)
+  })
+
   test.each([401, 403, 404, 409, 418, 500, 502, 503, 302])(
     'status %d: says what and where',
     async (status) => {

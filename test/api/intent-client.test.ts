@@ -127,6 +127,13 @@ describe('nothing is sent', () => {
     expect(server.requests).toEqual([])
   })
 
+  test.each([undefined, null, 'shoes', []])('when %j is asked', async (nothing) => {
+    await using server = await openServer()
+    await using client = open(server.url)
+    expect(await thrownBy(() => client.ask(nothing as never))).toBeInstanceOf(ContractError)
+    expect(server.requests).toEqual([])
+  })
+
   test.each(['country', 'locale'])('when a Shopify merchant names no %s', async (field) => {
     await using server = await openServer(() => ({ body: answer }))
     const both = { country: 'US', locale: 'en' }
