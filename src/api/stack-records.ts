@@ -28,6 +28,13 @@ export class StackRecords<Schema extends z.ZodType> {
     return { records: this.#readList(answer), counts: answer.counts, answer }
   }
 
+  /** Where the contract has no pages, a server that sends one all the same would hide the records of the others. */
+  async listWhole(options: RequestOptions): Promise<z.infer<Schema>[]> {
+    const { records, counts, answer } = await this.list({}, options)
+    if (counts.length === 0 || records.length >= Math.min(...counts)) return records
+    throw answer.error('incomplete', `${records.length} records where it counts ${Math.min(...counts)}`)
+  }
+
   async get(id: StackId, options: RequestOptions): Promise<z.infer<Schema>> {
     const answer = await this.calls.call(this.endpoints.get, { ...options, id })
     const record = this.#readRecord(answer, id)
@@ -57,7 +64,8 @@ export class StackRecords<Schema extends z.ZodType> {
 
   #readList(answer: StackAnswer): z.infer<Schema>[] {
     const { data } = answer
-    if (data === undefined || data === null) return []
+    // An empty body, or a plain text, is no empty list: who believed it would take the whole Stack for gone.
+    if (data === null) return []
     const elements = Array.isArray(data) ? data : elementsOf(data)
     if (elements === undefined || !elements.every(isObject)) {
       throw answer.error('no-list', 'a body that is no list of records')

@@ -19,7 +19,7 @@ export class StackRules {
 
   /** All rules of the Stack; they come without pages. */
   async list(options: RequestOptions = {}): Promise<Rule[]> {
-    return (await this.#records.list({}, options)).records
+    return this.#records.listWhole(options)
   }
 
   async get(id: StackId, options: RequestOptions = {}): Promise<Rule> {

@@ -26,7 +26,7 @@ export class StackViews {
 
   /** All views of the Stack; they come without pages. */
   async list(options: RequestOptions = {}): Promise<ModerationView[]> {
-    return (await this.#records.list({}, options)).records
+    return this.#records.listWhole(options)
   }
 
   async get(id: StackId, options: RequestOptions = {}): Promise<ModerationView> {
