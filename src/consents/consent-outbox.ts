@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { ProductId } from '../lib/brand.ts'
+import type { ConsentId, ProductId } from '../lib/brand.ts'
 import type { Log } from '../lib/log.ts'
 import type {
   ClaimAnswer,
@@ -15,6 +15,7 @@ import { rejectArguments } from '../outbox/refusals.ts'
 import type { OutboxScripts } from '../outbox/scripts.ts'
 import { type ConsentCall, OpenCalls, readClaim } from './calls.ts'
 import type { CatchUp } from './catch-up.ts'
+import { digestConsent } from './document.ts'
 import { expiredCalls } from './expired-calls.ts'
 import type { ConsentGate } from './gate.ts'
 import type { ConsentJournal } from './journal.ts'
@@ -69,6 +70,14 @@ export class ConsentOutbox extends RedisOutbox {
     return this.#calls.get(token)?.position
   }
 
+  /**
+   * A lease that Redis forgot does not end the call: no other process sends consents while this one holds the state
+   * lock, and no other slot sends this one while it is open here. Redis that does not answer is another matter.
+   */
+  override async renew(token: string): Promise<boolean> {
+    return (await super.renew(token)) || this.#calls.get(token) !== undefined
+  }
+
   override async acknowledge(token: string, products: readonly ClaimedProduct[]): Promise<void> {
     const call = this.#calls.get(token)
     if (!call || products.length === 0) return
@@ -92,7 +101,7 @@ export class ConsentOutbox extends RedisOutbox {
     } finally {
       this.#settled(call)
     }
-    await this.#run('release-consent', [token, outcome === 'not-sent' ? 'not-sent' : 'failed', call.id])
+    await this.#giveBack(token, outcome === 'not-sent' ? 'not-sent' : 'failed', call.id)
   }
 
   override async reject(token: string, refusals: readonly Refusal[]): Promise<void> {
@@ -121,8 +130,7 @@ export class ConsentOutbox extends RedisOutbox {
     }
     if (expired.length > 0) await this.#follow()
     let count = 0
-    for (const { token, id } of expired)
-      count += Number(await this.#run('release-consent', [token, 'expired', id]))
+    for (const { token, id } of expired) count += await this.#giveBack(token, 'expired', id)
     return count
   }
 
@@ -191,7 +199,7 @@ export class ConsentOutbox extends RedisOutbox {
   async #openCall(call: ConsentCall): Promise<ClaimAnswer> {
     const { clock, delivery } = this.#options
     if (this.#calls.has(call.id)) {
-      await this.#run('release-consent', [call.token, 'failed', call.id])
+      await this.#giveBack(call.token, 'busy', call.id)
       return { kind: 'wait', forMs: busyMs }
     }
     this.#calls.add(call)
@@ -241,6 +249,14 @@ export class ConsentOutbox extends RedisOutbox {
       await journal.append({ event, id, position, at: claimedAt })
     }
     await this.#follow()
+  }
+
+  async #giveBack(
+    token: string,
+    how: 'not-sent' | 'busy' | 'failed' | 'expired',
+    id: ConsentId,
+  ): Promise<number> {
+    return Number(await this.#run('release-consent', [token, how, id, digestConsent(true)]))
   }
 
   #settled(call: ConsentCall, offset?: number): void {

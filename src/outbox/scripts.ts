@@ -59,7 +59,7 @@ const scriptKeys = {
     'journal',
   ],
   'park-consent': ['meta', 'pending', 'claimed', 'urgent', 'new', 'leases', 'dead', 'counters'],
-  'release-consent': ['pending', 'claimed', 'urgent', 'new', 'leases', 'dead'],
+  'release-consent': ['pending', 'claimed', 'urgent', 'new', 'leases', 'dead', 'meta', 'unconfirmed'],
   'follow-journal': [
     'acknowledged',
     'acknowledgedMeta',

@@ -92,3 +92,21 @@ test('a state that is taken back after an unconfirmed call is sent, also when Re
   expect(states.at(-1)).toBe(false)
   expect(states.length).toBeGreaterThanOrEqual(3)
 })
+
+test('a grant that is not confirmed is repeated before all others, lest it miss its horizon behind them', async () => {
+  const answers = { hang: true }
+  await using site = await openSite({
+    settings: `concurrency: 1, ${settings}`,
+    script: () => {
+      if (!answers.hang) return { status: 200 }
+      answers.hang = false
+      return 'hang'
+    },
+  })
+  await site.start()
+  await site.drop(Array.from({ length: 20 }, (_, index) => [`person${index}@example.org`, true] as const))
+  await site.settled()
+  const [first, second] = site.endpoint.calls
+  expect(second?.email).toBe(first?.email)
+  expect(site.endpoint.calls.length).toBe(21)
+})

@@ -1,5 +1,6 @@
 /** One call as the sandbox shows it. */
 export interface ConsentCall {
+  atMs: number
   email: string | null
   consent: boolean | null
   status: number | null
@@ -11,7 +12,14 @@ export interface ConsentCall {
 export class ConsentHistory {
   readonly #statements = new Map<string, { file: number; consent: boolean }[]>()
 
-  constructor(files: readonly ReadonlyMap<string, boolean>[]) {
+  readonly #applied: readonly { files: number; atMs: number }[]
+
+  /** `applied`: what is sent from then on was claimed when so many files stood in Redis. */
+  constructor(
+    files: readonly ReadonlyMap<string, boolean>[],
+    applied: readonly { files: number; atMs: number }[] = [],
+  ) {
+    this.#applied = applied
     for (const [file, states] of files.entries()) {
       for (const [email, consent] of states) {
         const statements = this.#statements.get(email) ?? []
@@ -46,9 +54,10 @@ export class ConsentHistory {
   }
 
   /**
-   * Judges the calls of every address in their order: each is taken for the earliest statement that it can be, which is
-   * a later one than that of the last call that was answered well. `stale`: it goes back behind what was sent before.
-   * `repeated`: it says what the call before it said, though no fault was set upon that one.
+   * Judges the calls of every address in their order: each is taken for the earliest statement that it can be. That is
+   * one of the newest file that was applied before it or a later one, and a later one than that of the last call that
+   * was answered well. `stale`: it says what was overtaken by then. `repeated`: it says what the call before it said,
+   * though no fault was set upon that one.
    */
   judge(calls: readonly ConsentCall[]): { repeated: number; stale: unknown[] } {
     const reached = new Map<string, { call: ConsentCall; at: number }>()
@@ -61,12 +70,18 @@ export class ConsentHistory {
       const before = reached.get(key)
       const isAgain = before !== undefined && before.call.consent === call.consent
       if (isAgain && before.call.fault === null) repeated += 1
-      const from = before === undefined ? 0 : before.at + Number(before.call.status === 200)
+      const applied = this.#appliedBefore(call.atMs)
+      const newest = statements.findLastIndex(({ file }) => file < applied)
+      const from = Math.max(newest, before === undefined ? 0 : before.at + Number(before.call.status === 200))
       let at = statements.findIndex(({ consent }, index) => index >= from && consent === call.consent)
       if (at < 0 && isAgain) at = before.at
       if (at < 0) stale.push({ call, before, statements })
       else reached.set(key, { call, at })
     }
     return { repeated, stale }
+  }
+
+  #appliedBefore(atMs: number): number {
+    return this.#applied.findLast((each) => each.atMs < atMs)?.files ?? 0
   }
 }

@@ -3,17 +3,22 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
 import type { CatalogName } from '../../src/lib/brand.ts'
+import { systemClock } from '../../src/lib/clock.ts'
 import { catalogKeys } from '../../src/outbox/keys.ts'
 import { type Child, startChild } from '../support/child.ts'
 import { waitFor } from '../support/events.ts'
 import { type ConsentCall, ConsentHistory } from './consent-history.ts'
 import { type ConsentFile, exporters, feedLines, mailDomain } from './consent-versions.ts'
+import { faultScale } from './random.ts'
 import { Site } from './site.ts'
 
 const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 const keys = catalogKeys('main' as CatalogName, 'consents')
 const token = 'email-token-of-the-fault-tests'
 const callsPerPage = 10_000
+const waitMs = 120_000 * faultScale
+/** Everything that is ever said; of a long run it would not fit into a string. */
+const logLevel = faultScale > 1 ? 'info' : 'debug'
 
 export const concurrency = 4
 
@@ -31,6 +36,7 @@ export class ConsentSite implements AsyncDisposable {
   readonly #sandbox: Child
   readonly #url: string
   readonly #files: ConsentFile[] = []
+  readonly #applied: { files: number; atMs: number }[] = []
   #daemon: Child | undefined
   readonly #daemons: Child[] = []
   /** Peak resident memory of each daemon in MB, as long as it was looked at. */
@@ -50,7 +56,7 @@ export class ConsentSite implements AsyncDisposable {
     latencyMs?: number
   } = {}): Promise<ConsentSite> {
     const args = ['--port', '0', '--json', '--email-token', token, '--latency', String(latencyMs)]
-    const env = { CATALOGD_LOG: 'debug' }
+    const env = { CATALOGD_LOG: logLevel }
     const sandbox = await startChild(program, { args: ['sandbox', ...args], env })
     const { url } = JSON.parse(await sandbox.line('"url"')) as { url: string }
     const dispose = { [Symbol.asyncDispose]: () => sandbox.kill('SIGTERM') }
@@ -135,6 +141,18 @@ ${feedLines('./drop')}`,
     return this.#site.fault(...faults.map((fault) => ({ group: 'consent', ...fault })))
   }
 
+  /** Waits until it has been met as often as its `calls` say. */
+  async faultNow(fault: Record<string, unknown>): Promise<void> {
+    await this.fault(fault)
+    const met = async () => {
+      const answer = (await (await fetch(`${this.#url}/sandbox/faults`)).json()) as {
+        faults: { remaining?: number }[]
+      }
+      return answer.faults.at(-1)?.remaining === 0
+    }
+    await waitFor(met, { what: () => `a fault was met\n${this.logs()}` })
+  }
+
   clearFaults(): Promise<void> {
     return this.#site.clearFaults()
   }
@@ -152,34 +170,53 @@ ${feedLines('./drop')}`,
     await writeFile(`${folder}/.${name}.tmp`, file.content)
     await rename(`${folder}/.${name}.tmp`, `${folder}/${name}`)
     const accepted = async () => (await this.#site.accepted()).length >= this.#files.length
-    await waitFor(accepted, { withinMs: 60_000, what: () => `${name} accepted\n${this.logs()}` })
+    await waitFor(accepted, { withinMs: waitMs, what: () => `${name} accepted\n${this.logs()}` })
   }
 
   /** What the accepted files say, in their order. */
   history(): ConsentHistory {
-    return new ConsentHistory(this.#files.map(({ states }) => states))
+    return new ConsentHistory(
+      this.#files.map(({ states }) => states),
+      this.#applied,
+    )
   }
 
-  /** All accepted files are applied. */
-  async untilApplied(): Promise<void> {
-    await this.#until('all files applied', ({ isApplied }) => isApplied)
+  /** Waits until all accepted files are applied, and no call is under way that was begun before. */
+  async noteApplied(): Promise<void> {
+    let before: string[] | undefined
+    await this.#until('all files applied', async ({ isApplied }) => {
+      const claims = await this.#site.redis.hvals(keys.claimed)
+      if (isApplied) before ??= claims
+      return before !== undefined && !before.some((claim) => claims.includes(claim))
+    })
+    this.#applied.push({ files: this.#files.length, atMs: systemClock.now() })
   }
 
   /** All accepted files are applied, all is sent but dead letters, and Redis knows it. */
-  async untilQuiet(withinMs = 120_000): Promise<void> {
+  async untilQuiet(withinMs = waitMs): Promise<void> {
     const quiet = ({ isApplied, pending, dead, claimed, behind }: Work) =>
       isApplied && pending === dead && claimed === 0 && behind === 0
     await this.#until('quiet', quiet, withinMs)
     expect((await this.#site.accepted()).length).toBe(this.#files.length)
   }
 
-  async #until(what: string, met: (work: Work) => boolean, withinMs = 120_000): Promise<void> {
+  async #until(
+    what: string,
+    met: (work: Work) => boolean | Promise<boolean>,
+    withinMs = waitMs,
+  ): Promise<void> {
     let last = ''
     const ask = async () => {
       await delay(50)
-      const work = await this.work().catch((error: unknown) => String(error))
-      last = JSON.stringify(work)
-      return typeof work === 'object' && met(work)
+      try {
+        const work = await this.work()
+        last = JSON.stringify(work)
+        return await met(work)
+      } catch (error) {
+        // Redis may be away.
+        last = String(error)
+        return false
+      }
     }
     await waitFor(ask, { withinMs, what: () => `${what}; there is ${last}\n${this.logs()}` })
   }
@@ -207,7 +244,7 @@ ${feedLines('./drop')}`,
   /** So many calls were made since `calls`. */
   async untilCalled(calls: number, since: number): Promise<void> {
     const called = async () => (await this.summary()).calls.total >= since + calls
-    await waitFor(called, { withinMs: 120_000, what: () => `${calls} calls\n${this.logs()}` })
+    await waitFor(called, { withinMs: waitMs, what: () => `${calls} calls\n${this.logs()}` })
   }
 
   /** So many more acknowledgements are durable. */
@@ -266,7 +303,7 @@ ${feedLines('./drop')}`,
         if (line.toLowerCase().includes(mailDomain)) throw new Error(`an address stands in a log: ${line}`)
       }
     }
-    expect(this.#daemons.some(({ stderr }) => stderr.includes('"level":"debug"'))).toBe(true)
+    expect(this.#daemons.some(({ stderr }) => stderr.includes(`"level":"${logLevel}"`))).toBe(true)
   }
 
   logs(): string {

@@ -12,6 +12,8 @@ afterEach(leaks.check)
 
 const people = Math.min(100_000, 5_000 * faultScale)
 const kills = 5 * faultScale
+/** A larger file takes longer to import. */
+const betweenMsMax = faultScale > 1 ? 12_000 : 3_000
 const timeout = 120_000 * faultScale
 
 /** What a call may meet at the endpoint, each so many times. */
@@ -43,28 +45,43 @@ test('daemon and Redis killed, Redis wiped, and an endpoint that fails: hardly a
     await site.drop(consentFile(version, people))
   }
   for (let files = 0; files < 3; files += 1) await dropNext()
-  await site.untilApplied()
+  await site.noteApplied()
   await site.fault(...faults(random))
   await site.run('resume')
   const began = performance.now()
   for (let kill = 1; kill <= kills; kill += 1) {
-    // While it starts, or while it sends.
-    await delay(random.between(0, random.chance(0.3) ? 400 : 3_000))
+    // While it starts, while it imports, or while it sends.
+    await delay(random.between(0, random.chance(0.3) ? 400 : betweenMsMax))
     await strike(site, random)
-    if (kill % 5 === 2 && version < 12) await dropNext()
+    if (kill % 5 === 2 && version < 6) {
+      await site.noteApplied()
+      await dropNext()
+    }
   }
   await site.untilQuiet()
+  const dead = await retryDead(site)
   const calls = await site.calls()
   const failed = calls.filter(({ fault }) => fault !== null).length
   const { repeated } = site.history().judge(calls)
   const seconds = Math.round((performance.now() - began) / 1000)
   await site.stop()
   console.log(
-    `${site.history().emails} addresses, ${version} files, ${kills} kills: ${calls.length} calls, ${failed} of them failed, ${repeated} were repeated without a fault; ${seconds} s; peak RSS ${Math.max(...site.peaks)} MB`,
+    `${site.history().emails} addresses, ${version} files, ${kills} kills: ${calls.length} calls, ${failed} of them failed, ${repeated} were repeated without a fault, ${dead} waited for a decision; ${seconds} s; peak RSS ${Math.max(...site.peaks)} MB`,
   )
   expect(failed).toBeGreaterThan(0)
   await site.expectRight(kills * concurrency)
 })
+
+/** Grants that a long outage, of which there is none in a short run, kept from being repeated in time. */
+async function retryDead(site: ConsentSite): Promise<number> {
+  const { dead } = await site.work()
+  if (faultScale === 1) expect(dead).toBe(0)
+  if (dead === 0) return 0
+  await site.run('dead', 'retry', '--all', '--consents')
+  await waitFor(async () => (await site.work()).dead === 0)
+  await site.untilQuiet()
+  return dead
+}
 
 async function strike(site: ConsentSite, random: SeededRandom): Promise<void> {
   const what = random.pick(['daemon', 'daemon', 'Redis', 'both', 'wipe'] as const)
