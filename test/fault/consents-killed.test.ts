@@ -10,7 +10,7 @@ const leaks = leakCheck()
 beforeEach(leaks.remember)
 afterEach(leaks.check)
 
-const people = Math.min(100_000, 5_000 * faultScale)
+const people = faultScale > 1 ? Math.min(100_000, 5_000 * faultScale) : 3_000
 const kills = 5 * faultScale
 /** A larger file takes longer to import. */
 const betweenMsMax = faultScale > 1 ? 12_000 : 3_000

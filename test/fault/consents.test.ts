@@ -8,7 +8,7 @@ const leaks = leakCheck()
 beforeEach(leaks.remember)
 afterEach(leaks.check)
 
-const people = faultScale > 1 ? Math.min(100_000, 5_000 * faultScale) : 1_500
+const people = faultScale > 1 ? Math.min(100_000, 5_000 * faultScale) : 1_000
 const timeout = 120_000 * faultScale
 
 /** A site whose newest file is number `version`, all of it delivered. */
@@ -68,7 +68,7 @@ test('one call for each address and settled state, whatever is repeated, wiped o
   await site.noteApplied()
   await site.run('resume')
   await site.untilCalled(people / 2, 0)
-  await site.faultNow({ slow: 8_000, calls: 2 })
+  await site.faultNow({ slow: 7_000, calls: 2 })
   await site.wipeRedis()
   await story.expectCalls(site.history().emails)
   await story.drop()
