@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { viewerFiles } from '../src/sandbox/reference-page.ts'
 
 // Builds the published package into dist/: TypeScript to JavaScript with declarations, and what is no TypeScript copied
 // beside it. The quickstart belongs to the checkout, not to the package.
@@ -16,6 +17,11 @@ compile('.ci/tsconfig.types.json')
 for (const path of readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })) {
   const isAsset = !path.endsWith('.ts') && !path.startsWith('quickstart')
   if (isAsset && statSync(join(root, 'src', path)).isFile()) cpSync(join(root, 'src', path), join(dist, path))
+}
+// The viewer's package would bring another one along that reports installations to a company.
+const viewerPapers = ['LICENSE', 'NOTICE', 'swagger-ui-bundle.js.LICENSE.txt']
+for (const file of [...Object.keys(viewerFiles), ...viewerPapers]) {
+  cpSync(join(root, 'node_modules', 'swagger-ui-dist', file), join(dist, 'sandbox', 'reference', file))
 }
 // npm sets the mode when it installs, but `npm link` and a plain checkout run the file as it is.
 chmodSync(join(dist, 'main.js'), 0o755)

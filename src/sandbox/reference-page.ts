@@ -1,3 +1,10 @@
+/** Of the viewer's package (swagger-ui-dist), what the page loads. */
+export const viewerFiles: Readonly<Record<string, string>> = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'favicon-32x32.png': 'image/png',
+}
+
 export const referencePage = `<!doctype html>
 <html lang="en">
 <head>

@@ -1,17 +1,12 @@
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { buildOpenApi } from '../api/contract/openapi.ts'
 import { readVersion } from '../lib/version.ts'
-import { referencePage, referenceStart } from './reference-page.ts'
-
-/** Of the viewer's package, what the page loads. */
-const viewerFiles: Readonly<Record<string, string>> = {
-  'swagger-ui.css': 'text/css; charset=utf-8',
-  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
-  'favicon-32x32.png': 'image/png',
-}
+import { referencePage, referenceStart, viewerFiles } from './reference-page.ts'
 
 /** The page works alone: nothing comes from elsewhere, and nothing goes there. */
 const securityHeaders = {
@@ -23,7 +18,7 @@ const securityHeaders = {
 
 /** `/openapi.json`, and at `/` and `/reference` the same to read in a browser and to try. */
 export async function registerReference(scope: FastifyInstance): Promise<void> {
-  const viewer = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
+  const viewer = findViewer()
 
   scope.get('/openapi.json', async (request, reply) => {
     const self = `${request.protocol}://${request.host}`
@@ -47,6 +42,14 @@ export async function registerReference(scope: FastifyInstance): Promise<void> {
         .send(await readFile(join(viewer, file))),
     )
   }
+}
+
+/** The build copies the viewer beside this file, so that who installs the program need not install the viewer's package. */
+function findViewer(): string {
+  const built = fileURLToPath(new URL('reference', import.meta.url))
+  return existsSync(built)
+    ? built
+    : dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
 }
 
 function sendFixed(reply: FastifyReply, type: string, text: string): FastifyReply {

@@ -53,7 +53,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 describe('the package', () => {
   it('holds the built program, the configuration example and the papers, nothing else', () => {
     const expected =
-      /^(dist\/.+\.(js|d\.ts|lua|html|css|json)|config\/.+|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/
+      /^(dist\/.+\.(js|d\.ts|lua|html|css|json)|dist\/sandbox\/reference\/[\w.-]+|config\/.+|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/
     expect(packed.filter((path) => !expected.test(path))).toEqual([])
     expect(packed).toEqual(
       expect.arrayContaining(['dist/main.js', 'package.json', 'LICENSE', 'CHANGELOG.md']),
@@ -115,17 +115,44 @@ describe('the package', () => {
     expect(stdout.trim()).toBe(readManifest().version)
   })
 
-  it('starts the sandbox and ends it on SIGTERM', async () => {
+  it('starts the sandbox, shows its reference page, and ends it on SIGTERM', async () => {
     const child = spawn(command, ['sandbox', '--port', '0'], { cwd: installed, env: environment })
     const ended = exitOf(child)
     try {
       const address = await firstAddress(child)
       const response = await fetch(new URL('/sandbox/summary', address))
       expect(response.status).toBe(200)
+      const page = await (await fetch(address)).text()
+      const loaded = [...page.matchAll(/(?:src|href)="(\/reference\/[^"]+)"/g)].map(([, path = '']) => path)
+      expect(loaded).toContain('/reference/swagger-ui-bundle.js')
+      for (const path of loaded) {
+        const file = await fetch(new URL(path, address))
+        expect({ path, status: file.status }).toEqual({ path, status: 200 })
+        expect((await file.arrayBuffer()).byteLength).toBeGreaterThan(100)
+      }
     } finally {
       child.kill('SIGTERM')
     }
     expect(await ended).toEqual({ code: 0, signal: null })
+  })
+
+  it('carries the viewer of that page with its licences instead of installing it', () => {
+    const papers = ['LICENSE', 'NOTICE', 'swagger-ui-bundle.js.LICENSE.txt']
+    expect(packed).toEqual(expect.arrayContaining(papers.map((name) => `dist/sandbox/reference/${name}`)))
+    const modules = join(installed, 'node_modules')
+    expect(globSync(['swagger-ui*', '@scarf/*'], { cwd: modules })).toEqual([])
+  })
+
+  it('brings no package along that runs something when it is installed', () => {
+    const locks = [join(root, 'package-lock.json'), join(installed, 'package-lock.json')]
+    const running = locks.map((file) => {
+      const { packages } = JSON.parse(readFileSync(file, 'utf8')) as Lockfile
+      const found = Object.entries(packages).filter(([, entry]) => entry.hasInstallScript && !entry.dev)
+      return found.map(([path, { optional = false }]) => ({ path, optional }))
+    })
+    // Native and optional: looks for a binary it was published with, and is done without where its script is not run.
+    const unused = { path: 'node_modules/msgpackr-extract', optional: true }
+    expect(running).toEqual([[unused], [unused]])
   })
 
   const oldNode = findOldNode()
@@ -136,6 +163,10 @@ describe('the package', () => {
     expect((failure as { stderr: string }).stderr).toMatch(/^[^\n]*Node[^\n]*24[^\n]*\n$/)
   })
 })
+
+interface Lockfile {
+  packages: Record<string, { dev?: boolean; optional?: boolean; hasInstallScript?: boolean }>
+}
 
 /** One good answer for each group, and one refusal. */
 function answerAsTheService({ method, path }: Received): Reply {
