@@ -8,6 +8,7 @@ import type { OverlapWatch } from './overlaps.ts'
 import { isoTime, wholeNumber } from './page-query.ts'
 import type { HeldProduct, ProductStore } from './product-store.ts'
 import { registerStackInspection } from './stack-inspection.ts'
+import type { RateWindow } from './stack-rate.ts'
 import type { StackStore } from './stack-store.ts'
 
 export interface InspectedParts extends InspectedConsents {
@@ -16,6 +17,7 @@ export interface InspectedParts extends InspectedConsents {
   overlaps: OverlapWatch
   faults: Faults
   stack: StackStore
+  rate: RateWindow
   intent: IntentAnswers
 }
 
@@ -59,9 +61,9 @@ export async function registerInspection(scope: FastifyInstance, parts: Inspecte
   await registerConsentInspection(scope, parts)
   await registerStackInspection(scope, parts)
   scope.post('/sandbox/reset', async () => {
-    const { consents, consentCalls, consentOverlaps, intent, stack } = parts
-    const cleared = [store, calls, overlaps, faults, consents, consentCalls, consentOverlaps, intent, stack]
-    for (const part of cleared) part.clear()
+    const { consents, consentCalls, consentOverlaps, intent, stack, rate } = parts
+    const ofConsents = [consents, consentCalls, consentOverlaps]
+    for (const part of [store, calls, overlaps, faults, ...ofConsents, intent, stack, rate]) part.clear()
     return {}
   })
 }

@@ -23,7 +23,7 @@ import { registerProductUpsert } from './product-upsert.ts'
 import { registerReference } from './reference-routes.ts'
 import { bytesOf, type ReceivedBody, receiveBytes } from './request-body.ts'
 import { newServer } from './server.ts'
-import type { RequestRate } from './stack-rate.ts'
+import { RateWindow, type RequestRate } from './stack-rate.ts'
 import { registerStack } from './stack-routes.ts'
 import { StackStore } from './stack-store.ts'
 
@@ -121,7 +121,7 @@ async function openParts(options: SandboxOptions, clock: Clock, closing: AbortSi
     faults: new Faults(),
     tokens: tokensOf(options),
     stackName: options.stackName ?? defaultStackName,
-    rate: options.rate ?? rateDefault,
+    rate: new RateWindow(options.rate ?? rateDefault),
     callBytesMax: options.callBytesMax ?? bytesPerCallMax,
     latencyMs: options.latencyMs ?? 0,
     strict: options.strict ?? false,

@@ -38,6 +38,11 @@ export class RateWindow {
     }
   }
 
+  /** As if no request had come yet. */
+  clear(): void {
+    this.#begin(Number.NEGATIVE_INFINITY)
+  }
+
   #begin(atMs: number): void {
     this.#beganAtMs = atMs
     this.#used = 0

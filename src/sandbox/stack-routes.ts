@@ -8,14 +8,14 @@ import { refused, type StackAnswer, type StackRefusal, sendStackAnswer } from '.
 import { parsePairs, readSentFields, type SentBody } from './stack-body.ts'
 import type { StackOperation, StackParts } from './stack-call.ts'
 import { fieldNames } from './stack-fields.ts'
-import { type RateState, RateWindow, type RequestRate } from './stack-rate.ts'
+import type { RateState, RateWindow } from './stack-rate.ts'
 import { ruleOperations } from './stack-rules.ts'
 import { termOperations } from './stack-terms.ts'
 import { userOperations } from './stack-users.ts'
 import { viewOperations } from './stack-views.ts'
 
 export interface StackOptions extends StackParts, StackAccess {
-  rate: RequestRate
+  rate: RateWindow
   latencyMs: number
   /** Rejects when the sandbox closes. */
   sleep: (delayMs: number) => Promise<void>
@@ -37,11 +37,10 @@ interface RouteConfig {
 /** The content-aggregation API: every operation of the contract, each over the table of its kind. */
 export async function registerStack(scope: FastifyInstance, options: StackOptions): Promise<void> {
   const heads = new WeakMap<FastifyRequest, Head>()
-  const window = new RateWindow(options.rate)
 
   scope.addHook('onRequest', async (request, reply) => {
     const head = readHead(request)
-    const refusal = refuseRate(reply, window.take(options.now())) ?? refuseHead(request, head, options)
+    const refusal = refuseRate(reply, options.rate.take(options.now())) ?? refuseHead(request, head, options)
     if (refusal === undefined) {
       if (head !== undefined) heads.set(request, head)
       return

@@ -57,11 +57,13 @@ describe('the tokens', () => {
   })
 })
 
-it('the rate of the Stack can be chosen, and leaves the other groups alone', async () => {
+it('the rate of the Stack can be chosen, leaves the other groups alone, and is whole again after a reset', async () => {
   await using sandbox = await openTestSandbox({ rate: { requests: 2, perMs: 60_000 } })
   const statuses = [1, 2, 3].map(() => statusOf(sandbox, '/api/users'))
   expect((await Promise.all(statuses)).toSorted()).toEqual([200, 200, 429])
   expect((await sandbox.upsert([])).status).toBe(200)
+  await sandbox.send('POST', '/sandbox/reset')
+  expect(await statusOf(sandbox, '/api/users')).toBe(200)
 })
 
 describe('the control routes', () => {
