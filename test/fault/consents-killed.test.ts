@@ -13,7 +13,9 @@ afterEach(leaks.check)
 const people = faultScale > 1 ? Math.min(100_000, 5_000 * faultScale) : 3_000
 const kills = 5 * faultScale
 /** A larger file takes longer to import. */
-const betweenMsMax = faultScale > 1 ? 12_000 : 3_000
+const betweenMsMax = faultScale > 1 ? 10_000 : 3_000
+/** After one, all files are applied again before anything is sent. */
+const wipesShare = faultScale > 1 ? 0.05 : 0.2
 const timeout = 120_000 * faultScale
 
 /** What a call may meet at the endpoint, each so many times. */
@@ -84,7 +86,8 @@ async function retryDead(site: ConsentSite): Promise<number> {
 }
 
 async function strike(site: ConsentSite, random: SeededRandom): Promise<void> {
-  const what = random.pick(['daemon', 'daemon', 'Redis', 'both', 'wipe'] as const)
+  const isWipe = random.chance(wipesShare)
+  const what = isWipe ? 'wipe' : random.pick(['daemon', 'daemon', 'Redis', 'both'] as const)
   if (what === 'wipe') {
     // Redis may be away at this moment, with a daemon that has just begun.
     await waitFor(
