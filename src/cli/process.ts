@@ -5,6 +5,8 @@ import { runProgram } from './program.ts'
 
 /** Runs a command line in the real process. Answers the exit code. */
 export async function runProcess(argv: readonly string[]): Promise<number> {
+  // Lists of processes show command lines to every user of the machine, for as long as the command waits.
+  if (argv.some((word) => word.includes('@'))) process.title = 'catalogd'
   using interrupts = openInterrupts(process)
   return await runProgram({
     argv,

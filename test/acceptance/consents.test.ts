@@ -140,6 +140,7 @@ describe('consents beside products, with a daemon', () => {
     const refused = await run('consent', dora, 'true')
     expect(refused.code).toBe(1)
     expect(refused.stdout).toContain('refused by the endpoint')
+    expect(refused.stdout).toMatch(/catalogd dead retry --consents \S{22}$/m)
     expect(await run('consent', 'emil@person.example', 'true')).toMatchObject({ code: 1 })
     const dead = await workplace.ask<DeadConsent[]>('dead', 'list', '--consents')
     expect(dead.map(({ email }) => email)).toEqual([dora, 'emil@person.example'])

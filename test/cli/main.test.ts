@@ -39,6 +39,16 @@ describe('main', () => {
     expect((await check()).stdout).toContain('config/catalogd.yaml is correct')
   })
 
+  it.runIf(process.platform === 'linux')('keeps addresses out of lists of processes', async () => {
+    const file = new URL('../../src/cli/process.ts', import.meta.url)
+    const script = `import { runProcess } from ${JSON.stringify(file.href)}
+      import { readFileSync } from 'node:fs'
+      await runProcess(['consent', 'anna@person.example', 'perhaps'])
+      console.log(readFileSync('/proc/self/cmdline', 'utf8').split('\\0')[0])`
+    const argv = ['--input-type=module', '-e', script, 'anna@person.example']
+    expect((await run(process.execPath, argv)).stdout).toBe('catalogd\n')
+  })
+
   it('ends quietly when nobody reads its output', async () => {
     // The reader is gone before the first byte is written.
     const pipeline = `"${process.execPath}" "${main.pathname}" config schema | true`

@@ -192,6 +192,13 @@ test('a path that becomes wrong buries nothing: what was refused is taken back',
   expect(await site.redis.hlen(site.keys.dead)).toBe(0)
 })
 
+test('a process that imports consents without delivering them says so', async () => {
+  await using site = await openSite()
+  await site.start(['watch', 'import'])
+  await waitFor(() => JSON.stringify(site.lines).includes('needs the role deliver'))
+  expect(site.endpoint.calls).toEqual([])
+})
+
 test('calls at one time and calls a second hold, and nothing that is logged shows an address', async () => {
   await using site = await openSite({
     settings: 'concurrency: 3, callsPerSecond: 100, timeout: 500ms',

@@ -7,7 +7,7 @@ import type { Clock } from '../../src/lib/clock.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { catalogKeys } from '../../src/outbox/keys.ts'
 import { openRedis } from '../../src/redis/connections.ts'
-import { openService } from '../../src/service.ts'
+import { openService, type Role } from '../../src/service.ts'
 import { waitFor } from '../support/events.ts'
 import { collectLog } from '../support/log-lines.ts'
 import { type RedisServerOptions, startRedis } from '../support/redis-server.ts'
@@ -72,14 +72,14 @@ catalogs:
       offset.ms += ms
     },
     token: (token: string) => writeFile(dir.join('token'), token),
-    async start() {
+    async start(roles: readonly Role[] = ['watch', 'import', 'deliver']) {
       const config = await loadConfig({ file: dir.join('catalogd.yaml'), env: {} })
       const connections = await openRedis({ address: { kind: 'url', url: server.url }, clock, log })
       running.push(connections)
       const service = await openService({
         config,
         catalogs: [...config.catalogs.values()],
-        roles: new Set(['watch', 'import', 'deliver'] as const),
+        roles: new Set(roles),
         connections,
         clock,
         log,
