@@ -16,7 +16,13 @@ export function compileMatch(query: TriggerQuery): (record: AnyObject) => boolea
 function matchContext(): Context {
   const operators = {
     ...{ $and, $or, $nor, $not },
-    ...{ $eq: anyLeaf($eq), $gt: anyLeaf($gt), $gte: anyLeaf($gte), $lt: anyLeaf($lt), $lte: anyLeaf($lte) },
+    ...{
+      $eq: anyLeaf($eq),
+      $gt: anyLeaf($gt),
+      $gte: anyLeaf($gte, null),
+      $lt: anyLeaf($lt),
+      $lte: anyLeaf($lte, null),
+    },
     ...{ $ne: matchUnequal, $exists: matchExists, $size: anyLeaf($size) },
     $type: anyLeaf(matchType),
     $all: matchAll,
@@ -32,13 +38,13 @@ type Operator<Value> = (selector: string, value: Value, options: Options) => Tes
 
 /**
  * A path that crosses a list leads to several values, each of which is asked for itself. mingo asks their list, as if it
- * stood in the record: then `hotspot.x` would be an array, and have a size.
+ * stood in the record: then `hotspot.x` would be an array, and have a size. `missing`: what a missing field counts as.
  */
-function anyLeaf<Value>(operator: Operator<Value>): Operator<Value> {
+function anyLeaf<Value>(operator: Operator<Value>, missing?: null): Operator<Value> {
   return (selector, value, options) => {
     const test = operator('leaf', value, options)
     const path = selector.split('.')
-    return (record) => leavesAt(record, path).some((leaf) => test({ leaf }))
+    return (record) => leavesAt(record, path).some((leaf = missing) => test({ leaf }))
   }
 }
 

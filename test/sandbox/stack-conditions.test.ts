@@ -142,8 +142,25 @@ const tileConditions: [string, unknown, (tile: Tile) => boolean][] = [
   ['fields of every object', { 'toString.name': 'toString', constructor_: 1 }, () => false],
 ]
 
+/** Paths that cross a list lead to what its elements hold, not to a list. */
+const listConditions: typeof tileConditions = [
+  ['no list where its elements have the field', { 'hotspot.x': { $type: 'array' } }, () => false],
+  [
+    'no size there either',
+    { $or: [{ 'hotspot.x': { $size: 0 } }, { 'tags.length': { $size: 0 } }] },
+    () => false,
+  ],
+  ['nor is it an empty list', { 'hotspot.product_id': { $ne: [] } }, () => true],
+  ['$elemMatch has no list there', { 'hotspot.x': { $elemMatch: { $gt: 0 } } }, () => false],
+  ['a field that no element has', { 'hotspot.nope': null }, (tile) => tile.hotspot.length > 0],
+  ['a field of a position', { 'hotspot.1.x': { $gt: 0.5 } }, (tile) => (tile.hotspot[1]?.x ?? 0) > 0.5],
+  ['no element at a position', { 'tags.1': null }, (tile) => tile.tags.length < 2],
+  ['$all in elements', { 'hotspot.x': { $all: [0.6] } }, (tile) => tile.hotspot.some(({ x }) => x === 0.6)],
+  ['$gte null', { 'location.country': { $gte: null } }, (tile) => tile.location === null],
+]
+
 describe('conditions on tiles', () => {
-  it.each(tileConditions)('%s', async (_, condition, expected) => {
+  it.each([...tileConditions, ...listConditions])('%s', async (_, condition, expected) => {
     expect(await countMatches(condition)).toBe(tiles.filter(expected).length)
   })
 
