@@ -221,7 +221,9 @@ async function openConsentParts(
     const access = { consents, catalog, connection, tickets, processName: newProcessName() }
     delivery = await openConsentDelivery({ ...access, clock, log, progress })
     stack.use('consent delivery', delivery)
-  } else log.warn('consents are imported here but not delivered: this process needs the role deliver, too')
+  } else if (own.has('watch') && options.watchesDropFolders !== false) {
+    log.warn('consents are imported here but not delivered: this process needs the role deliver, too')
+  }
   const { keys, scripts, intake } = consents
   const outbox = new RedisOutbox({
     ...{ connection: connections.commands, keys, scripts, clock, deferred: catalog.deferred },
