@@ -104,6 +104,7 @@ function notePair(
 
 function describeYamlError(code: string, message: string): string {
   if (code === 'DUPLICATE_KEY') return 'found the same field twice, expected it once'
+  if (code === 'MULTIPLE_DOCS') return 'found a second document after ---, expected one list'
   if (code === 'TAB_AS_INDENT') return 'found a tab, expected spaces for indentation'
   return `not valid YAML: ${message}`
 }

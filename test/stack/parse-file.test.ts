@@ -51,6 +51,7 @@ describe('a file', () => {
     ['- term: a\n', 'f.yaml:1:3 name: found none, expected the name of the term'],
     ['- term: x\n  name: [a]\n', 'f.yaml:2:3 name: found one that is no text'],
     ['- name: a\n  name: b\n', 'f.yaml:2:3 found the same field twice'],
+    ['- name: a\n---\n- name: b\n', 'f.yaml:2:1 found a second document after ---, expected one list'],
     ['- name: "a\n', 'f.yaml:2:1 not valid YAML'],
   ])('says where %j is wrong', (text, begin) => {
     const [first = ''] = problemsOf('terms', text)
