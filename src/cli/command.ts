@@ -35,6 +35,8 @@ export interface CommandDefinition<Options extends object = object> {
   /** `--help` ends with them. Each begins with `catalogd`. */
   examples: readonly string[]
   options?: readonly OptionDefinition[]
+  /** Heading that it stands under in the list of commands, without the colon; default: Commands. */
+  heading?: string
   /** Of a group (`config check`, `config print`); a group has no `run`. */
   commands?: readonly CommandDefinition[]
   /** What is logged unless CATALOGD_LOG says otherwise: `info` for daemons, `warn` (default) for what a person waits for. */

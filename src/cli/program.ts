@@ -21,8 +21,8 @@ import { statusCommand } from './status.ts'
 import { verifyCommand } from './verify.ts'
 
 /**
- * All commands, in the order of `--help`. A command is a file of its own that exports a `CommandDefinition`
- * (command.ts) and stands here; nothing else is needed:
+ * All commands, in the order and under the headings of `--help`. A command is a file of its own that exports a
+ * `CommandDefinition` (command.ts) and stands here; nothing else is needed:
  *
  * ```ts
  * export const statusCommand: CommandDefinition<{ all: boolean }> = {
@@ -44,26 +44,25 @@ import { verifyCommand } from './verify.ts'
  * signal's reason when its work is not done (exit code 130 or 143).
  */
 const allCommands: readonly CommandDefinition[] = [
-  initCommand,
-  configCommand,
-  startCommand,
-  loadCommand,
-  consentCommand,
-  checkCommand,
-  diffCommand,
-  statusCommand,
-  importsCommand,
-  approveCommand,
-  discardCommand,
-  deadCommand,
-  pauseCommand,
-  resumeCommand,
-  resyncCommand,
-  intentCommand,
-  verifyCommand,
-  stackCommand,
-  sandboxCommand,
+  ...under('Set-up', [initCommand, configCommand, sandboxCommand]),
+  ...under('The daemon', [startCommand, statusCommand]),
+  ...under('Feeds and imports', [
+    checkCommand,
+    diffCommand,
+    loadCommand,
+    importsCommand,
+    approveCommand,
+    discardCommand,
+  ]),
+  ...under('Delivery', [deadCommand, pauseCommand, resumeCommand, resyncCommand]),
+  ...under('Consents', [consentCommand]),
+  ...under('Shopper intent', [intentCommand, verifyCommand]),
+  ...under('The Stack', [stackCommand]),
 ]
+
+function under(heading: string, commands: readonly CommandDefinition[]): CommandDefinition[] {
+  return commands.map((command) => ({ ...command, heading }))
+}
 
 export interface ProgramOptions extends Surroundings {
   /** Without the executable and the script. */
@@ -87,6 +86,8 @@ export async function runProgram({
     )
     .option('--catalog <name>', 'catalog to work on (default: the only one)')
     .option('--json', 'print JSON instead of text')
+    .commandsGroup('Other commands:')
+    .helpCommand('help [command]', 'show how a command is used')
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
@@ -119,6 +120,7 @@ function addCommands(parent: Command, definitions: readonly CommandDefinition[],
     // Not addCommand: a child made this way inherits how the parent prints and ends.
     const command = parent.command(definition.usage).summary(definition.summary)
     command.description(describe(definition))
+    if (definition.heading !== undefined) command.helpGroup(`${definition.heading}:`)
     for (const option of definition.options ?? []) command.addOption(toOption(option))
     if (definition.run) command.action(() => run(definition, command))
     addCommands(command, definition.commands ?? [], run)

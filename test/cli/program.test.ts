@@ -117,6 +117,24 @@ describe('runProgram', () => {
     }
   })
 
+  it('shows every real command under a heading that says what it is for', async () => {
+    const { stdout } = await runCli(['--help'])
+    const headings = [...stdout.matchAll(/^(\S.*):$/gm)].map(([, heading]) => heading)
+    expect(headings).toEqual([
+      'Options',
+      'Set-up',
+      'The daemon',
+      'Feeds and imports',
+      'Delivery',
+      'Consents',
+      'Shopper intent',
+      'The Stack',
+      'Other commands',
+      'Examples',
+    ])
+    expect(stdout).toMatch(/^Other commands:\n {2}help \[command\].*\n\n/m)
+  })
+
   it('ends the help of every real command with an example too', async () => {
     const real = [
       [],

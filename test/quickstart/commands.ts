@@ -10,9 +10,11 @@ const common = ['--version', '--config', '--catalog', '--json', '--help']
 /** All commands that do something, as `--help` shows them. */
 export async function listCommands(parents: readonly string[]): Promise<Listed[]> {
   const { stdout } = await runCli([...parents, '--help'])
-  const [, list] = /^Commands:\n(.*?)\n\n/ms.exec(stdout) ?? []
-  if (list === undefined) return [describeCommand(stdout)]
-  const names = [...list.matchAll(/^ {2}(\w+)/gm)]
+  const sections = [...stdout.matchAll(/^([A-Z].*):\n((?: {2}.*\n)+)/gm)]
+  const lists = sections.filter(([, heading = '']) => !/^(Global o|O)ptions$|^Examples?$/i.test(heading))
+  if (lists.length === 0) return [describeCommand(stdout)]
+  const names = lists
+    .flatMap(([, , list = '']) => [...list.matchAll(/^ {2}(\w+)/gm)])
     .map(([, name = '']) => name)
     .filter((name) => name !== 'help')
   return (await Promise.all(names.map((name) => listCommands([...parents, name])))).flat()
