@@ -3,7 +3,7 @@ import type { ImportEntry } from '../operations/list-imports.ts'
 import type { CommandDefinition } from './command.ts'
 import { importNumber, wholeNumberOption } from './option-values.ts'
 import { formatProblems } from './problems.ts'
-import { formatTable } from './table.ts'
+import { countOf, formatTable } from './table.ts'
 
 interface ImportsOptions {
   limit: number
@@ -78,12 +78,10 @@ function formatEntry({ sequence, feed, file, mode, outcome, decision, report }: 
   // What to do about something held is no longer of use when it was decided.
   if (report.hint !== undefined && decision === null) lines.push(`  → ${report.hint}`)
   lines.push(
-    `  ${report.records} records, ${report.rejected} rejected, ${report.unchanged} unchanged, in ${report.seconds} s`,
+    `  ${countOf(report.records, 'record')}, ${report.rejected} rejected, ${report.unchanged} unchanged, in ${report.seconds} s`,
     `  ${formatChanges(report)}`,
     ...(changes.superseded > 0
-      ? [
-          `  ${changes.superseded} records come again later in the file under the same id: the last one counts`,
-        ]
+      ? [`  ${countOf(changes.superseded, 'record')} replaced by a later one of the same id`]
       : []),
     ...report.warnings.map((warning) => `  warning: ${warning}`),
     ...formatProblems(report.problems),

@@ -119,8 +119,8 @@ function formatConsents(overview: OutboxOverview): string[] {
   const { products: known, pending, dead, lanes, inFlight } = overview
   const { urgent: revocations, new: grants } = lanes
   const waiting = [
-    `${revocations.waiting} revocations`,
-    `${grants.waiting} grants${grants.oldestMs > 0 ? `, overdue for ${formatAge(grants.oldestMs)}` : ''}`,
+    countOf(revocations.waiting, 'revocation'),
+    `${countOf(grants.waiting, 'grant')}${grants.oldestMs > 0 ? `, overdue for ${formatAge(grants.oldestMs)}` : ''}`,
   ]
   return [
     `  consents  ${known.toLocaleString('en')}, ${pending - dead} not delivered yet, ${dead} refused or not confirmed (catalogd dead list --consents)`,
@@ -141,9 +141,7 @@ function formatFeed({ feed, lastFile, waitingFiles, refused, running, held }: Fe
   }
   if (running) {
     const percent = Math.round((100 * running.bytesRead) / Math.max(1, running.bytes))
-    lines.push(
-      `    ${running.phase} ${running.file}: ${percent} %, ${running.records.toLocaleString('en')} records`,
-    )
+    lines.push(`    ${running.phase} ${running.file}: ${percent} %, ${countOf(running.records, 'record')}`)
   }
   if (held) {
     lines.push(
