@@ -61,13 +61,14 @@ export interface Sandbox extends AsyncDisposable {
   readonly stackName: string
 }
 
+const hostDefault = '127.0.0.1'
 const controlBytesMax = 1_000_000
 const bytesPerCallMax = 2_000_000
 const rateDefault: RequestRate = { requests: 450, perMs: 900_000 }
 
 /** A server of the API to try everything without an account, which shows what arrived and misbehaves on request. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { host = '127.0.0.1', port, logger, clock = systemClock } = options
+  const { host = hostDefault, port, logger, clock = systemClock } = options
   const closing = new AbortController()
   const parts = await openParts(options, clock, closing.signal)
   const keeper = await keepData(parts, options, clock).catch((error: unknown) => {
@@ -128,6 +129,7 @@ async function openParts(options: SandboxOptions, clock: Clock, closing: AbortSi
     strictAuth: options.strictAuth ?? false,
     now: preciseTime(clock),
     sleep,
+    listensOn: options.host ?? hostDefault,
     logger: options.logger,
   }
 }
@@ -160,7 +162,7 @@ function registerGroups(app: FastifyInstance, parts: Parts): void {
     await registerStack(scope, { ...parts, store: parts.stack })
   })
   app.register(async (scope) => {
-    refuseOtherOrigins(scope)
+    refuseOtherOrigins(scope, parts)
     receiveBytes(scope, controlBytesMax)
     await registerInspection(scope, parts)
     await registerFaults(scope, parts)

@@ -2,6 +2,7 @@ import { Writable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openLog } from '../../src/lib/log.ts'
 import { leakCheck } from '../support/leak-check.ts'
+import { sendRaw } from '../support/raw-http.ts'
 import { basic, openTestSandbox, type TestSandbox } from './harness.ts'
 
 const leaks = leakCheck()
@@ -84,6 +85,19 @@ describe('the control routes', () => {
         headers: headers as Record<string, string>,
       }),
     ).toBe(status)
+  })
+
+  it.each([
+    ['127.0.0.1', 'rebound.example', 403],
+    ['127.0.0.1', 'rebound.example:8490', 403],
+    ['127.0.0.1', 'localhost:1', 200],
+    ['127.0.0.1', '[::1]:1', 200],
+    ['0.0.0.0', 'sandbox:8490', 200],
+  ])('of a sandbox on %s asked as %s answer %i', async (host, name, status) => {
+    await using sandbox = await openTestSandbox({ host })
+    const { port } = new URL(sandbox.url)
+    const request = { method: 'GET', target: '/sandbox/consents', headers: [['host', name]] } as const
+    expect((await sendRaw(`http://127.0.0.1:${port}`, request)).status).toBe(status)
   })
 
   it('may be used by pages of the sandbox itself', async () => {
