@@ -145,7 +145,7 @@ export function termCombinationProblems(
   }
   const hasFollowers = term.network === 'twitter' && (term.type === 'search' || term.type === 'hashtag')
   if (term.minimum_followers !== undefined && !hasFollowers) {
-    const message = `found it at a ${term.network} term of type ${term.type}, expected it only at twitter terms of type search or hashtag; leave it out`
+    const message = `found it at a term of network ${term.network} and type ${term.type}, expected it only at twitter terms of type search or hashtag; leave it out`
     problems.push({ field: 'minimum_followers', message })
   }
   return problems

@@ -49,7 +49,7 @@ describe('contractProblems', () => {
     expect(messages(termCreateSchema, term)).toEqual([
       'network: found twitter, expected facebook or pinterest or rss for a term of type page; change the network or the type',
       'source_user_id: found nothing, expected the id of the account on its network, which a term of type page needs; give it a value',
-      'minimum_followers: found it at a twitter term of type page, expected it only at twitter terms of type search or hashtag; leave it out',
+      'minimum_followers: found it at a term of network twitter and type page, expected it only at twitter terms of type search or hashtag; leave it out',
     ])
   })
 
