@@ -1,7 +1,12 @@
 import type { ScriptArgument } from '../redis/scripts.ts'
 import type { Refusal } from './model.ts'
 
-const refusedInARowMax = 20
+/**
+ * So many refusals without a name, and no acceptance between, are taken for an endpoint that refuses everything. Products
+ * are sent in shuffled parts, so that neighbours with one fault do not add up; consents go out in the order of their
+ * file, where a run of bad addresses is ordinary.
+ */
+const refusedInARowMax = { products: 20, consents: 100 } as const
 
 interface RejectOptions {
   token: string
@@ -23,11 +28,12 @@ export function rejectArguments({
   at,
   noun,
 }: RejectOptions): ScriptArgument[] {
-  const hint = `the endpoint refused ${refusedInARowMax} ${noun} in a row without naming any and took none; see its last answer, then resume`
+  const limit = refusedInARowMax[noun]
+  const hint = `the endpoint refused ${limit} ${noun} in a row without naming any and took none; see its last answer, then resume`
   const letters = refusals.flatMap(({ productId, digest, reason, status, requestId }) => [
     productId,
     digest,
     JSON.stringify({ reason, status, requestId, at }),
   ])
-  return [token, last, unnamed, refusedInARowMax, JSON.stringify({ since: at, hint }), ...letters]
+  return [token, last, unnamed, limit, JSON.stringify({ since: at, hint }), ...letters]
 }
