@@ -94,7 +94,7 @@ async function beginFile(path: string, identity: string): Promise<FileHandle> {
   return open(path, 'r+')
 }
 
-async function readFirstLine(file: FileHandle): Promise<{ line: string }> {
+export async function readFirstLine(file: FileHandle): Promise<{ line: string }> {
   const buffer = Buffer.alloc(headerBytesMax)
   const { bytesRead } = await file.read(buffer, 0, headerBytesMax, 0)
   const text = buffer.toString('utf8', 0, bytesRead)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { ConsentId } from '../lib/brand.ts'
 import { StorageError, systemErrorCode } from '../lib/errors.ts'
 import { linkUnsupported, makeFolder, removeIfPresent, syncFolder } from '../sources/durable.ts'
+import { readJournalKeys } from './journal-keys.ts'
 
 const keyBytes = 32
 const idBytes = 16
@@ -16,17 +17,39 @@ export interface ConsentHasher {
   readonly fingerprint: string
 }
 
+/** The key in a process that runs for long, while people work on its state folder. */
+export interface ConsentKey extends ConsentHasher {
+  /** Writes the file again when it was removed: nobody else knows the key. Throws when another key stands there. */
+  keep(): Promise<'present' | 'restored'>
+}
+
 /**
  * The key of a state folder, `consents.key`: created at the first use, for good. Without it nobody can tell which
  * address an id in a log, in Redis or in the journal stands for, and with another one every consent would be sent anew.
+ * So it is neither created nor used where a journal of another key stands.
  */
-export async function openConsentKey(stateDir: string): Promise<ConsentHasher> {
+export async function openConsentKey(stateDir: string): Promise<ConsentKey> {
   const file = join(stateDir, 'consents.key')
-  const key = (await readKey(file)) ?? (await createKey(stateDir, file))
+  let key = await readFittingKey(stateDir, file)
+  if (!key) {
+    await makeFolder(stateDir)
+    key = await createKey(stateDir, file, randomBytes(keyBytes))
+  }
+  const kept = key
+  return { ...hasherOf(kept), keep: () => keepKey(stateDir, file, kept) }
+}
+
+/** Undefined: no consent was ever taken in here. Creates nothing. */
+export async function findConsentKey(stateDir: string): Promise<ConsentHasher | undefined> {
+  const key = await readFittingKey(stateDir, join(stateDir, 'consents.key'))
+  return key && hasherOf(key)
+}
+
+function hasherOf(key: Buffer): ConsentHasher {
   // Made once: making it of the bytes for each address costs more than the hash.
   const secret = createSecretKey(key)
   return {
-    fingerprint: hash('sha256', Buffer.concat([Buffer.from('fingerprint:'), key]), 'hex').slice(0, 16),
+    fingerprint: fingerprintOf(key),
     idOf: (email) =>
       createHmac('sha256', secret)
         .update(email.trim().toLowerCase())
@@ -34,6 +57,39 @@ export async function openConsentKey(stateDir: string): Promise<ConsentHasher> {
         .subarray(0, idBytes)
         .toString('base64url') as ConsentId,
   }
+}
+
+function fingerprintOf(key: Buffer): string {
+  return hash('sha256', Buffer.concat([Buffer.from('fingerprint:'), key]), 'hex').slice(0, 16)
+}
+
+/** Undefined: there is none, and no journal that would need it. */
+async function readFittingKey(stateDir: string, file: string): Promise<Buffer | undefined> {
+  // First the journals: a process that begins one now has created its key before.
+  const journals = await readJournalKeys(stateDir)
+  const key = await readKey(file)
+  if (!key) {
+    if (journals[0]) throw lostKey(`${file} is missing, the key of the consents in ${journals[0].path}`)
+    return undefined
+  }
+  const own = fingerprintOf(key)
+  const foreign = journals.find(({ fingerprint = own }) => fingerprint !== own)
+  if (foreign) throw lostKey(`${file} is not the key of the consents in ${foreign.path}`)
+  return key
+}
+
+function lostKey(message: string): StorageError {
+  return new StorageError('consent-key', message, {
+    hint: 'Restore the key from a backup of the state folder. A daemon that still runs has the key, and writes it again within seconds when no file is there',
+  })
+}
+
+async function keepKey(stateDir: string, file: string, key: Buffer): Promise<'present' | 'restored'> {
+  const present = await readKey(file)
+  if (!(present ?? (await createKey(stateDir, file, key))).equals(key)) {
+    throw lostKey(`${file} is not the key that this process works with`)
+  }
+  return present ? 'present' : 'restored'
 }
 
 async function readKey(file: string): Promise<Buffer | undefined> {
@@ -56,12 +112,11 @@ async function readKey(file: string): Promise<Buffer | undefined> {
 }
 
 /** Whole or not at all, and never over one that another process creates at the same moment. */
-async function createKey(stateDir: string, file: string): Promise<Buffer> {
-  await makeFolder(stateDir)
+async function createKey(stateDir: string, file: string, bytes: Buffer): Promise<Buffer> {
   const temporary = `${file}.${randomBytes(6).toString('hex')}`
   try {
     await using handle = await open(temporary, 'wx', 0o600)
-    await handle.writeFile(`${randomBytes(keyBytes).toString('hex')}\n`)
+    await handle.writeFile(`${bytes.toString('hex')}\n`)
     await handle.sync()
     await linkOrRename(temporary, file)
   } finally {

@@ -16,6 +16,8 @@ import type { ConsentPosition } from './position.ts'
  */
 export interface ConsentIntake {
   hasher: ConsentHasher
+  /** Writes the file of the key again when it is missing. Throws when it holds another key: commands would use that. */
+  keepKey(): Promise<void>
   keys: CatalogKeys
   scripts: OutboxScripts
   gate: ConsentGate

@@ -9,6 +9,7 @@ import { CatchUp } from './catch-up.ts'
 import { settleConsents } from './dead-letters.ts'
 import { ConsentGate } from './gate.ts'
 import { ConsentJournal } from './journal.ts'
+import { identityOf, journalPath } from './journal-keys.ts'
 import { openConsentKey } from './key.ts'
 import type { ConsentIntake } from './model.ts'
 import type { ConsentPosition } from './position.ts'
@@ -43,11 +44,11 @@ export async function openConsents(options: OpenConsentsOptions): Promise<Consen
   const { catalog, stateDir, dir, stateId, connections, clock, log, onDue } = options
   const keys = catalogKeys(catalog, 'consents')
   const scripts = await OutboxScripts.read(keys)
-  const hasher = await openConsentKey(stateDir)
+  const key = await openConsentKey(stateDir)
   const folder = join(dir, 'consents')
-  const identity = `${hasher.fingerprint}.${stateId}`
+  const identity = identityOf(key.fingerprint, stateId)
   const journal = await ConsentJournal.open({
-    path: join(folder, 'acknowledged.ndjson'),
+    path: journalPath(dir),
     identity,
     clock,
     log,
@@ -55,14 +56,21 @@ export async function openConsents(options: OpenConsentsOptions): Promise<Consen
   const connection = connections.commands
   const gate = new ConsentGate(onDue)
   const catchUp = new CatchUp({ connection, keys, scripts, journal })
+  const keepKey = async () => {
+    if ((await key.keep()) === 'restored') {
+      log.warn('consents.key had been removed from the state folder: it was written again')
+    }
+  }
   const intake: ConsentIntake = {
-    hasher,
+    hasher: key,
+    keepKey,
     keys,
     scripts,
     gate,
     begin: async () => {
       gate.close()
       catchUp.distrust()
+      await keepKey()
       const known = await connection.get(keys.journal)
       const isForeign = known !== null && !known.startsWith(`${identity}:`)
       if (isForeign) {

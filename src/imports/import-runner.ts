@@ -167,12 +167,17 @@ export class ImportRunner implements AsyncDisposable {
     broken.signal.throwIfAborted()
   }
 
-  /** A Redis that loses what it holds while nothing is imported would otherwise be noticed with the next file only. */
+  /**
+   * A Redis that loses what it holds while nothing is imported would otherwise be noticed with the next file only, and a
+   * key that was removed by the next command.
+   */
   async #verify(writer: CatalogWriter, until: AbortSignal): Promise<void> {
-    const { clock } = this.#options
+    const { clock, consents } = this.#options
     while (!until.aborted) {
       await clock.sleep(verifyEveryMs, until).catch(() => undefined)
-      if (!until.aborted) await writer.verify()
+      if (until.aborted) return
+      await writer.verify()
+      await consents?.keepKey()
     }
   }
 }

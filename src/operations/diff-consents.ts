@@ -1,10 +1,8 @@
-import { access } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { BoundConsents } from '../catalog/consent-mapping.ts'
 import type { Change } from '../catalog/model.ts'
 import type { FeedConfig } from '../config/model.ts'
 import { decodeConsent } from '../consents/document.ts'
-import { type ConsentHasher, openConsentKey } from '../consents/key.ts'
+import { findConsentKey } from '../consents/key.ts'
 import { positionOf } from '../consents/position.ts'
 import { type ConsentStep, planConsents } from '../imports/plan-consents.ts'
 import { type Tally, tallyNames } from '../imports/tally.ts'
@@ -45,7 +43,8 @@ export async function diffConsents(
   counts: Counts,
 ): Promise<void> {
   const { feed, file, mirror, signal } = options
-  const hasher = mirror && (await readHasher(mirror.consents.stateDir))
+  // Undefined: no consent was ever taken in here, and a look must not create the key.
+  const hasher = mirror && (await findConsentKey(mirror.consents.stateDir))
   const { recordBytes } = feed.format
   for await (const batch of readRecords({ path: file, name, bytes, ...judgement, recordBytes, signal })) {
     counts.rejected += batch.rejected.length
@@ -90,13 +89,4 @@ async function diffSteps(
       fields: [{ field: 'consent', before, after: consent }],
     })
   }
-}
-
-/** Undefined: no consent was ever taken in here, and a look must not create the key. */
-async function readHasher(stateDir: string): Promise<ConsentHasher | undefined> {
-  const exists = await access(join(stateDir, 'consents.key')).then(
-    () => true,
-    () => false,
-  )
-  return exists ? await openConsentKey(stateDir) : undefined
 }

@@ -169,6 +169,22 @@ describe('consents beside products, with a daemon', () => {
     expect(await timesOf('carl@person.example')).toMatchObject({ consent: false, times: 1 })
   })
 
+  it('no other key than the one of the acknowledgements', async () => {
+    const key = workplace.path('state', 'consents.key')
+    const right = await readFile(key, 'utf8')
+    const before = (await taken()).calls.total
+    await writeFile(key, 'c7'.repeat(32))
+    const refused = await run('consent', 'frieda@person.example', 'false')
+    expect(refused).toMatchObject({ code: 4, stdout: '' })
+    expect(refused.stderr).toMatch(/consents\.key is not the key of the consents in .*acknowledged\.ndjson/)
+    await waitFor(async () => (await run('status')).stdout.includes('consents.key is not the key'))
+    await rm(key)
+    await waitFor(async () => (await readFile(key, 'utf8').catch(() => '')) === right)
+    expect((await taken()).calls.total).toBe(before)
+    expect(await run('consent', 'frieda@person.example', 'false')).toMatchObject({ code: 0 })
+    expect(await timesOf('frieda@person.example')).toMatchObject({ consent: false, times: 2 })
+  })
+
   it('no address in any log, report or file but where files and rejects are kept', async () => {
     const state = workplace.path('state', 'main')
     const kept = ['archive', 'failed']
@@ -205,6 +221,18 @@ describe('the command consent, without a daemon', () => {
     expect(await held.json()).toMatchObject({ timesTaken: 1, consents: [{ consent: false, times: 1 }] })
     const imports = await workplace.ask<{ feed: string }[]>('imports')
     expect(imports.map(({ feed }) => feed)).toEqual(['consent-command', 'consent-command'])
+  })
+
+  it('makes no new key where the one of its acknowledgements is missing', async () => {
+    const key = workplace.path('state', 'consents.key')
+    const right = await readFile(key)
+    await rm(key)
+    const refused = await workplace.runHere('consent', 'hilde@person.example', 'true')
+    expect(refused).toMatchObject({ code: 4, stdout: '' })
+    expect(refused.stderr).toMatch(/consents\.key is missing/)
+    await expect(stat(key)).rejects.toThrow()
+    await writeFile(key, right)
+    expect(await workplace.runHere('consent', 'hilde@person.example', 'true')).toMatchObject({ code: 0 })
   })
 
   it('refuses what is no address or no decision, and shows neither', async () => {

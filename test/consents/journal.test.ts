@@ -1,9 +1,11 @@
-import { appendFile, readFile, stat, truncate, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { compactJournal } from '../../src/consents/compact.ts'
 import { ConsentJournal } from '../../src/consents/journal.ts'
 import type { JournalEntry } from '../../src/consents/journal-entry.ts'
-import { openConsentKey } from '../../src/consents/key.ts'
+import { headerLine } from '../../src/consents/journal-file.ts'
+import { findConsentKey, openConsentKey } from '../../src/consents/key.ts'
 import { isLater, parsePosition, positionOf } from '../../src/consents/position.ts'
 import type { AcceptSequence, ConsentId } from '../../src/lib/brand.ts'
 import { systemClock } from '../../src/lib/clock.ts'
@@ -177,6 +179,31 @@ describe('ids', () => {
     expect(foreign.fingerprint).not.toBe(one.fingerprint)
     await writeFile(dir.join('consents.key'), 'short\n')
     await expect(openConsentKey(dir.path)).rejects.toMatchObject({ code: 'consent-key' })
+  })
+
+  test('are never made with another key than those of a journal in the state folder', async () => {
+    await using dir = await tempDir('key')
+    const [file, folder] = [dir.join('consents.key'), dir.join('shop', 'consents')]
+    expect(await findConsentKey(dir.path)).toBeUndefined()
+    expect(await readdir(dir.path)).toEqual([])
+    const key = await openConsentKey(dir.path)
+    await mkdir(folder, { recursive: true })
+    await writeFile(join(folder, 'acknowledged.ndjson'), headerLine(`${key.fingerprint}.state`, 0))
+    expect((await findConsentKey(dir.path))?.fingerprint).toBe(key.fingerprint)
+    const right = await readFile(file)
+    for (const other of [undefined, '5a'.repeat(32)]) {
+      await (other === undefined ? rm(file) : writeFile(file, other))
+      const before = await readdir(dir.path)
+      for (const open of [openConsentKey, findConsentKey]) {
+        await expect(open(dir.path)).rejects.toMatchObject({ code: 'consent-key' })
+      }
+      expect(await readdir(dir.path)).toEqual(before)
+    }
+    await expect(key.keep()).rejects.toMatchObject({ code: 'consent-key' })
+    await rm(file)
+    expect([await key.keep(), await key.keep()]).toEqual(['restored', 'present'])
+    expect(await readFile(file)).toEqual(right)
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
   })
 })
 

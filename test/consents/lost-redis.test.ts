@@ -1,4 +1,4 @@
-import { copyFile, cp, readdir, rm } from 'node:fs/promises'
+import { copyFile, cp, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { waitFor } from '../support/events.ts'
@@ -160,8 +160,10 @@ test('a journal that another key wrote is refused, and one that was restored is 
   await untilCaughtUp(site)
   expect(site.endpoint.callsOf('a@example.org')).toEqual([true, false])
   await site.stop()
-  await rm(site.dir.join('state', 'consents.key'))
+  const key = site.dir.join('state', 'consents.key')
+  await rm(key)
   await site.start()
   await waitFor(() => site.failures.length > 0)
-  expect(site.failures[0]).toMatchObject({ code: 'consent-journal' })
+  expect(site.failures[0]).toMatchObject({ code: 'consent-key' })
+  await expect(stat(key)).rejects.toThrow()
 })
