@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { open, readdir, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { ConfigError, StorageError, systemErrorCode } from '../lib/errors.ts'
 import type { ConsentStore } from './consent-store.ts'
@@ -78,6 +78,28 @@ export async function writeDataFile(path: string, parts: KeptParts): Promise<voi
       hint: 'Check the folder and the space on its disk',
       cause,
     })
+  }
+}
+
+/** Takes away what writers that were killed left beside the file: it holds all that the file holds, addresses too. */
+export async function removeLeftovers(path: string): Promise<void> {
+  const folder = dirname(path)
+  const begin = `${basename(path)}.`
+  const names = await readdir(folder).catch(() => [])
+  for (const name of names) {
+    const pid = name.startsWith(begin) ? /^(\d{1,9})\.tmp$/.exec(name.slice(begin.length))?.[1] : undefined
+    // One that cannot be removed is only in the way.
+    if (pid !== undefined && !isRunning(Number(pid))) await rm(join(folder, name)).catch(() => undefined)
+  }
+}
+
+/** This process writes none before it has looked for them. */
+function isRunning(pid: number): boolean {
+  if (pid === process.pid) return false
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return systemErrorCode(error) === 'EPERM'
   }
 }
 

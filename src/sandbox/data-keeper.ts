@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts'
 import { describeError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import { type KeptParts, writeDataFile } from './data-file.ts'
+import { type KeptParts, removeLeftovers, writeDataFile } from './data-file.ts'
 
 const lookEveryMs = 1000
 /** A million products take seconds to write: then it is done that much more seldom. */
@@ -39,6 +39,7 @@ export async function openDataKeeper(parts: KeptParts, options: KeeperOptions): 
       restMs = Math.max(lookEveryMs, restFactor * (clock.monotonic() - beganMs))
     }
   }
+  await removeLeftovers(path)
   // A place that cannot be written to shows at once rather than at the end.
   await write()
   const watching = watch()

@@ -77,6 +77,19 @@ describe('the data file', () => {
     expect(await answer.json()).toMatchObject({ agentProductRecommendations: [{ productId: 'b' }] })
   })
 
+  it('takes away what killed writers left, and nothing else', async () => {
+    await using dir = await tempDir('sandbox-data')
+    // Above every id that a process can have; the parent of this process is there as long as it is.
+    const gone = 999_999_999
+    const others = ['other.ndjson.1.tmp', 'sandbox.ndjson.tmp', `sandbox.ndjson.${process.ppid}.tmp`]
+    const left = [`sandbox.ndjson.${gone}.tmp`, `sandbox.ndjson.${process.pid}.tmp`]
+    for (const name of [...others, ...left]) await writeFile(dir.join(name), 'half')
+    {
+      await using _ = await openTestSandbox({ dataFile: dir.join('sandbox.ndjson') })
+    }
+    expect((await readdir(dir.path)).sort()).toEqual([...others, 'sandbox.ndjson'].sort())
+  })
+
   it('is for its owner only, and alone in its folder', async () => {
     await using dir = await tempDir('sandbox-data')
     const dataFile = dir.join('sandbox.ndjson')
