@@ -210,7 +210,7 @@ const rejectedRecords: readonly Case[] = [
     says: [
       /\\"1.5\\", expected a whole number/,
       /\\"many\\" which is no number/,
-      /supplier_cost: found a string \(value not shown\)/,
+      /supplier_cost: found a text \(value not shown\)/,
     ],
     delivered: [
       wire('stock-1', { inventory_level: -5 }),
