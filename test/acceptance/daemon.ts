@@ -147,14 +147,16 @@ ${indented}
 
   /** Waits until nothing is left to send, dead letters aside. */
   async untilQuiet(): Promise<void> {
+    let last: StatusView['catalogs'][number] | undefined
     await waitFor(
       async () => {
-        const { overview, consents, feeds } = await this.status()
+        last = await this.status()
+        const { overview, consents, feeds } = last
         const waits = feeds.some(({ waitingFiles }) => waitingFiles > 0) || overview.echoes.waiting > 0
         const outboxes = consents ? [overview, consents] : [overview]
         return !waits && outboxes.every(({ pending, dead, inFlight }) => pending === dead && inFlight === 0)
       },
-      { withinMs: 40_000, what: 'an empty outbox' },
+      { withinMs: 40_000, what: () => `an empty outbox: ${JSON.stringify(last)}` },
     )
   }
 
