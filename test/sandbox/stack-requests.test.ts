@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { StackStore, stackDataSchema } from '../../src/sandbox/stack-store.ts'
+import { StackStore, stackDataSchema } from '../../src/sandbox/stack/stack-store.ts'
 import { openTestStack } from './stack-harness.ts'
 
 const term = { name: 'Holidays', type: 'hashtag', network: 'instagram', term: '#holidays' }

@@ -1,0 +1,120 @@
+import { Readable } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import type { OverlapWatch } from '../overlaps.ts'
+import { isoTime, wholeNumber } from '../page-query.ts'
+import type { ConsentCall, ConsentLog } from './consent-log.ts'
+import type { ConsentStore, HeldConsent } from './consent-store.ts'
+
+export interface InspectedConsents {
+  consents: ConsentStore
+  consentCalls: ConsentLog
+  consentOverlaps: OverlapWatch
+}
+
+interface PageQuery {
+  offset?: string
+  limit?: string
+}
+
+const shownDefault = 100
+const shownMax = 10_000
+const overlapsShownMax = 20
+
+/** What the consent calls said, for people and tests: `/sandbox/consents…`. The only place that shows addresses. */
+export async function registerConsentInspection(
+  scope: FastifyInstance,
+  parts: InspectedConsents,
+): Promise<void> {
+  const { consents, consentCalls, consentOverlaps } = parts
+
+  scope.get<{ Querystring: PageQuery }>('/sandbox/consents', async ({ query }) => {
+    const { offset, limit } = pageOf(query)
+    return {
+      ...summariseConsents(parts),
+      overlapping: { count: consentOverlaps.count, emails: consentOverlaps.first(overlapsShownMax) },
+      offset,
+      consents: [...consents.values()].slice(offset, offset + limit).map(describeConsent),
+    }
+  })
+  scope.get<{ Querystring: PageQuery }>('/sandbox/consents/calls', async ({ query }) => {
+    const { offset, limit } = pageOf(query)
+    return {
+      total: consentCalls.total,
+      offset,
+      calls: consentCalls.page(offset, limit).map((call) => describeCall(call)),
+    }
+  })
+  scope.get('/sandbox/consents.ndjson', async (_request, reply) =>
+    reply.type('application/x-ndjson; charset=utf-8').send(Readable.from(consentLines(consents))),
+  )
+  scope.get<{ Params: { '*': string } }>('/sandbox/consents/*', async (request, reply) => {
+    const email = request.params['*']
+    const held = consents.get(email)
+    const calls = consentCalls.of(email)
+    if (held === undefined && calls.length === 0) {
+      return reply.code(404).send({ message: 'no consent call has named this address' })
+    }
+    return {
+      ...(held === undefined ? { email, consent: null, times: 0 } : describeConsent(held)),
+      states: held?.taken.map(({ atMs, consent }) => ({ consent, at: isoTime(atMs), atMs })) ?? [],
+      calls: calls.map(describeCall),
+    }
+  })
+  scope.delete('/sandbox/consents', async () => {
+    for (const part of [consents, consentCalls, consentOverlaps]) part.clear()
+    return {}
+  })
+}
+
+/** Counts only: fit for the summary. */
+export function summariseConsents({ consents, consentCalls, consentOverlaps }: InspectedConsents): object {
+  const { byStatus, total } = consentCalls
+  const ended = [...byStatus.values()].reduce((sum, count) => sum + count, 0)
+  return {
+    total: consents.size,
+    granted: consents.granted,
+    revoked: consents.size - consents.granted,
+    timesTaken: consents.timesTaken,
+    calls: { total, open: total - ended, byStatus: Object.fromEntries(byStatus) },
+    overlapping: { count: consentOverlaps.count },
+  }
+}
+
+function describeConsent({ email, consent, timesTaken, taken }: HeldConsent) {
+  const last = taken.at(-1)?.atMs
+  return { email, consent, times: timesTaken, lastAt: isoTime(last), lastAtMs: last ?? null }
+}
+
+function describeCall(call: ConsentCall) {
+  return {
+    id: call.id,
+    at: isoTime(call.atMs),
+    atMs: call.atMs,
+    durationMs: call.durationMs ?? null,
+    email: call.email ?? null,
+    consent: call.consent ?? null,
+    status: call.status ?? null,
+    end: call.end,
+    fault: call.fault ?? null,
+  }
+}
+
+const linesPerChunk = 1000
+
+function* consentLines(consents: ConsentStore): Generator<string> {
+  let lines: string[] = []
+  for (const held of consents.values()) {
+    lines.push(`${JSON.stringify(describeConsent(held))}\n`)
+    if (lines.length < linesPerChunk) continue
+    yield lines.join('')
+    lines = []
+  }
+  yield lines.join('')
+}
+
+function pageOf(query: PageQuery): { offset: number; limit: number } {
+  return {
+    offset: wholeNumber(query.offset, 0),
+    limit: Math.min(wholeNumber(query.limit, shownDefault), shownMax),
+  }
+}

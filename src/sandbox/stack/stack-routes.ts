@@ -1,0 +1,180 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type Endpoint, endpoints } from '../../api/contract/endpoints.ts'
+import type { Log } from '../../lib/log.ts'
+import { type ReceivedBody, receiveBytes } from '../request-body.ts'
+import { placeBelow } from './rule-path.ts'
+import { refuseAccess, type StackAccess } from './stack-access.ts'
+import { refused, type StackAnswer, type StackRefusal, sendStackAnswer } from './stack-answer.ts'
+import { parsePairs, readSentFields, type SentBody } from './stack-body.ts'
+import type { StackOperation, StackParts } from './stack-call.ts'
+import { fieldNames } from './stack-fields.ts'
+import type { RateState, RateWindow } from './stack-rate.ts'
+import { ruleOperations } from './stack-rules.ts'
+import { termOperations } from './stack-terms.ts'
+import { userOperations } from './stack-users.ts'
+import { viewOperations } from './stack-views.ts'
+
+export interface StackOptions extends StackParts, StackAccess {
+  rate: RateWindow
+  latencyMs: number
+  /** Rejects when the sandbox closes. */
+  sleep: (delayMs: number) => Promise<void>
+  logger: Log | undefined
+}
+
+const bodyBytesMax = 1_000_000
+const pathShownMax = 200
+
+const operations = { ...ruleOperations, ...viewOperations, ...userOperations, ...termOperations } as const
+
+/** What is known of a request before its body is read. */
+type Head = Omit<SentBody, 'bytes'>
+
+interface RouteConfig {
+  endpoint?: Endpoint
+}
+
+/** The content-aggregation API: every operation of the contract, each over the table of its kind. */
+export async function registerStack(scope: FastifyInstance, options: StackOptions): Promise<void> {
+  const heads = new WeakMap<FastifyRequest, Head>()
+
+  scope.addHook('onRequest', async (request, reply) => {
+    const head = readHead(request)
+    const refusal = refuseRate(reply, options.rate.take(options.now())) ?? refuseHead(request, head, options)
+    if (refusal === undefined) {
+      if (head !== undefined) heads.set(request, head)
+      return
+    }
+    await sendStackAnswer(reply, refusal)
+    return reply
+  })
+  receiveBytes(scope, bodyBytesMax)
+
+  for (const [name, operation] of Object.entries(operations) as [keyof typeof operations, StackOperation][]) {
+    const endpoint: Endpoint = endpoints[name]
+    scope.route<{ Body: ReceivedBody | undefined; Params: Record<string, string> }>({
+      method: endpoint.method,
+      url: routeOf(endpoint.path),
+      config: { endpoint } satisfies RouteConfig,
+      handler: async (request, reply) => {
+        const head = heads.get(request)
+        if (head === undefined) throw new Error('a request has no head')
+        const answer = await answerRequest({ options, endpoint, operation, head, request, reply })
+        if (options.latencyMs > 0) await options.sleep(options.latencyMs)
+        return sendStackAnswer(reply, answer)
+      },
+    })
+  }
+  registerUnknown(scope)
+}
+
+function readHead({ url, headers }: FastifyRequest): Head | undefined {
+  const start = url.indexOf('?')
+  const query = start === -1 ? {} : parsePairs(url.slice(start + 1))
+  if (query === undefined) return undefined
+  const { 'content-type': contentType = '', 'content-encoding': contentEncoding = '' } = headers
+  return { query, contentType, contentEncoding }
+}
+
+/** Counts the request; also one without credentials counts. */
+function refuseRate(
+  reply: FastifyReply,
+  { isSpent, remaining, resetSeconds }: RateState,
+): StackRefusal | undefined {
+  reply.header('x-api-remaining-requests', String(remaining))
+  reply.header('x-api-remaining-requests-reset', String(resetSeconds))
+  if (!isSpent) return undefined
+  reply.header('retry-after', String(resetSeconds))
+  const message = `the rate limit is spent; wait ${resetSeconds} s`
+  return refused(429, { subject: 'request', reason: 'rate_limited' }, message)
+}
+
+function refuseHead(
+  request: FastifyRequest,
+  head: Head | undefined,
+  options: StackOptions,
+): StackRefusal | undefined {
+  if (head === undefined) return invalidRequest('invalid_query', 'the query has too many fields or levels')
+  const { endpoint } = request.routeOptions.config as RouteConfig
+  const header = request.headers['x-access-token']
+  const refusal = refuseAccess({ query: head.query, header }, options, endpoint?.credentials ?? 'stack')
+  if (refusal !== undefined || endpoint === undefined || !options.strict) return refusal
+  const known = ['access_token', 'stack', ...(endpoint.query === undefined ? [] : fieldNames(endpoint.query))]
+  const unknown = Object.keys(head.query).filter((name) => !known.includes(name))
+  if (unknown.length === 0) return undefined
+  const messages = unknown.map(
+    (name) => `${placeBelow('query', name)}: the contract does not have it; leave it out`,
+  )
+  return refused(400, { subject: 'request', reason: 'invalid_query' }, ...messages)
+}
+
+interface RequestToAnswer {
+  options: StackOptions
+  endpoint: Endpoint
+  operation: StackOperation
+  head: Head
+  request: FastifyRequest<{ Body: ReceivedBody | undefined; Params: Record<string, string> }>
+  reply: FastifyReply
+}
+
+async function answerRequest(toAnswer: RequestToAnswer): Promise<StackAnswer> {
+  const { options, endpoint, operation, head, request, reply } = toAnswer
+  const body = request.body ?? { kind: 'whole', bytes: Buffer.alloc(0) }
+  if (body.kind === 'too-large') {
+    if (!body.ended) reply.header('connection', 'close')
+    return invalidRequest('too_large', `the body is larger than ${bodyBytesMax} bytes`)
+  }
+  const { store, strict, now } = options
+  const [id = ''] = Object.values(request.params)
+  return operation({
+    ...{ store, strict, now },
+    endpoint,
+    id,
+    query: head.query,
+    readFields: (names) => readSentFields({ ...head, bytes: body.bytes }, { strict, names }),
+  })
+}
+
+const methods = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'] as const
+
+/** What the contract does not have below the paths of this group is answered in the same envelope. */
+function registerUnknown(scope: FastifyInstance): void {
+  const known = new Map<string, string[]>()
+  for (const name of Object.keys(operations) as (keyof typeof operations)[]) {
+    const { method, path } = endpoints[name]
+    const url = routeOf(path)
+    known.set(url, [...(known.get(url) ?? []), method])
+    const collection = url.split('/', 3).join('/')
+    if (!known.has(`${collection}/*`)) known.set(`${collection}/*`, [])
+  }
+  for (const [url, taken] of known) {
+    scope.route({
+      // fastify answers HEAD where there is GET.
+      method: methods.filter(
+        (method) => !taken.includes(method) && !(method === 'HEAD' && taken.includes('GET')),
+      ),
+      url,
+      handler: async (request, reply) => sendStackAnswer(reply, refuseUnknown(request, taken)),
+    })
+  }
+}
+
+function refuseUnknown({ method, url }: FastifyRequest, taken: readonly string[]): StackRefusal {
+  const path = (url.split('?', 1)[0] ?? '').slice(0, pathShownMax)
+  const isUserCreation = method === 'POST' && path.replace(/\/+$/, '') === '/api/users'
+  const remedy = isUserCreation
+    ? '; users are never created through the API but invited in the admin portal'
+    : taken.length > 0
+      ? `; there is ${taken.join(', ')}`
+      : ''
+  return refused(404, { subject: 'request', reason: 'not_found' }, `there is no ${method} ${path}${remedy}`)
+}
+
+/** `{termId}` as fastify writes it; the trailing slash of rules is optional there. */
+function routeOf(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1').replace(/\/$/, '')
+}
+
+function invalidRequest(reason: string, message: string): StackRefusal {
+  return refused(400, { subject: 'request', reason }, message)
+}
