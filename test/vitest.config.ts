@@ -1,10 +1,28 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** Folders whose files wait for real processes, the longest first. */
+const slowFolders = ['fault', 'acceptance', 'bad-input', 'quickstart', 'consents', 'packaging', 'redis']
+
+/** Begins with the slow files, so that the last worker is not left alone with one of them. */
+class SlowFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    return sorted.toSorted((one, other) => slowness(other) - slowness(one))
+  }
+}
+
+function slowness({ moduleId }: TestSpecification): number {
+  const index = slowFolders.findIndex((folder) => moduleId.includes(`/test/${folder}/`))
+  return index === -1 ? 0 : slowFolders.length - index
+}
 
 export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
     include: ['test/**/*.test.ts'],
     pool: 'forks',
+    sequence: { sequencer: SlowFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
