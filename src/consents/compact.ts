@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import type { ConsentId } from '../lib/brand.ts'
 import { syncFolder } from '../sources/durable.ts'
 import type { JournalEntry } from './journal-entry.ts'
-import { headerLine, openJournalFile, readPart } from './journal-file.ts'
+import { newHeader, openJournalFile, readPart } from './journal-file.ts'
 
 /** How much of a journal is held in memory at a time, about. */
 const partitionBytes = 32 * 1024 * 1024
@@ -32,18 +32,21 @@ export async function compactJournal({
   const temporary = `${path}.new`
   await using to = await open(temporary, 'w')
   const partitions = Math.ceil(bytes / partBytes)
-  // The length that the header names is not known yet: a second header of the same length replaces the first.
-  const header = JSON.stringify({ ...JSON.parse(headerLine(identity, 0)), compactedBytes: -1 })
-  const width = header.length + 20
+  const header = newHeader(identity)
+  // The length that the header names is known in the end only: until then blanks keep its place.
+  const width = JSON.stringify({ ...header, compactedBytes: Number.MAX_SAFE_INTEGER }).length
   let length = width + 1
+  await to.writeFile(`${' '.repeat(width)}\n`)
   for (let partition = 0; partition < partitions; partition++) {
     const lines = linesOf(await readStanding(from, { path, bytes, partition, partitions }))
     for (const line of lines) {
-      length += (await to.write(line, length)).bytesWritten
+      // Unlike `write`, it writes all of it or fails: a disk that fills up must not leave half a line inside.
+      await to.writeFile(line)
+      length += Buffer.byteLength(line)
     }
   }
-  const finished = JSON.stringify({ ...JSON.parse(header), compactedBytes: length })
-  await to.write(`${finished.padEnd(width)}\n`, 0)
+  const finished = JSON.stringify({ ...header, compactedBytes: length })
+  await to.write(finished.padEnd(width), 0)
   await to.sync()
   await rename(temporary, path)
   await syncFolder(dirname(path))

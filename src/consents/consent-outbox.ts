@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { ConsentId, ProductId } from '../lib/brand.ts'
 import type { Log } from '../lib/log.ts'
+import { parseIdle, parseWithheld } from '../outbox/claim-answer.ts'
 import type {
   ClaimAnswer,
   ClaimedProduct,
   ClaimMode,
   DueAnswer,
-  PauseReason,
   Refusal,
   ReleaseOutcome,
 } from '../outbox/model.ts'
-import { RedisOutbox, type RedisOutboxOptions } from '../outbox/outbox.ts'
+import { leaseMs, RedisOutbox, type RedisOutboxOptions } from '../outbox/outbox.ts'
 import { rejectArguments } from '../outbox/refusals.ts'
 import type { OutboxScripts } from '../outbox/scripts.ts'
 import { type ConsentCall, OpenCalls, readClaim } from './calls.ts'
@@ -22,7 +22,6 @@ import type { ConsentJournal } from './journal.ts'
 import type { ConsentPosition } from './position.ts'
 import { mayBeSent } from './unconfirmed.ts'
 
-const leaseMs = 15_000
 /** Redis is behind, or the disk is failing: looked at again after so long. */
 const behindMs = 250
 const busyMs = 20
@@ -168,20 +167,13 @@ export class ConsentOutbox extends RedisOutbox {
       journal.prefix,
       told,
     ])) as unknown[]
-    const [kind, ...rest] = answer
-    switch (String(kind)) {
-      case 'paused':
-        return { kind: 'paused', reasons: rest.map(String) as PauseReason[] }
-      case 'wait':
-        return { kind: 'wait', forMs: Number(rest[0]) }
-      case 'idle':
-        return { kind: 'idle', nextDueMs: Number(rest[0]) < 0 ? undefined : Number(rest[0]) }
-      case 'behind':
-        return this.#catchUpWith(String(rest[0]))
-      default:
-        this.#isBehind = false
-        return this.#openCall(readClaim(token, rest, clock))
-    }
+    const [answered, ...rest] = answer
+    const kind = String(answered)
+    if (kind === 'behind') return this.#catchUpWith(String(rest[0]))
+    const withheld = kind === 'idle' ? parseIdle(rest) : parseWithheld(kind, rest)
+    if (withheld) return withheld
+    this.#isBehind = false
+    return this.#openCall(readClaim(token, rest, clock))
   }
 
   /** What the journal knows is handed over here; what was accepted is applied again by the import, which opens the gate. */

@@ -1,6 +1,6 @@
 import type { ConsentId } from '../lib/brand.ts'
 import type { CatalogKeys } from '../outbox/keys.ts'
-import type { RedisConnection } from '../redis/connection.ts'
+import { type RedisConnection, readRedisTime } from '../redis/connection.ts'
 import type { ConsentPosition } from './position.ts'
 
 interface ExpiredCall {
@@ -13,8 +13,7 @@ interface ExpiredCall {
 
 /** Claims whose lease has ended: the process that sent them died, or slept. Leases without a claim are removed. */
 export async function expiredCalls(connection: RedisConnection, keys: CatalogKeys): Promise<ExpiredCall[]> {
-  const [seconds, micros] = await connection.time()
-  const now = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
+  const now = await readRedisTime(connection)
   const tokens = new Set(await connection.zrangebyscore(keys.leases, '-inf', now))
   if (tokens.size === 0) return []
   // There are no more of them than calls at one time.

@@ -22,8 +22,7 @@ export async function openJournalFile(
 ): Promise<{ file: FileHandle; header: JournalHeader; bytes: number }> {
   const file = (await openPresent(path)) ?? (await beginFile(path, identity))
   try {
-    const { line } = await readFirstLine(file)
-    const header = parseLine(line, journalHeaderSchema)
+    const header = parseLine(await readFirstLine(file), journalHeaderSchema)
     if (!header) throw damaged(path, 0)
     if (header.identity !== identity) {
       throw new StorageError(
@@ -41,9 +40,9 @@ export async function openJournalFile(
   }
 }
 
-export function headerLine(identity: string, compactedBytes: number): string {
-  const header: JournalHeader = { identity, generation: randomUUID(), compactedBytes }
-  return `${JSON.stringify(header)}\n`
+/** Of a generation that is begun. */
+export function newHeader(identity: string): JournalHeader {
+  return { identity, generation: randomUUID(), compactedBytes: 0 }
 }
 
 function damaged(path: string, offset: number): StorageError {
@@ -90,15 +89,15 @@ async function openPresent(path: string): Promise<FileHandle | undefined> {
 
 async function beginFile(path: string, identity: string): Promise<FileHandle> {
   await makeFolder(dirname(path))
-  await writeDurably(path, headerLine(identity, 0), `${path}.new`)
+  await writeDurably(path, `${JSON.stringify(newHeader(identity))}\n`, `${path}.new`)
   return open(path, 'r+')
 }
 
-export async function readFirstLine(file: FileHandle): Promise<{ line: string }> {
+export async function readFirstLine(file: FileHandle): Promise<string> {
   const buffer = Buffer.alloc(headerBytesMax)
   const { bytesRead } = await file.read(buffer, 0, headerBytesMax, 0)
   const text = buffer.toString('utf8', 0, bytesRead)
-  return { line: text.slice(0, text.indexOf('\n')) }
+  return text.slice(0, text.indexOf('\n'))
 }
 
 /** A write that a kill or a power loss cut short: nobody was told of it, since its sync had not returned. */

@@ -36,8 +36,8 @@ export async function readJournalKeys(stateDir: string): Promise<JournalKey[]> {
 async function readJournalKey(path: string): Promise<JournalKey | undefined> {
   try {
     await using file = await open(path, 'r')
-    const { line } = await readFirstLine(file)
-    return { path, fingerprint: parseLine(line, journalHeaderSchema)?.identity.split('.', 1)[0] }
+    const header = parseLine(await readFirstLine(file), journalHeaderSchema)
+    return { path, fingerprint: header?.identity.split('.', 1)[0] }
   } catch (error) {
     if (passedOver.has(systemErrorCode(error) ?? '')) return undefined
     throw error

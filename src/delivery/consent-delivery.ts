@@ -9,7 +9,7 @@ import { readVersion } from '../lib/version.ts'
 import type { RedisConnection } from '../redis/connection.ts'
 import { CallLog } from './call-log.ts'
 import { ConsentCallLog, recoverCalls } from './consent-call-log.ts'
-import { ConsentClient } from './consent-client.ts'
+import { ConsentSender } from './consent-sender.ts'
 import type { DeliveryProgress } from './context.ts'
 import { PathRefusals } from './path-refusals.ts'
 import type { TicketQueue } from './tickets.ts'
@@ -69,7 +69,7 @@ export async function openConsentDelivery(options: ConsentDeliveryOptions): Prom
     if (recovered > 0) log.warn({ calls: recovered }, 'consent calls ended without their outcome being known')
     const outbox = openConsentOutbox(options, { delivery, log, onSettled: (token) => callLog.settled(token) })
     const callLog = new ConsentCallLog(files, (token) => outbox.positionOf(token))
-    const client = new ConsentClient({ calls, outbox })
+    const client = new ConsentSender({ calls, outbox })
     const worker = await openDelivery({
       ...{ outbox, client, tickets, processName, clock, log, callLog, progress, advice },
       config: delivery,

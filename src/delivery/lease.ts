@@ -1,7 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
+import { leaseMs } from '../outbox/outbox.ts'
 
-/** What the outbox grants with a claim and with each renewal. */
-const leaseMs = 15_000
 const renewEveryMs = 5_000
 
 export interface LeaseOptions {

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { DeliveryConfig } from '../config/model.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { RedisConnection } from '../redis/connection.ts'
+import { type RedisConnection, readRedisTime } from '../redis/connection.ts'
 import type { ScriptArgument } from '../redis/scripts.ts'
+import { parseIdle, parseWithheld } from './claim-answer.ts'
 import { digestDocument } from './digest.ts'
 import type { CatalogKeys } from './keys.ts'
 import type {
@@ -22,8 +23,8 @@ import { OpenClaims, partsOf } from './open-claims.ts'
 import { rejectArguments } from './refusals.ts'
 import type { OutboxScripts, ScriptName } from './scripts.ts'
 
-/** Renewed by delivery every third of it. */
-const leaseMs = 15_000
+/** Granted with a claim and with each renewal; delivery renews it every third of it. */
+export const leaseMs = 15_000
 /** A script that binds more would block Redis for too long. */
 const claimIdsMax = 12_000
 const urgentGraceMs = 100
@@ -74,20 +75,15 @@ export class RedisOutbox implements DeliveryOutbox {
       // With one slot there is none that serves urgent changes alone.
       delivery.concurrency > 1 ? urgentGraceMs : 0,
     ])
-    const [kind, ...rest] = texts(answer)
-    if (kind === 'paused') return { kind: 'paused', reasons: rest as PauseReason[] }
-    if (kind === 'wait') return { kind: 'wait', forMs: Number(rest[0]) }
-    if (kind === 'idle') {
-      const nextDueMs = Number(rest[0])
-      return { kind: 'idle', nextDueMs: nextDueMs < 0 ? undefined : nextDueMs }
-    }
+    const [kind = '', ...rest] = texts(answer)
+    const withheld = kind === 'idle' ? parseIdle(rest) : parseWithheld(kind, rest)
+    if (withheld) return withheld
     return { kind: 'claimed', claim: await this.#openClaim(token, rest as ProductId[], bodyBytesMax) }
   }
 
   async admitCall(): Promise<CallAdmission> {
-    const [kind, ...rest] = texts(await this.#run('admit', [this.#options.delivery.callsPerSecond]))
-    if (kind === 'paused') return { kind: 'paused', reasons: rest as PauseReason[] }
-    return kind === 'wait' ? { kind: 'wait', forMs: Number(rest[0]) } : { kind: 'admitted' }
+    const [kind = '', ...rest] = texts(await this.#run('admit', [this.#options.delivery.callsPerSecond]))
+    return parseWithheld(kind, rest) ?? { kind: 'admitted' }
   }
 
   async renew(token: string): Promise<boolean> {
@@ -186,7 +182,11 @@ export class RedisOutbox implements DeliveryOutbox {
   }
 
   async expireClaims(): Promise<number> {
-    const expired = await this.#connection.zrangebyscore(this.#keys.leases, '-inf', await this.#redisNow())
+    const expired = await this.#connection.zrangebyscore(
+      this.#keys.leases,
+      '-inf',
+      await readRedisTime(this.#connection),
+    )
     let count = 0
     for (const token of expired) count += await this.#expire(token)
     return count
@@ -253,11 +253,6 @@ export class RedisOutbox implements DeliveryOutbox {
 
   #run(name: ScriptName, args: readonly ScriptArgument[]): Promise<unknown> {
     return this.#scripts.run(this.#connection, name, args)
-  }
-
-  async #redisNow(): Promise<number> {
-    const [seconds, micros] = await this.#connection.time()
-    return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
   }
 
   #now(): string {

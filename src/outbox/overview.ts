@@ -1,5 +1,5 @@
 import type { Lane } from '../catalog/model.ts'
-import type { RedisConnection } from '../redis/connection.ts'
+import { type RedisConnection, readRedisTime } from '../redis/connection.ts'
 import type { CatalogKeys } from './keys.ts'
 import type { PauseReason } from './model.ts'
 
@@ -29,8 +29,7 @@ export interface OutboxOverview {
 }
 
 export async function readOverview(connection: RedisConnection, keys: CatalogKeys): Promise<OutboxOverview> {
-  const [seconds, micros] = await connection.time()
-  const now = Number(seconds) * 1000 + Number(micros) / 1000
+  const now = await readRedisTime(connection)
   const [products, incomplete, pending, inFlight, dead] = await Promise.all(
     [keys.documents, keys.incomplete, keys.pending, keys.claimed, keys.dead].map((key) =>
       connection.hlen(key),

@@ -9,6 +9,12 @@ export type RedisConnection = Redis
 /** Commands collected by `pipeline()` or `multi()`. */
 export type RedisBatch = ChainableCommander
 
+/** Wall-clock ms by the clock of the server, which all processes share. */
+export async function readRedisTime(connection: RedisConnection): Promise<number> {
+  const [seconds, micros] = await connection.time()
+  return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
+}
+
 /** The connection of a BullMQ worker, with the second, blocking one that BullMQ makes of it. */
 export class WorkerConnection extends Redis {
   readonly #copies: Redis[] = []

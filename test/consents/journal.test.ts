@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { compactJournal } from '../../src/consents/compact.ts'
 import { ConsentJournal } from '../../src/consents/journal.ts'
 import type { JournalEntry } from '../../src/consents/journal-entry.ts'
-import { headerLine } from '../../src/consents/journal-file.ts'
+import { newHeader } from '../../src/consents/journal-file.ts'
 import { findConsentKey, openConsentKey } from '../../src/consents/key.ts'
 import { isLater, parsePosition, positionOf } from '../../src/consents/position.ts'
 import type { AcceptSequence, ConsentId } from '../../src/lib/brand.ts'
@@ -188,7 +188,10 @@ describe('ids', () => {
     expect(await readdir(dir.path)).toEqual([])
     const key = await openConsentKey(dir.path)
     await mkdir(folder, { recursive: true })
-    await writeFile(join(folder, 'acknowledged.ndjson'), headerLine(`${key.fingerprint}.state`, 0))
+    await writeFile(
+      join(folder, 'acknowledged.ndjson'),
+      `${JSON.stringify(newHeader(`${key.fingerprint}.state`))}\n`,
+    )
     expect((await findConsentKey(dir.path))?.fingerprint).toBe(key.fingerprint)
     const right = await readFile(file)
     for (const other of [undefined, '5a'.repeat(32)]) {

@@ -7,7 +7,7 @@ import { redactedText, redactText } from '../lib/redact.ts'
 import type { DeliveryClient, DeliveryContext } from './context.ts'
 import { deliverClaim } from './deliver-claim.ts'
 
-interface ConsentClientOptions {
+interface ConsentSenderOptions {
   calls: Pick<ConsentCalls, 'set'>
   outbox: Pick<ConsentOutbox, 'claimTrial'>
 }
@@ -18,10 +18,10 @@ interface ConsentClientOptions {
  * No consent call is empty, so refused credentials are tried again with a consent that is due: whatever is answered is
  * the outcome of that consent too.
  */
-export class ConsentClient implements DeliveryClient {
-  readonly #options: ConsentClientOptions
+export class ConsentSender implements DeliveryClient {
+  readonly #options: ConsentSenderOptions
 
-  constructor(options: ConsentClientOptions) {
+  constructor(options: ConsentSenderOptions) {
     this.#options = options
   }
 

@@ -1,0 +1,16 @@
+import type { CallAdmission, ClaimAnswer, PauseReason } from './model.ts'
+
+/** What the scripts answer when no call may be made now; undefined: one may. */
+export function parseWithheld(
+  kind: string,
+  details: readonly unknown[],
+): Exclude<CallAdmission, { kind: 'admitted' }> | undefined {
+  if (kind === 'paused') return { kind, reasons: details.map(String) as PauseReason[] }
+  return kind === 'wait' ? { kind, forMs: Number(details[0]) } : undefined
+}
+
+/** The scripts write -1 where nothing waits. */
+export function parseIdle([nextDue]: readonly unknown[]): ClaimAnswer {
+  const nextDueMs = Number(nextDue)
+  return { kind: 'idle', nextDueMs: nextDueMs < 0 ? undefined : nextDueMs }
+}
