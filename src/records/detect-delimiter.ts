@@ -61,7 +61,15 @@ function widthOf(cells: readonly string[], columns: number): number {
 /** A file whose records end with a lone carriage return has no line feed outside quotes. */
 function detectLineEnd(delimiter: string, input: DelimiterInput): Dialect['lineEnd'] {
   const { text, quote, name } = input
-  const options = { delimiter, quote, name, lineEnd: '\n', firstRecord: 0, recordBytes: text.length } as const
+  const options = {
+    delimiter,
+    quote,
+    name,
+    lineEnd: '\n',
+    firstRecord: 0,
+    hasHeader: true,
+    recordBytes: text.length,
+  } as const
   const splitter = new RecordSplitter({ ...options, batch: { records: 1, bytes: text.length } })
   for (const [first] of splitter.push(text)) {
     if (first === undefined) continue
@@ -73,7 +81,15 @@ function detectLineEnd(delimiter: string, input: DelimiterInput): Dialect['lineE
 
 function splitSample(delimiter: string, lineEnd: Dialect['lineEnd'], input: DelimiterInput): RecordSlice[] {
   const { text, quote, name, complete } = input
-  const options = { delimiter, quote, name, lineEnd, firstRecord: 0, recordBytes: text.length } as const
+  const options = {
+    delimiter,
+    quote,
+    name,
+    lineEnd,
+    firstRecord: 0,
+    hasHeader: true,
+    recordBytes: text.length,
+  } as const
   const splitter = new RecordSplitter({ ...options, batch: { records: recordsMax, bytes: text.length } })
   for (const batch of splitter.push(text)) {
     // A single record may be the header alone, with the first record cut off by the sample's end.

@@ -11,7 +11,8 @@ import { lookUp, parseLine } from './parse-ndjson.ts'
 import type { FileSource } from './read-file.ts'
 import { fileRefusal } from './refusal.ts'
 import { openSplitter } from './slices.ts'
-import { readText } from './text.ts'
+import type { RecordSplitter } from './splitter.ts'
+import { readTexts } from './text.ts'
 
 /** Reads the product id of a record without the rest of it. */
 export interface IdReader {
@@ -49,16 +50,19 @@ export async function runPass(
   dialect: Dialect,
   onRaw?: (chunk: Buffer) => void,
 ): Promise<PassResult> {
-  const splitter = openSplitter(options.name, dialect, options.format.recordBytes)
   const pass = new JudgePass(options, dialect, await IdTableBuilder.open())
-  for await (const chunk of readText(options, dialect, onRaw)) {
-    for (const batch of splitter.push(chunk)) {
-      pass.take(batch)
-      await nextTurn()
+  for await (const { name, chunks } of readTexts(options, dialect, onRaw)) {
+    const splitter = pass.beginText(name)
+    for await (const chunk of chunks) {
+      for (const batch of splitter.push(chunk)) {
+        pass.take(batch)
+        await nextTurn()
+      }
     }
+    for (const batch of splitter.end()) pass.take(batch)
+    pass.endText(splitter)
   }
-  for (const batch of splitter.end()) pass.take(batch)
-  return pass.finish(splitter.textBytes, splitter.openEnded)
+  return pass.finish()
 }
 
 class JudgePass {
@@ -69,7 +73,11 @@ class JudgePass {
   readonly #warnings: string[] = []
   #columns: readonly string[] | undefined
   #idReader: IdReader | undefined
+  /** The text being read: its name, and whether its header has been seen where it has one. */
+  #name: string
+  #begun = false
   #records = 0
+  #decodedBytes = 0
   #unreadableIds = 0
   #undecodable = 0
   /** Cells of the last record but one and of the last; the header counts as a record here. */
@@ -78,14 +86,26 @@ class JudgePass {
 
   constructor(options: JudgeOptions, dialect: Dialect, ids: IdTableBuilder) {
     this.#options = options
+    this.#name = options.name
     this.#dialect = dialect
     this.#ids = ids
     this.#cells = new CellReader(dialect)
   }
 
+  beginText(name: string): RecordSplitter {
+    this.#name = name
+    this.#begun = false
+    this.#widths = [0, 0]
+    this.#lastUnparsable = false
+    return openSplitter(name, this.#dialect, {
+      recordBytes: this.#options.format.recordBytes,
+      before: this.#records,
+    })
+  }
+
   take(batch: readonly RecordSlice[]): void {
     const valid = everyValid(batch)
-    const records = this.#columns === undefined ? this.#begin(batch) : batch
+    const records = this.#begun ? batch : this.#begin(batch)
     for (const slice of records) {
       const sound = valid || isUtf8(slice.bytes)
       if (!sound) this.#undecodable += 1
@@ -100,9 +120,14 @@ class JudgePass {
     }
   }
 
-  finish(decodedBytes: number, openEnded: boolean): PassResult {
+  endText({ textBytes, openEnded }: RecordSplitter): void {
+    this.#decodedBytes += textBytes
+    if (!this.#begun && this.#dialect.type === 'csv') throw emptyFile(this.#name)
+    if (openEnded) this.#checkLastRecord(this.#columns ?? [])
+  }
+
+  finish(): PassResult {
     if (this.#columns === undefined) throw emptyFile(this.#options.name)
-    if (openEnded) this.#checkLastRecord(this.#columns)
     if (this.#records === 0) this.#warnings.push('the file has a header and no record')
     if (this.#undecodable > 0) {
       this.#warnings.push(
@@ -113,15 +138,17 @@ class JudgePass {
       columns: this.#columns,
       records: this.#records,
       unreadableIds: this.#unreadableIds,
-      decodedBytes,
+      decodedBytes: this.#decodedBytes,
       ids: this.#ids,
       warnings: this.#warnings,
     }
   }
 
-  /** Takes the columns from the first batch; returns its records. */
+  /** Takes the columns from the first batch of a text; returns its records. */
   #begin(batch: readonly RecordSlice[]): readonly RecordSlice[] {
     const first = batch[0] as RecordSlice
+    this.#begun = true
+    if (this.#columns !== undefined) return this.#beginFurther(batch, this.#columns)
     if (this.#dialect.type === 'ndjson') {
       const source = parseLine(first.bytes)
       const again = !(source instanceof Error) && Object.hasOwn(source, reasonColumn)
@@ -133,6 +160,21 @@ class JudgePass {
     }
     this.#idReader = this.#options.openIdReader(this.#columns)
     return this.#dialect.type === 'ndjson' ? batch : batch.slice(1)
+  }
+
+  /** Texts after the first have the columns of the first: every record is read by their positions. */
+  #beginFurther(batch: readonly RecordSlice[], expected: readonly string[]): readonly RecordSlice[] {
+    if (this.#dialect.type === 'ndjson') return batch
+    const { columns } = readHeader(batch[0] as RecordSlice, this.#dialect)
+    if (columns.length === expected.length && columns.every((column, index) => column === expected[index])) {
+      return batch.slice(1)
+    }
+    throw fileRefusal({
+      name: this.#name,
+      code: 'headers-differ',
+      found: `its header (${columns.join(', ')}) is not that of the members before it (${expected.join(', ')})`,
+      hint: 'Export every member with the same columns in the same order, pick some with format.members, or drop the files one by one',
+    })
   }
 
   #readId({ bytes }: RecordSlice): string | undefined {
@@ -155,7 +197,7 @@ class JudgePass {
     if (!this.#lastUnparsable && !short) return
     const found = this.#lastUnparsable ? 'is no valid JSON' : `has only ${last} of ${columns.length} cells`
     throw fileRefusal({
-      name: this.#options.name,
+      name: this.#name,
       code: 'truncated',
       found: `the last record (${this.#records}) ends without a line end and ${found}`,
       hint: 'The file was cut off: export it again and rename it into place when it is complete; or, if it is whole, complete its last record and end it with a line end',

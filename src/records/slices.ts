@@ -1,12 +1,25 @@
 import type { Dialect, RecordSlice } from './model.ts'
 import type { FileSource } from './read-file.ts'
 import { RecordSplitter } from './splitter.ts'
-import { readText } from './text.ts'
+import { readTexts } from './text.ts'
 
-/** The splitter that both passes use, so that both number the same records. */
-export function openSplitter(name: string, dialect: Dialect, recordBytes: number): RecordSplitter {
-  const firstRecord = dialect.type === 'ndjson' ? 1 : 0
-  return new RecordSplitter({ ...dialect, name, recordBytes, firstRecord })
+/**
+ * The splitter of one text that both passes use, so that both number the same records. `before` records stand in the
+ * texts before it; a header takes the number `before`, which no record of this text has.
+ */
+export function openSplitter(
+  name: string,
+  dialect: Dialect,
+  { recordBytes, before }: { recordBytes: number; before: number },
+): RecordSplitter {
+  const hasHeader = dialect.type === 'csv'
+  return new RecordSplitter({
+    ...dialect,
+    name,
+    recordBytes,
+    hasHeader,
+    firstRecord: hasHeader ? before : before + 1,
+  })
 }
 
 /** The records of a file in small batches, the header left out. Slices are valid until the next batch is asked for. */
@@ -15,13 +28,15 @@ export async function* readSlices(
   dialect: Dialect,
   recordBytes: number,
 ): AsyncGenerator<readonly RecordSlice[]> {
-  const splitter = openSplitter(source.name, dialect, recordBytes)
-  for await (const chunk of readText(source, dialect)) {
-    for (const batch of splitter.push(chunk)) yield withoutHeader(batch)
+  let before = 0
+  for await (const { name, chunks } of readTexts(source, dialect)) {
+    const splitter = openSplitter(name, dialect, { recordBytes, before })
+    const withoutHeader = (batch: readonly RecordSlice[]) =>
+      batch[0]?.record === before ? batch.slice(1) : batch
+    for await (const chunk of chunks) {
+      for (const batch of splitter.push(chunk)) yield withoutHeader(batch)
+    }
+    for (const batch of splitter.end()) yield withoutHeader(batch)
+    before = splitter.lastRecord
   }
-  for (const batch of splitter.end()) yield withoutHeader(batch)
-}
-
-function withoutHeader(batch: readonly RecordSlice[]): readonly RecordSlice[] {
-  return batch[0]?.record === 0 ? batch.slice(1) : batch
 }

@@ -10,8 +10,10 @@ export interface SplitterOptions extends CellSyntax {
   /** What messages call the file. */
   name: string
   recordBytes: number
-  /** Number of the first record: 0 where it is the header. */
-  firstRecord: 0 | 1
+  /** The first record is a header, before which a `sep=` line may stand. */
+  hasHeader: boolean
+  /** Number of the first record, or of the header. */
+  firstRecord: number
   /** A batch ends with the record that reaches one of them. */
   batch?: { records: number; bytes: number }
 }
@@ -66,6 +68,11 @@ export class RecordSplitter {
   /** Bytes of text taken so far. */
   get textBytes(): number {
     return this.#offset + this.#length
+  }
+
+  /** Number of the last record so far; before the first, the number before it. */
+  get lastRecord(): number {
+    return this.#record - 1
   }
 
   /** After `end`: the last record was not followed by a line end. */
@@ -209,7 +216,8 @@ export class RecordSplitter {
   #slice(end: number): RecordSlice | undefined {
     const bytes = this.#memory.subarray(this.#start, end)
     if (bytes.length === 0 || this.#blank.isBlank(bytes)) return undefined
-    if (this.#record === 0 && delimiterLine(bytes) !== undefined) return undefined
+    const { hasHeader, firstRecord } = this.#options
+    if (hasHeader && this.#record === firstRecord && delimiterLine(bytes) !== undefined) return undefined
     this.#checkLength(bytes.length)
     return { bytes, record: this.#record++, line: this.#recordLine, offset: this.#offset + this.#start }
   }

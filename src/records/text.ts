@@ -26,14 +26,22 @@ export async function readSample(source: FileSource, compression: Dialect['compr
   return { bytes: bytes.subarray(0, sampleBytes), complete: bytes.length <= sampleBytes }
 }
 
-/** The whole file as UTF-8 text; each chunk is valid until the next is asked for. */
-export function readText(
+/** One of the texts that a file holds: a CSV file with its own header, a JSON or XML document of its own … */
+export interface FileText {
+  /** What messages call it. */
+  name: string
+  /** UTF-8 without a byte order mark; each chunk is valid until the next is asked for. Read to the end before the next text. */
+  chunks: AsyncIterable<Buffer>
+}
+
+/** The texts of a file in order: those of an archive's members, of any other file exactly one. */
+export async function* readTexts(
   source: FileSource,
   { compression, encoding }: { compression: Dialect['compression']; encoding: Encoding },
   onRaw?: (chunk: Buffer) => void,
-): AsyncGenerator<Buffer> {
+): AsyncGenerator<FileText> {
   const raw = readDecompressed(source, compression)
-  return decodeChunks(onRaw ? tap(raw, onRaw) : raw, encoding, source.name)
+  yield { name: source.name, chunks: decodeChunks(onRaw ? tap(raw, onRaw) : raw, encoding, source.name) }
 }
 
 async function* tap(chunks: AsyncIterable<Buffer>, look: (chunk: Buffer) => void): AsyncGenerator<Buffer> {

@@ -86,6 +86,7 @@ function takeAll(
     name: 'feed.csv',
     recordBytes: 1_000_000,
     firstRecord: 1,
+    hasHeader: false,
     batch: { records: batchRecords, bytes: 1_000_000 },
   })
   const reader = new CellReader(dialect)
