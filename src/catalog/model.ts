@@ -8,6 +8,14 @@ export interface ProductPatch {
   clear: readonly ProductField[]
   /** Keys of `custom_fields` that keep what the same feed said before, when `set` holds others of them. */
   keepEntries?: readonly string[]
+  /** What the same record says of its timed fields from later times on, ascending; `set` and `clear` are what holds now. */
+  later?: readonly LaterPatch[]
+}
+
+/** The timed fields in full from a time on: each later patch of a record replaces those before it. */
+export interface LaterPatch extends Pick<ProductPatch, 'set' | 'clear' | 'keepEntries'> {
+  /** Since the epoch in ms. */
+  at: number
 }
 
 /** A product in wire form, keys in contract order. */
@@ -25,6 +33,8 @@ export interface ProductState {
   feeds: ReadonlySet<FeedName>
   /** Full feeds that named it and no longer do; never overlaps `feeds`. */
   missingFrom: ReadonlySet<FeedName>
+  /** What each feed has said for times to come; absent: nothing, as of most products. */
+  later?: ReadonlyMap<FeedName, readonly LaterPatch[]>
 }
 
 export type Lane = 'urgent' | 'new' | 'deferred'
