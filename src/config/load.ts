@@ -7,6 +7,7 @@ import { ConfigDocument } from './document.ts'
 import { explainIssues } from './issues.ts'
 import type { Config } from './model.ts'
 import type { FieldKnowledge } from './parts.ts'
+import { applyPresets } from './presets.ts'
 import { ConfigProblemsError } from './problems.ts'
 import { type ConfigInput, configSchema, isDeferredPath, laterSectionNames } from './schema.ts'
 import type { Environment } from './variables.ts'
@@ -38,6 +39,7 @@ export async function readConfig({ file, env, ...knowledge }: LoadOptions): Prom
   const folder = dirname(absolute)
   const document = new ConfigDocument({ file, text: await readText(file), environment: env })
   throwProblems(document)
+  applyPresets(document, folder)
   const parsed = configSchema.safeParse(document.root)
   if (!parsed.success) explainIssues(document, parsed.error.issues)
   reportUnset(document)

@@ -36,7 +36,8 @@ function describeFeed(
 ): Record<string, unknown> {
   const mode = typeof input?.files === 'string' ? { mode: files[0]?.mode } : {}
   const settle = input?.done === undefined ? { settle: input?.settle ?? defaultSettle } : {}
-  const { owns, missing, ...ofAllKinds } = input ?? {}
+  // The preset's keys stand there resolved.
+  const { owns, missing, preset, shopUrl, currency, ...ofAllKinds } = input ?? {}
   const ofProducts = kind === 'products' ? { owns, missing } : {}
   return { ...ofAllKinds, ...ofProducts, drop: dropDir, ...mode, ...settle }
 }

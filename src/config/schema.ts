@@ -106,6 +106,17 @@ export const feedShape = {
   kind: oneOf(['products', 'consents'])
     .default('products')
     .describe('What the records are about: products, or marketing consents (fields email and consent)'),
+  preset: text('the name of a preset')
+    .optional()
+    .describe('What a kind of export looks like: its keys count where this feed says nothing'),
+  shopUrl: text('the address of the shop')
+    .refine((value) => /^https?:\/\/[^/\s]+/.test(value), 'the address of the shop, such as https://shop.example')
+    .optional()
+    .describe('For presets of exports that lack the address of a product'),
+  currency: text('the code of a currency')
+    .refine((value) => /^[A-Za-z]{3}$/.test(value), 'the code of a currency, such as EUR')
+    .optional()
+    .describe('For presets of exports that lack the currency'),
   drop: text('the folder to watch').describe('Watched folder, relative to this file'),
   files: z
     .union([filePattern, mapping({ full: filePattern.optional(), delta: filePattern.optional() })], {
