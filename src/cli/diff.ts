@@ -46,7 +46,7 @@ export async function diffWithMirror(
   { name, file, onChange }: Diffing,
 ): Promise<FileDiff> {
   const { diffFile } = await import('../operations/diff-file.ts')
-  const { hasStorage, openMirror, openStorage } = await import('../service.ts')
+  const { hasStorage, openMirror, openStorage } = await import('../storage.ts')
   const { config } = await context.loadedConfig()
   const catalog = await context.catalog()
   const options = { catalog, feed: findFeed(catalog, name), file, signal: context.signal, onChange }

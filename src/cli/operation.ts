@@ -6,7 +6,7 @@ export async function withCatalog<T>(
   context: CommandContext,
   work: (operation: OperationContext) => Promise<T>,
 ): Promise<T> {
-  const { openStorage } = await import('../service.ts')
+  const { openStorage } = await import('../storage.ts')
   const { config } = await context.loadedConfig()
   const catalog = await context.catalog()
   const { clock, log, signal } = context

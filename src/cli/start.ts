@@ -50,7 +50,8 @@ async function openDaemon(
   context: CommandContext,
   options: { chosen: Set<Role>; onFatal: (error: unknown) => void },
 ) {
-  const { openService, openStorage } = await import('../service.ts')
+  const { openService } = await import('../service.ts')
+  const { openStorage } = await import('../storage.ts')
   const { config, withoutEffect } = await context.loadedConfig()
   const catalogs = await context.catalogs()
   const { clock, log, signal } = context

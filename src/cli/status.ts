@@ -12,7 +12,7 @@ export const statusCommand: CommandDefinition = {
     'Exit code 0: all is well; 1: something asks for an operator (held, refused, failed); 3: no calls are made; 4: Redis is down or refuses changes.',
   examples: ['catalogd status', 'catalogd status --json'],
   async run(context) {
-    const { openStorage } = await import('../service.ts')
+    const { openStorage } = await import('../storage.ts')
     const { readStatus } = await import('../operations/read-status.ts')
     const { config } = await context.loadedConfig()
     const catalogs = await context.catalogs()

@@ -48,9 +48,9 @@ export const verifyCommand: CommandDefinition<VerifyOptions> = {
 /** A state folder on which nothing ever ran stays untouched. */
 async function withMirror(
   context: CommandContext,
-  work: (mirror: ReturnType<typeof import('../service.ts')['openMirror']> | undefined) => Promise<void>,
+  work: (mirror: ReturnType<typeof import('../storage.ts')['openMirror']> | undefined) => Promise<void>,
 ): Promise<void> {
-  const { hasStorage, openMirror, openStorage } = await import('../service.ts')
+  const { hasStorage, openMirror, openStorage } = await import('../storage.ts')
   const { config } = await context.loadedConfig()
   const catalog = await context.catalog()
   if (!(await hasStorage(config))) return work(undefined)

@@ -6,7 +6,7 @@ import {
   readDeadLetters,
   settleDeadLetters,
 } from '../outbox/dead-letters.ts'
-import { openOutbox } from '../service.ts'
+import { openOutbox } from '../storage.ts'
 import { decide } from './decide.ts'
 import type { OperationContext } from './run-here.ts'
 

@@ -4,11 +4,11 @@ import { describeHeld, parseHeld } from '../imports/held.ts'
 import type { AcceptSequence, FeedName } from '../lib/brand.ts'
 import { ConfigError, StorageError } from '../lib/errors.ts'
 import { catalogKeys } from '../outbox/keys.ts'
-import { stateDirOf } from '../service.ts'
 import { putDecision } from '../sources/inbox.ts'
 import { layoutOf } from '../sources/layout.ts'
 import { readManifest } from '../sources/manifest-reader.ts'
 import type { Decision } from '../sources/model.ts'
+import { stateDirOf } from '../storage.ts'
 import { type OperationContext, openWorkHere } from './run-here.ts'
 
 const lookEveryMs = 50

@@ -3,9 +3,9 @@ import type { CatalogConfig, Config } from '../config/model.ts'
 import { type ImportReport, readReport, reportPaths } from '../imports/report.ts'
 import type { AcceptSequence } from '../lib/brand.ts'
 import { ConfigError } from '../lib/errors.ts'
-import { stateDirOf } from '../service.ts'
 import { type ManifestReader, readManifest } from '../sources/manifest-reader.ts'
 import type { AcceptLine } from '../sources/model.ts'
+import { stateDirOf } from '../storage.ts'
 
 export interface ImportEntry {
   sequence: number

@@ -6,10 +6,10 @@ import { readReport, reportPaths } from '../imports/report.ts'
 import { catalogKeys } from '../outbox/keys.ts'
 import { type OutboxOverview, readOverview } from '../outbox/overview.ts'
 import type { RedisState } from '../redis/connections.ts'
-import { stateDirOf } from '../service.ts'
 import { countFailedFiles, failedDirOf } from '../sources/failed-files.ts'
 import { type ManifestReader, readManifest } from '../sources/manifest-reader.ts'
 import type { AcceptLine } from '../sources/model.ts'
+import { stateDirOf } from '../storage.ts'
 import { findDaemon, type OperationContext } from './run-here.ts'
 
 export interface FeedStatus {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { recommendationsMax } from '../api/contract/intent.ts'
 import type { IntentClient } from '../api/intent-client.ts'
-import type { openMirror } from '../service.ts'
+import type { openMirror } from '../storage.ts'
 import { compareProduct, type FieldDifference } from './verify-compare.ts'
 
 /** What the service answers for a product, held against what we would send. */

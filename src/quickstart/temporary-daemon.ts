@@ -9,7 +9,8 @@ import { readCheckedConfig } from '../operations/read-config.ts'
 import type { OperationContext } from '../operations/run-here.ts'
 import { defaultTokens } from '../sandbox/credentials.ts'
 import { openSandbox, type Sandbox } from '../sandbox/sandbox.ts'
-import { openService, openStorage } from '../service.ts'
+import { openService } from '../service.ts'
+import { openStorage } from '../storage.ts'
 import { sampleFields } from './sample-feed.ts'
 
 /** What `catalogd start` runs, with a sandbox to send to, on folders that go away with it. */

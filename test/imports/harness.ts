@@ -7,14 +7,14 @@ import { applyCatalogDecision } from '../../src/imports/catalog-decisions.ts'
 import { ImportRunner } from '../../src/imports/import-runner.ts'
 import type { ImportReport } from '../../src/imports/report.ts'
 import type { AcceptSequence, FeedName } from '../../src/lib/brand.ts'
-import { systemClock } from '../../src/lib/clock.ts'
+import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { Watchdog } from '../../src/lib/watchdog.ts'
 import { openRedis } from '../../src/redis/connections.ts'
-import { openOutbox } from '../../src/service.ts'
 import { openArchive } from '../../src/sources/archive.ts'
 import { ClaimIds, claimFileName } from '../../src/sources/claim-name.ts'
 import { openManifest } from '../../src/sources/manifest.ts'
 import type { Decision } from '../../src/sources/model.ts'
+import { openOutbox } from '../../src/storage.ts'
 import { collectLog } from '../support/log-lines.ts'
 import { startRedis } from '../support/redis-server.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -39,12 +39,11 @@ ${indented}
 }
 
 /** Imports over a real Redis, with accepted files put straight into the archive. */
-export async function openImports(feedLines: string) {
+export async function openImports(feedLines: string, { clock = systemClock }: { clock?: Clock } = {}) {
   const dir = await tempDir('imports')
   const server = await startRedis()
   const catalog = await catalogFrom(dir.path, feedLines)
   const { log, lines } = collectLog()
-  const clock = systemClock
   const connections = await openRedis({ address: { kind: 'url', url: server.url }, clock, log })
   const { keys, scripts, outbox } = await openOutbox({ catalog, connections, clock })
   const manifest = await openManifest({ dir: dir.join('state'), clock })
@@ -90,6 +89,8 @@ export async function openImports(feedLines: string) {
     server,
     lines,
     failures,
+    connections,
+    scripts,
     async stop() {
       await runner[Symbol.asyncDispose]()
     },

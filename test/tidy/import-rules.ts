@@ -16,7 +16,8 @@ const stages = ['sources', 'records', 'catalog', 'imports', 'outbox', 'consents'
  */
 const table: Record<string, Row> = {
   'main.ts': { values: ['cli'] },
-  'service.ts': { values: [...stages, 'redis', 'api', 'console', 'config'] },
+  'service.ts': { values: [...stages, 'redis', 'api', 'console', 'alerts', 'config', 'storage.ts'] },
+  'storage.ts': { values: ['redis', 'outbox', 'config'] },
   lib: { values: [] },
   config: { values: [] },
   redis: { values: [] },
@@ -34,13 +35,16 @@ const table: Record<string, Row> = {
   stack: { values: ['api'] },
   sandbox: { values: ['api/contract'] },
   console: { values: [], types: [...stages, 'redis'] },
-  operations: { values: [...stages, 'stack', 'redis', 'api', 'config', 'service.ts'] },
+  alerts: { values: ['sources', 'imports', 'outbox'], types: ['redis'] },
+  operations: {
+    values: [...stages, 'stack', 'redis', 'api', 'alerts', 'config', 'service.ts', 'storage.ts'],
+  },
   cli: {
-    values: ['config', 'operations', 'service.ts', 'sandbox', 'api', 'stack'],
+    values: ['config', 'operations', 'service.ts', 'storage.ts', 'sandbox', 'api', 'stack'],
     types: [...stages, 'redis'],
   },
   quickstart: {
-    values: ['config', 'operations', 'service.ts', 'sandbox', 'cli/stack-format.ts'],
+    values: ['config', 'operations', 'service.ts', 'storage.ts', 'sandbox', 'cli/stack-format.ts'],
     types: stages,
   },
 }
