@@ -1,8 +1,8 @@
-import { type ProductField, productFields } from '../api/contract/product.ts'
 import type { FeedName } from '../lib/brand.ts'
+import { mergeLater } from './later.ts'
+import { mergeFields } from './merge-fields.ts'
 import type { ProductPatch, ProductState } from './model.ts'
 import type { FieldRanks } from './ranks.ts'
-import { isJsonObject, sortedByKey } from './wire-order.ts'
 
 interface MergeStep {
   state: ProductState | undefined
@@ -12,26 +12,15 @@ interface MergeStep {
 }
 
 /**
- * What is known of a product after one record. A feed speaks of a field by setting or clearing it; it is heard unless a
- * feed of better rank has spoken before. Naming the product lifts the feed's missing mark.
+ * What is known of a product after one record: its fields, what it announces for later, and that the feed names the
+ * product, which lifts the feed's missing mark.
  */
 export function mergePatch({ state, patch, feed, ranks }: MergeStep): ProductState {
-  const fields: Partial<Record<ProductField, unknown>> = {}
-  const writers: Partial<Record<ProductField, FeedName>> = {}
-  for (const field of productFields) {
-    if (field === 'product_id') continue
-    const known = state?.fields[field]
-    const writer = state?.writers[field]
-    const said = patch.set[field]
-    const isHeard =
-      (said !== undefined || patch.clear.includes(field)) &&
-      (writer === undefined || writer === feed || ranks.rank(field, feed) < ranks.rank(field, writer))
-    const value = isHeard ? heardValue(said, { known, patch, field, isOwn: writer === feed }) : known
-    if (value !== undefined) fields[field] = value
-    const next = isHeard ? feed : writer
-    if (next !== undefined) writers[field] = next
+  return {
+    ...mergeFields(state, { patch, feed, ranks }),
+    ...named(state, feed),
+    ...mergeLater(state, { patch, feed }),
   }
-  return { fields, writers, ...named(state, feed) }
 }
 
 /** A full file of the feed no longer names the product. */
@@ -56,23 +45,4 @@ function without(state: ProductState, feed: FeedName): Pick<ProductState, 'feeds
 
 function pickNames({ feeds, missingFrom }: ProductState): Pick<ProductState, 'feeds' | 'missingFrom'> {
   return { feeds, missingFrom }
-}
-
-interface Before {
-  known: unknown
-  patch: ProductPatch
-  field: ProductField
-  /** The known value is the same feed's: only then may parts of it live on, or the order of feeds would matter. */
-  isOwn: boolean
-}
-
-/** Entries about which the record says nothing stay; a map that has lost its last entry is cleared. */
-function heardValue(said: unknown, { known, patch, field, isOwn }: Before): unknown {
-  if (field !== 'custom_fields' || !patch.keepEntries || !isJsonObject(said)) return said
-  const earlier = isOwn && isJsonObject(known) ? known : {}
-  const kept = patch.keepEntries
-    .filter((key) => Object.hasOwn(earlier, key))
-    .map((key) => [key, earlier[key]] as const)
-  const merged = { ...Object.fromEntries(kept), ...said }
-  return Object.keys(merged).length === 0 ? undefined : sortedByKey(merged)
 }

@@ -1,6 +1,7 @@
 import { type ProductField, productFields } from '../api/contract/product.ts'
 import type { FeedName } from '../lib/brand.ts'
 import { type ComposedDocument, outOfStock } from './compose.ts'
+import { decodeLater, encodeLater } from './later.ts'
 import type { ProductState } from './model.ts'
 
 /** What is stored of a product. Parts that are undefined are removed from the store. */
@@ -8,8 +9,8 @@ export interface StoredForm {
   /** The wire document; only of complete products. */
   document: Buffer | undefined
   /**
-   * JSON of the fields that the wire document does not hold as they are: all of an incomplete product, else those that
-   * a missing mark changes.
+   * JSON of what the wire document does not hold: all fields of an incomplete product, else those that a missing mark
+   * changes; and what feeds have announced for later, under a key that is no field's name.
    */
   partial: Buffer | undefined
   /** Feeds, writers and marks. */
@@ -17,6 +18,10 @@ export interface StoredForm {
   /** Names of the required fields that are missing, comma-separated. */
   incomplete: string | undefined
 }
+
+const laterKey = '@later'
+
+type StoredFields = Partial<Record<ProductField | typeof laterKey, unknown>>
 
 /** What meta says about one feed. */
 type Standing = 'named' | 'missing' | 'gone'
@@ -61,17 +66,23 @@ const entryForm = /^([^=!?]+)([=!?])([0-9a-z]*)$/
 export function storedForm(state: ProductState, composed: ComposedDocument): StoredForm {
   const meta = encodeMeta(state)
   if (composed.kind === 'incomplete') {
-    const partial = Buffer.from(JSON.stringify(state.fields))
+    const partial = encodePartial(state.fields, state)
     return { document: undefined, partial, meta, incomplete: composed.missing.join(',') }
   }
-  return { document: composed.bytes, partial: unmarkedFields(state), meta, incomplete: undefined }
+  const unmarked = unmarkedFields(state)
+  const isWhole = Object.keys(unmarked).length === 0 && state.later === undefined
+  const partial = isWhole ? undefined : encodePartial(unmarked, state)
+  return { document: composed.bytes, partial, meta, incomplete: undefined }
 }
 
-function unmarkedFields({ fields, missingFrom }: ProductState): Buffer | undefined {
-  if (missingFrom.size === 0) return undefined
+function unmarkedFields({ fields, missingFrom }: ProductState): ProductState['fields'] {
+  if (missingFrom.size === 0) return {}
   const changed = Object.keys(outOfStock(fields)) as ProductField[]
-  if (changed.length === 0) return undefined
-  return Buffer.from(JSON.stringify(Object.fromEntries(changed.map((field) => [field, fields[field]]))))
+  return Object.fromEntries(changed.map((field) => [field, fields[field]]))
+}
+
+function encodePartial(fields: ProductState['fields'], { later }: ProductState): Buffer {
+  return Buffer.from(JSON.stringify(later ? { ...fields, [laterKey]: encodeLater(later) } : fields))
 }
 
 interface StoredParts {
@@ -81,7 +92,7 @@ interface StoredParts {
 }
 
 export function decodeState({ document, partial, meta }: StoredParts): ProductState {
-  const stored = { ...parseFields(document), ...parseFields(partial) }
+  const stored: StoredFields = { ...parseFields(document), ...parseFields(partial) }
   const fields: ProductState['fields'] = {}
   const writers: ProductState['writers'] = {}
   const entries = parseMeta(meta)
@@ -93,7 +104,7 @@ export function decodeState({ document, partial, meta }: StoredParts): ProductSt
     const writer = entries.find(({ mask }) => (mask & bit) !== 0)
     if (writer) writers[field] = writer.feed
   }
-  return { fields, writers, ...standings(entries) }
+  return { fields, writers, ...standings(entries), ...decodeLater(stored[laterKey]) }
 }
 
 /**
@@ -158,8 +169,6 @@ function encodeName(feed: FeedName): string {
   return encodeURIComponent(feed).replaceAll('!', '%21')
 }
 
-function parseFields(bytes: Buffer | undefined): Partial<Record<ProductField, unknown>> {
-  return bytes === undefined
-    ? {}
-    : (JSON.parse(bytes.toString('utf8')) as Partial<Record<ProductField, unknown>>)
+function parseFields(bytes: Buffer | undefined): StoredFields {
+  return bytes === undefined ? {} : (JSON.parse(bytes.toString('utf8')) as StoredFields)
 }

@@ -9,6 +9,7 @@ import { importFile, passRefused } from './import-file.ts'
 import { ImportTurns } from './import-turns.ts'
 import { applyRemovals } from './removals.ts'
 import type { ImportReport } from './report.ts'
+import { runAnnounced } from './run-announced.ts'
 import { tallyNames } from './tally.ts'
 
 /** What becomes of the catalog in accept order: a file to import, or a decision to carry out. */
@@ -57,15 +58,21 @@ export class Importer {
       behind -= 1
       if (behind === 0) this.#options.onCaughtUp()
     }
-    const runs = scopes.map((scope) =>
-      this.#runScope(context, scope, onCaughtUp).catch((error: unknown) => {
+    const failing = (run: Promise<void>) =>
+      run.catch((error: unknown) => {
         failure.abort(error)
         throw error
-      }),
-    )
+      })
+    const runs = scopes.map((scope) => failing(this.#runScope(context, scope, onCaughtUp)))
+    if (!context.consents) runs.push(failing(this.#runAnnounced(context)))
     const results = await Promise.allSettled(runs)
     const failed = results.find((result) => result.status === 'rejected')
     if (failed && !signal.aborted) throw failure.signal.reason
+  }
+
+  async #runAnnounced(context: ImportContext): Promise<void> {
+    using work = this.#options.watchdog.watch(`announced changes of ${context.catalog.name}`)
+    await runAnnounced(context, work)
   }
 
   /** One feed's steps, or the decisions about the catalog (`*`), one after another. */

@@ -1,5 +1,6 @@
 import { composeDocument } from '../catalog/compose.ts'
 import { diffDocuments } from '../catalog/diff.ts'
+import { applyDue, nextSwitch } from '../catalog/later.ts'
 import { markMissing, mergePatch } from '../catalog/merge.ts'
 import type { Change, ProductPatch, ProductState } from '../catalog/model.ts'
 import type { FieldRanks } from '../catalog/ranks.ts'
@@ -38,7 +39,23 @@ export function planChunk({ steps, stored, feed, ranks, urgent }: PlanOptions): 
       'patch' in step
         ? mergePatch({ state, patch: step.patch, feed, ranks })
         : markMissing(state as ProductState, feed)
-    addProduct(plan, { productId, before, next, urgent, missing: 'missing' in step })
+    addProduct(plan, { productId, before, state, next, urgent, missing: 'missing' in step })
+  }
+  return plan
+}
+
+interface DueOptions extends Pick<PlanOptions, 'stored' | 'ranks' | 'urgent'> {
+  nowMs: number
+}
+
+/** Pure: what becomes of products whose announced changes are due, each feed's by the ranks of its records. */
+export function planDue({ stored, nowMs, ranks, urgent }: DueOptions): ChunkPlan {
+  const plan: ChunkPlan = { writes: [], changes: [], tally: emptyTally() }
+  for (const [productId, before] of stored) {
+    const state = readState(before)
+    if (!state) continue
+    const next = applyDue(state, { nowMs, ranks })
+    addProduct(plan, { productId, before, state, next, urgent, missing: false })
   }
   return plan
 }
@@ -46,18 +63,21 @@ export function planChunk({ steps, stored, feed, ranks, urgent }: PlanOptions): 
 interface ProductOutcome {
   productId: ProductId
   before: StoredProduct | undefined
+  /** `before` as it reads. */
+  state: ProductState | undefined
   next: ProductState
   urgent: readonly string[]
   missing: boolean
 }
 
-function addProduct(plan: ChunkPlan, { productId, before, next, urgent, missing }: ProductOutcome): void {
+function addProduct(plan: ChunkPlan, outcome: ProductOutcome): void {
+  const { productId, before, state, next, urgent, missing } = outcome
   const composed = composeDocument(next, productId)
   const form = storedForm(next, composed)
   if (composed.kind === 'incomplete') plan.tally.incomplete += 1
   const documentChanged = !sameBytes(before?.document, form.document)
   if (!documentChanged && sameBytes(before?.partial, form.partial) && before?.meta === form.meta) return
-  const write: ProductWrite = { productId, ...form, offer: undefined }
+  const write: ProductWrite = { productId, ...form, ...switchOf(state, next), offer: undefined }
   plan.writes.push(write)
   if (composed.kind === 'incomplete' || !documentChanged) return
   const change = diffDocuments({
@@ -71,6 +91,12 @@ function addProduct(plan: ChunkPlan, { productId, before, next, urgent, missing 
   tallyChange(plan.tally, change)
   plan.changes.push(change)
   write.offer = { digest: digestDocument(composed.bytes), lane: change.lane }
+}
+
+function switchOf(before: ProductState | undefined, next: ProductState): Pick<ProductWrite, 'switchAt'> {
+  const at = nextSwitch(next.later)
+  if (at !== undefined) return { switchAt: at }
+  return before?.later ? { switchAt: 'none' } : {}
 }
 
 function readState({ document, partial, meta }: StoredProduct): ProductState | undefined {

@@ -7,12 +7,14 @@ import type { CatalogName, FeedName } from '../lib/brand.ts'
 export interface CatalogKeys {
   /** HASH id → wire document, of complete products only. */
   documents: string
-  /** HASH id → JSON of the unmarked fields, where they differ from the wire document (incomplete, or marked missing). */
+  /** HASH id → JSON of what the wire document does not hold (incomplete, marked missing, or with announced changes). */
   partials: string
   /** HASH id → which feeds name the product, who wrote which field, missing marks. One entry per known product. */
   meta: string
   /** HASH id → required fields that are missing. */
   incomplete: string
+  /** ZSET id → ms when what a feed has announced for the product holds; only of products that wait for something. */
+  switches: string
   /** HASH id → digest of the newest acknowledged document. */
   acknowledged: string
   /** HASH id → digest of the newest document, while it is not acknowledged. */
@@ -85,6 +87,7 @@ export function catalogKeys(catalog: CatalogName, kind: OutboxKind = 'products')
     partials: key('partials'),
     meta: key('meta'),
     incomplete: key('incomplete'),
+    switches: key('switches'),
     acknowledged: key('acknowledged'),
     pending: key('pending'),
     urgent: key('urgent'),

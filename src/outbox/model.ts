@@ -24,6 +24,8 @@ export interface ProductWrite {
   partial: Buffer | undefined
   meta: string
   incomplete: string | undefined
+  /** When the product changes next by itself, ms since the epoch; `none`: no longer. Left out: there is and was nothing. */
+  switchAt?: number | 'none'
   /** Present when the wire document differs from the stored one. */
   offer: { digest: DocumentDigest; lane: 'urgent' | 'new' | 'deferred' } | undefined
 }

@@ -21,6 +21,8 @@ export interface WriterChunk {
   applied?: { scope: FeedName | '*'; sequence: number }
   /** The manifest changed: sequences counted in another one mean nothing. */
   origin?: string
+  /** Products that turned out to wait for nothing. */
+  forgetSwitches?: readonly ProductId[]
   /** Removes the counters of a finished import. */
   forgetCounts?: { sequence: number; names: readonly string[] }
 }
@@ -196,9 +198,21 @@ export class CatalogWriter implements AsyncDisposable {
     for (const part of ['documents', 'partials', 'incomplete'] as const) {
       if (gone[part].length > 0) multi.hdel(names[part], ...gone[part])
     }
+    this.#addSwitches(multi, chunk)
     const offers = chunk.writes.filter((write) => write.offer !== undefined)
     if (offers.length > 0) this.#scripts.append(multi, 'offer', offerArguments(offers, this.#delays))
     if (chunk.echoes && chunk.echoes.length > 0) this.#scripts.append(multi, 'echo', chunk.echoes)
+  }
+
+  #addSwitches(multi: RedisBatch, { writes, forgetSwitches = [] }: WriterChunk): void {
+    const { switches } = this.#keys
+    const [due, gone]: [(string | number)[], ProductId[]] = [[], [...forgetSwitches]]
+    for (const { productId, switchAt } of writes) {
+      if (typeof switchAt === 'number') due.push(switchAt, productId)
+      else if (switchAt === 'none') gone.push(productId)
+    }
+    if (due.length > 0) multi.zadd(switches, ...due)
+    if (gone.length > 0) multi.zrem(switches, ...gone)
   }
 
   #addBookkeeping(multi: RedisBatch, chunk: WriterChunk): void {

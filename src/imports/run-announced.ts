@@ -1,0 +1,44 @@
+import type { ProductId } from '../lib/brand.ts'
+import type { WatchedWork } from '../lib/watchdog.ts'
+import type { ImportContext } from './context.ts'
+import { planDue } from './plan-chunk.ts'
+
+/** Upper bound of how late a change is applied that was announced after the last look. */
+const lookEveryMs = 1_000
+const idsPerStep = 500
+
+/**
+ * Applies what feeds have announced (the end of a sale, say) when its time has come, until the context's signal ends
+ * it. What fell due while no process ran is applied at once. Safe to repeat: what is applied is no longer announced.
+ */
+export async function runAnnounced(context: ImportContext, work: WatchedWork): Promise<void> {
+  const { connection, keys, clock, signal } = context
+  while (!signal.aborted) {
+    const [, first] = await connection.zrange(keys.switches, '0', '0', 'WITHSCORES')
+    const waitMs = first === undefined ? lookEveryMs : Number(first) - clock.now()
+    if (waitMs > 0) {
+      work.rest()
+      await clock.sleep(Math.min(waitMs, lookEveryMs), signal).catch(() => undefined)
+      continue
+    }
+    work.advance()
+    await applyAnnounced(context)
+  }
+}
+
+async function applyAnnounced(context: ImportContext): Promise<void> {
+  const { connection, keys, clock, writer, ranks, catalog, log } = context
+  const nowMs = clock.now()
+  const ids = await connection.zrangebyscore(keys.switches, '-inf', nowMs, 'LIMIT', 0, idsPerStep)
+  let changed = 0
+  await writer.update(ids as ProductId[], (stored) => {
+    const { writes, changes } = planDue({ stored, nowMs, ranks, urgent: catalog.urgent })
+    changed = changes.length
+    const written = new Set(writes.map(({ productId }) => productId))
+    // A product that waits for nothing has no place here; left in it, it would be looked at for ever.
+    return { writes, forgetSwitches: (ids as ProductId[]).filter((id) => !written.has(id)) }
+  })
+  if (changed === 0) return
+  log.info({ catalog: catalog.name, products: changed }, 'announced changes hold from now on')
+  context.onOffered()
+}

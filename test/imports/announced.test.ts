@@ -1,0 +1,159 @@
+import { expect, test } from 'vitest'
+import type { ProductPatch } from '../../src/catalog/model.ts'
+import { rankFields } from '../../src/catalog/ranks.ts'
+import { planChunk } from '../../src/imports/plan-chunk.ts'
+import type { FeedName, ProductId } from '../../src/lib/brand.ts'
+import { CatalogWriter } from '../../src/outbox/writer.ts'
+import { shiftedClock } from '../support/shifted-clock.ts'
+import { feed, openImports, row } from './harness.ts'
+
+const hourMs = 3_600_000
+const twoFeeds = `products: { drop: ./products, missing: { atMost: 100% } }
+prices:
+  drop: ./prices
+  mode: delta
+  fields: { product_id: sku, price: price }`
+
+type Box = Awaited<ReturnType<typeof openImports>>
+
+/** As a record of the feed would that announces something; imports stand still meanwhile. */
+async function write(
+  box: Box,
+  patch: Partial<ProductPatch>,
+  feedName = 'products',
+  productId = 'a',
+): Promise<void> {
+  await box.stop()
+  await writeNow(box, patch, feedName, productId)
+  box.start()
+}
+
+async function writeNow(box: Box, patch: Partial<ProductPatch>, feedName = 'products', productId = 'a') {
+  const { connections, keys, scripts, catalog } = box
+  const connection = await connections.openWriter()
+  await using writer = await CatalogWriter.open({
+    connection,
+    keys,
+    scripts,
+    delays: { deferredAfterMs: 0, newAfterMs: 0 },
+  })
+  const id = productId as ProductId
+  const step = { patch: { productId: id, set: {}, clear: [], ...patch } }
+  await writer.update([id], (stored) => ({
+    writes: planChunk({
+      steps: [step],
+      stored,
+      feed: feedName as FeedName,
+      ranks: rankFields(catalog.feeds),
+      urgent: catalog.urgent,
+    }).writes,
+  }))
+}
+
+async function untilPrice(box: Box, price: number, id = 'a'): Promise<void> {
+  while ((await box.document(id))?.price !== price) await new Promise(setImmediate)
+}
+
+function sale(now: number): Partial<ProductPatch> {
+  return {
+    set: { price: 10, list_price: 10 },
+    later: [
+      { at: now + hourMs, set: { price: 7, list_price: 10 }, clear: [] },
+      { at: now + 3 * hourMs, set: { price: 10 }, clear: ['list_price'] },
+    ],
+  }
+}
+
+test('what was announced holds from its time on, as an urgent change, and then no more', async () => {
+  const { clock, advance } = shiftedClock()
+  await using box = await openImports(twoFeeds, { clock })
+  await box.import('products', feed(row('a'), row('b')))
+  await write(box, sale(clock.now()))
+  await box.deliverAll()
+  expect(await box.redis.zcard(box.keys.switches)).toBe(1)
+  advance(hourMs + 1)
+  await untilPrice(box, 7)
+  expect(await box.lane('a')).toBe('urgent')
+  expect(await box.document('a')).toMatchObject({ list_price: 10 })
+  await box.deliverAll()
+  advance(2 * hourMs)
+  await untilPrice(box, 10)
+  expect(await box.lane('a')).toBe('urgent')
+  expect(await box.document('a')).not.toHaveProperty('list_price')
+  expect(await box.redis.zcard(box.keys.switches)).toBe(0)
+  expect(await box.redis.hlen(box.keys.partials)).toBe(0)
+  expect(box.failures).toEqual([])
+})
+
+test('what fell due while no process ran is applied at the start, the last of it last', async () => {
+  const { clock, advance } = shiftedClock()
+  await using box = await openImports(twoFeeds, { clock })
+  await box.import('products', feed(row('a')))
+  await box.stop()
+  await writeNow(box, sale(clock.now()))
+  advance(4 * hourMs)
+  box.start()
+  while ((await box.redis.zcard(box.keys.switches)) > 0) await new Promise(setImmediate)
+  expect(await box.document('a')).toMatchObject({ price: 10 })
+  expect(await box.document('a')).not.toHaveProperty('list_price')
+})
+
+test('a file of the feed that says it otherwise takes the announcement back; other feeds do not', async () => {
+  const { clock, advance } = shiftedClock()
+  await using box = await openImports(twoFeeds, { clock })
+  await box.import('products', feed(row('a'), row('b')))
+  const later = [{ at: clock.now() + hourMs, set: { price: 7 }, clear: [] }]
+  await write(box, { later })
+  await write(box, { later }, 'products', 'b')
+  await box.import('prices', 'sku,price\na,3\n', { mode: 'delta' })
+  await box.import('products', feed(row('a', { text: 'new' })))
+  // b is missing from that file, and what it waits for stays; a was named again.
+  expect(await box.redis.zrange(box.keys.switches, '0', '-1')).toEqual(['b'])
+  advance(hourMs + 1)
+  await untilPrice(box, 7, 'b')
+  expect(await box.document('b')).toMatchObject({ availability: 'OutOfStock' })
+  expect(await box.document('a')).toMatchObject({ price: 10, description: 'new' })
+  await box.import('products', feed(row('a'), row('b')))
+  expect(await box.document('b')).toMatchObject({ availability: 'InStock', price: 10 })
+  expect(await box.redis.zcard(box.keys.switches)).toBe(0)
+})
+
+test('an announcement of a feed that does not write the field changes nothing', async () => {
+  const { clock, advance } = shiftedClock()
+  await using box = await openImports(twoFeeds, { clock })
+  await box.import('products', feed(row('a')))
+  await write(box, { later: [{ at: clock.now() + hourMs, set: { price: 1 }, clear: [] }] }, 'prices')
+  advance(hourMs + 1)
+  while ((await box.redis.zcard(box.keys.switches)) > 0) await new Promise(setImmediate)
+  expect(await box.document('a')).toMatchObject({ price: 10 })
+})
+
+test('a Redis that was rolled back applies what was due once more, to the same end', async () => {
+  const { clock, advance } = shiftedClock()
+  await using box = await openImports(twoFeeds, { clock })
+  await box.import('products', feed(row('a')))
+  await write(box, sale(clock.now()))
+  const earlier = await dumpAll(box)
+  advance(hourMs + 1)
+  await untilPrice(box, 7)
+  await box.stop()
+  await box.redis.flushall()
+  for (const [key, bytes] of earlier) await box.redis.restore(key, 0, bytes)
+  expect(await box.document('a')).toMatchObject({ price: 10 })
+  box.start()
+  await untilPrice(box, 7)
+  expect(await box.redis.zcard(box.keys.switches)).toBe(1)
+  expect(box.failures).toEqual([])
+})
+
+test('products that wait for nothing are stored as they were', async () => {
+  await using box = await openImports(twoFeeds)
+  await box.import('products', feed(row('a')))
+  expect(await box.redis.exists(box.keys.partials, box.keys.switches)).toBe(0)
+  expect(await box.redis.hget(box.keys.meta, 'a')).toMatch(/^products=[0-9a-z]{1,6}$/)
+})
+
+async function dumpAll({ redis }: Box): Promise<(readonly [string, Buffer])[]> {
+  const keys = await redis.keys('*')
+  return Promise.all(keys.map(async (key) => [key, (await redis.dumpBuffer(key)) as Buffer] as const))
+}
