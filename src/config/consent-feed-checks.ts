@@ -1,10 +1,11 @@
 import { consentFields, consentRuleProblems } from './consent-fields.ts'
 import type { ConfigDocument } from './document.ts'
 import { checkSource } from './feed-checks.ts'
-import { normalizeRule, ruleProblems } from './field-rules.ts'
+import { normalizeRule } from './field-rules.ts'
 import { fieldRuleSchema } from './field-schema.ts'
 import { type FieldKnowledge, isMapping, namesAt, soundPart } from './parts.ts'
 import { type ConfigPath, suggestion, suggestWord } from './problems.ts'
+import { ruleProblems } from './rule-problems.ts'
 
 /** Keys that speak of products: a consent that a file does not name stays as it is. */
 const productKeys = ['owns', 'missing'] as const

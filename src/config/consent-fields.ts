@@ -16,6 +16,19 @@ const foreignParts = [
   'thousands',
   'date',
   'empty',
+  'optional',
+  'rows',
+  'where',
+  'each',
+  'matching',
+  'parts',
+  'pairs',
+  'html',
+  'part',
+  'words',
+  'lookup',
+  'unescape',
+  'during',
 ] as const
 
 /** What is wrong with how a field of a consent is computed: the part of the rule, and why. */

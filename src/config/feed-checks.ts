@@ -1,9 +1,11 @@
 import type { ConfigDocument } from './document.ts'
-import { normalizeRule, ruleProblems } from './field-rules.ts'
+import { normalizeRule } from './field-rules.ts'
 import { fieldRuleSchema } from './field-schema.ts'
 import { checkFieldNames, type FieldKnowledge, namesAt, soundPart } from './parts.ts'
 import { patternsOverlap } from './pattern-overlap.ts'
 import { type ConfigPath, suggestion, suggestWord } from './problems.ts'
+import { checkPull } from './pull-checks.ts'
+import { ruleProblems } from './rule-problems.ts'
 import { feedShape } from './schema.ts'
 
 /** How the parts of one feed fit together. */
@@ -16,6 +18,7 @@ export function checkFeed(document: ConfigDocument, path: ConfigPath, knowledge:
 
 /** What feeds of both kinds have in common: which files, when they are complete, how they are read. */
 export function checkSource(document: ConfigDocument, path: ConfigPath): void {
+  checkPull(document, path)
   checkFiles(document, path)
   checkFormat(document, [...path, 'format'])
   if (document.at([...path, 'settle']) !== undefined && document.at([...path, 'done']) !== undefined) {

@@ -1,32 +1,45 @@
-import type { FieldRuleDetails, FieldRuleInput } from './field-schema.ts'
-import type { FieldRule } from './model.ts'
-import type { ConfigPath } from './problems.ts'
+import { resolve } from 'node:path'
+import type { DuringInput, FieldRuleDetails, FieldRuleInput, WhereInput } from './field-schema.ts'
+import type { CellCondition, FieldRule, TimeColumns } from './model.ts'
 
-const sources = ['column', 'value', 'template', 'entries'] as const
-/** What still makes sense beside a rule that reads no single cell. */
-const besideConstant: ReadonlySet<string> = new Set(['value'])
-const besideEntries: ReadonlySet<string> = new Set(['entries', 'empty'])
 const placeholder = /\{[^{}]+\}/
 
-/** The rule that a shorthand stands for. The input has passed `fieldRuleSchema` and `ruleProblems`. */
-export function normalizeRule(input: FieldRuleInput): FieldRule {
-  if (typeof input === 'string') return { from: sourceOf(shorthand(input)) }
-  const { pattern, result, trim } = input
+/** Parts of a rule that mean the same in the file and in the model. */
+const plainParts = [
+  'split',
+  'separator',
+  'slash',
+  'decimal',
+  'thousands',
+  'when',
+  'otherwise',
+  'date',
+  'empty',
+  'rows',
+  'pairs',
+  'html',
+  'part',
+  'words',
+  'unescape',
+  'zone',
+] as const
+
+/**
+ * The rule that a shorthand stands for. The input has passed `fieldRuleSchema` and `ruleProblems`. Relative paths begin
+ * at `folder`.
+ */
+export function normalizeRule(input: FieldRuleInput, folder = ''): FieldRule {
+  if (typeof input === 'string') return { from: sourceOf(shorthand(input), folder) }
+  const { pattern, result, trim, optional, where, during, lookup } = input
   return {
-    from: sourceOf(input),
+    from: sourceOf(input, folder),
     ...(pattern === undefined ? {} : { pattern: { regex: pattern, result } }),
-    ...pickDefined(input, [
-      'split',
-      'separator',
-      'slash',
-      'decimal',
-      'thousands',
-      'when',
-      'otherwise',
-      'date',
-      'empty',
-    ]),
-    ...(trim === undefined ? {} : { trim: trim === true || trim === 'true' }),
+    ...pickDefined(input, plainParts),
+    ...(trim === undefined ? {} : { trim: isTrue(trim) }),
+    ...(optional === undefined ? {} : { optional: isTrue(optional) }),
+    ...(where === undefined ? {} : { where: mapValues(where, conditionOf) }),
+    ...(during === undefined ? {} : { during: mapValues(during, timeColumnsOf) }),
+    ...(lookup === undefined ? {} : { lookup: { ...lookup, file: resolve(folder, lookup.file) } }),
   }
 }
 
@@ -34,16 +47,45 @@ function shorthand(text: string): FieldRuleDetails {
   return placeholder.test(text) ? { template: text } : { column: text }
 }
 
-function sourceOf({ column, template, entries, value }: FieldRuleDetails): FieldRule['from'] {
+function sourceOf(input: FieldRuleDetails, folder: string): FieldRule['from'] {
+  const { column, template, entries, matching, parts, each, key, item, value } = input
+  const ruleOf = (rule: FieldRuleInput) => normalizeRule(rule, folder)
   if (column !== undefined)
     return { kind: 'columns', columns: typeof column === 'string' ? [column] : column }
   if (template !== undefined) return { kind: 'template', template }
-  if (entries === undefined) return { kind: 'value', value }
-  const rules = Object.entries(entries).map(([entry, rule]): [string, FieldRule] => [
-    entry,
-    normalizeRule(rule),
-  ])
-  return { kind: 'entries', entries: Object.fromEntries(rules) }
+  if (entries !== undefined) return { kind: 'entries', entries: mapValues(entries, ruleOf) }
+  if (matching !== undefined) return { kind: 'matching', regex: matching }
+  if (parts !== undefined) return { kind: 'parts', parts: parts.map(ruleOf) }
+  if (each === undefined) return { kind: 'value', value }
+  return {
+    kind: 'each',
+    each,
+    key: key === undefined ? undefined : ruleOf(key),
+    item: mapValues(item ?? {}, ruleOf),
+  }
+}
+
+function conditionOf(input: WhereInput): CellCondition {
+  const not = typeof input === 'object' && !Array.isArray(input)
+  const values = not ? input.not : input
+  return { values: (Array.isArray(values) ? values : [values]).map((value) => String(value).trim()), not }
+}
+
+function timeColumnsOf(input: DuringInput): TimeColumns {
+  return typeof input === 'string'
+    ? { kind: 'interval', column: input }
+    : { kind: 'ends', from: input.from, until: input.until }
+}
+
+function isTrue(flag: boolean | 'true' | 'false'): boolean {
+  return flag === true || flag === 'true'
+}
+
+function mapValues<From, To>(
+  record: Readonly<Record<string, From>>,
+  convert: (value: From) => To,
+): Record<string, To> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, convert(value)]))
 }
 
 type Defined<T, Key extends keyof T> = { [K in Key]?: Exclude<T[K], undefined> }
@@ -54,65 +96,4 @@ function pickDefined<T extends object, Key extends keyof T>(
 ): Defined<T, Key> {
   const defined = keys.filter((key) => object[key] !== undefined).map((key) => [key, object[key]])
   return Object.fromEntries(defined) as Defined<T, Key>
-}
-
-export interface RuleProblem {
-  /** Below the rule. */
-  path: ConfigPath
-  message: string
-}
-
-/** Combinations that mean nothing. The input has passed `fieldRuleSchema`. */
-export function ruleProblems(input: FieldRuleInput): RuleProblem[] {
-  if (typeof input === 'string') return []
-  const given = sources.filter((source) => input[source] !== undefined)
-  const [source] = given
-  if (source === undefined || given.length > 1) {
-    const found =
-      source === undefined ? 'is missing where the value comes from' : `found ${given.join(' and ')}`
-    return [{ path: [], message: `${found}, expected exactly one of ${sources.join(', ')}` }]
-  }
-  return [...companionProblems(input, source), ...valueProblems(input), ...entryProblems(input)]
-}
-
-function companionProblems(input: FieldRuleDetails, source: (typeof sources)[number]): RuleProblem[] {
-  const allowed = source === 'value' ? besideConstant : source === 'entries' ? besideEntries : undefined
-  if (allowed === undefined) return []
-  return Object.entries(input)
-    .filter(([key, value]) => value !== undefined && !allowed.has(key))
-    .map(([key]) => ({ path: [key], message: `has no effect beside ${source}, expected it to be left out` }))
-}
-
-function valueProblems({ result, pattern, otherwise, when, decimal, thousands, template }: FieldRuleDetails) {
-  const problems: RuleProblem[] = []
-  if (result !== undefined && pattern === undefined) {
-    problems.push({ path: ['result'], message: 'found no pattern beside it, expected one with named groups' })
-  }
-  if (otherwise !== undefined && when === undefined) {
-    problems.push({
-      path: ['otherwise'],
-      message: 'found no "when" beside it, expected both, or value for a constant',
-    })
-  }
-  if (decimal !== undefined && decimal === thousands) {
-    problems.push({ path: ['thousands'], message: 'found the decimal mark, expected another mark' })
-  }
-  if (template !== undefined && !placeholder.test(template)) {
-    problems.push({
-      path: ['template'],
-      message: 'found no {column} in it, expected at least one, or value for a constant',
-    })
-  }
-  return problems
-}
-
-function entryProblems({ entries }: FieldRuleDetails): RuleProblem[] {
-  return Object.entries(entries ?? {}).flatMap(([entry, rule]) => {
-    if (typeof rule === 'object' && rule.entries !== undefined) {
-      return [
-        { path: ['entries', entry, 'entries'], message: 'found entries inside entries, expected one level' },
-      ]
-    }
-    return ruleProblems(rule).map(({ path, message }) => ({ path: ['entries', entry, ...path], message }))
-  })
 }

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { constant, flag, mapping, mappingOf, oneOf, text, textOf } from './leaves.ts'
 
+const rowChoices = ['first', 'last', 'all', 'min', 'max', 'sum', 'any'] as const
+
 /** One way to compute a field, as it stands in the file. */
 export interface FieldRuleDetails {
   column?: string | string[] | undefined
@@ -17,12 +19,62 @@ export interface FieldRuleDetails {
   when?: Record<string, unknown> | undefined
   otherwise?: unknown
   date?: string | undefined
-  trim?: boolean | 'true' | 'false' | undefined
+  trim?: Flag | undefined
   empty?: 'keep' | 'clear' | undefined
+  optional?: Flag | undefined
+  rows?: RowChoice | undefined
+  where?: Record<string, WhereInput> | undefined
+  each?: string | undefined
+  key?: FieldRuleInput | undefined
+  item?: Record<string, FieldRuleInput> | undefined
+  matching?: string | undefined
+  parts?: FieldRuleInput[] | undefined
+  pairs?: { separator: string; equals: string } | undefined
+  html?: 'text' | undefined
+  part?: 'currency' | 'amount' | undefined
+  words?: 'availability' | undefined
+  lookup?: { file: string; key: string; value: string } | undefined
+  unescape?: string | undefined
+  during?: Record<string, DuringInput> | undefined
+  zone?: string | undefined
 }
+
+type Flag = boolean | 'true' | 'false'
+type Cell = string | number | boolean
+type RowChoice = (typeof rowChoices)[number]
+
+/** What a cell must be; `""` is an empty one. */
+export type WhereInput = Cell | Cell[] | { not: Cell | Cell[] }
+
+/** The column of the interval, or the columns of its two ends. */
+export type DuringInput = string | { from?: string | undefined; until?: string | undefined }
 
 /** A column name, a template when it contains `{column}`, or the details. */
 export type FieldRuleInput = string | FieldRuleDetails
+
+const columnName = () => text('the name of a column')
+
+const cellSchema = z.union([z.string(), z.number(), z.boolean()], {
+  error: 'a text, a number, true or false',
+})
+const cellsSchema = z.union([cellSchema, z.array(cellSchema).min(1)], {
+  error: 'a value or a list of values',
+})
+const whereSchema = mappingOf(
+  z.string(),
+  z.union([cellSchema, z.array(cellSchema).min(1), mapping({ not: cellsSchema })], {
+    error: 'a value, a list of values, or { not: … }; "" is an empty cell',
+  }),
+  'a mapping of columns to what their cells must be',
+)
+
+const duringSchema = mappingOf(
+  z.string(),
+  z.union([columnName(), mapping({ from: columnName().optional(), until: columnName().optional() })], {
+    error: 'the column that holds the interval, or { from: …, until: … }',
+  }),
+  'a mapping of columns to when their cells count',
+)
 
 const ruleDetailsSchema = mapping({
   column: z
@@ -63,6 +115,63 @@ const ruleDetailsSchema = mapping({
   empty: oneOf(['keep', 'clear'])
     .optional()
     .describe('What an empty cell does to the field; default: clear in full files, keep in delta files'),
+  optional: flag().optional().describe('Whether the columns may be absent; the rule says nothing then'),
+  rows: oneOf(rowChoices)
+    .optional()
+    .describe(
+      'Of records of several rows: whose cells count. Default: the first that is not empty; any: InStock when one row is',
+    ),
+  where: whereSchema
+    .optional()
+    .describe('Only rows (or members of each) whose cells are so; "" is an empty cell'),
+  each: text('rows, or the name of a column that holds a list')
+    .optional()
+    .describe('For skus and variations: one member for each row, or for each member of the list in a column'),
+  key: z
+    .lazy(() => fieldRuleSchema)
+    .optional()
+    .describe('For variations: the id of a member'),
+  item: z
+    .lazy(() => fieldEntriesSchema)
+    .optional()
+    .describe('How the fields of a member are computed; {../column} is a column of the record itself'),
+  matching: text('a regular expression in RE2 syntax with a group called name')
+    .optional()
+    .describe('For custom_fields: one entry for each column whose name matches, called by the group "name"'),
+  parts: z
+    .array(z.lazy(() => fieldRuleSchema))
+    .min(1)
+    .optional()
+    .describe('For custom_fields: entries of several rules; of entries with one name the first counts'),
+  pairs: mapping({
+    separator: text('what separates the pairs').default(','),
+    equals: text('what separates name and value').default('='),
+  })
+    .optional()
+    .describe('For custom_fields: the cell holds pairs such as colour=red,size="a, b"'),
+  html: oneOf(['text']).optional().describe('Makes plain text of HTML'),
+  part: oneOf(['currency', 'amount'])
+    .optional()
+    .describe('Takes one part of an amount of money: its currency (ISO code) or its number'),
+  words: oneOf(['availability'])
+    .optional()
+    .describe('Translates the usual words for availability, in many languages; when goes first'),
+  lookup: mapping({
+    file: text('a file with a table'),
+    key: columnName(),
+    value: columnName(),
+  })
+    .optional()
+    .describe('Replaces the value (each element of a list) by means of a table, relative to this file'),
+  unescape: textOf((value) => [...value].length === 1, 'one character')
+    .optional()
+    .describe('A split mark behind this character separates nothing'),
+  during: duringSchema
+    .optional()
+    .describe('The cell of the column counts only in the time that another column (or two) gives'),
+  zone: text('a time zone such as Europe/Berlin')
+    .optional()
+    .describe('Of times without an offset; default UTC'),
 }).meta({ title: 'How a field is computed' })
 
 export const fieldRuleSchema: z.ZodType<FieldRuleInput> = z

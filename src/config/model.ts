@@ -101,10 +101,12 @@ export type FeedKind = 'products' | 'consents'
 export interface FeedConfig {
   name: FeedName
   kind: FeedKind
-  /** Absolute path of the watched folder; empty for `consent-command`, which has none. */
+  /** Absolute path of the watched folder; empty where there is none: a feed that is only fetched, `consent-command`. */
   dropDir: string
-  /** Which files belong to the feed, and which mode they have. Each pattern also matches its `.gz` and `.zst` forms. */
+  /** Which files belong to the feed, and which mode they have. Each pattern also matches its `.gz`, `.zst` and `.zip` forms. */
   files: readonly { pattern: string; mode: FeedMode }[]
+  /** Files that are fetched, besides those of the watched folder. */
+  pull?: PullConfig
   settle: { kind: 'quiet'; forMs: number } | { kind: 'marker'; pattern: string }
   format: FormatConfig
   /** Empty: columns named as in the contract map themselves. */
@@ -112,6 +114,52 @@ export interface FeedConfig {
   owns: readonly string[]
   missing: { action: 'out_of_stock' | 'ignore'; atMost: Share }
   rejects: { atMost: Share }
+}
+
+/** Where files of a feed are fetched, and when. */
+export interface PullConfig {
+  /** `pattern`: minute, hour, day, month, weekday. */
+  schedule: { kind: 'every'; everyMs: number } | { kind: 'cron'; pattern: string; zone: string }
+  source: UrlSource | SftpSource
+  /** A larger file is not fetched. */
+  bytesMax: number
+  /** How long the server may be silent. */
+  silenceMs: number
+  /** How long one fetch may take. */
+  totalMs: number
+}
+
+export interface UrlSource {
+  kind: 'url'
+  url: Deferred<URL>
+  /** For the origin of `url` only. */
+  headers: readonly { name: string; value: Deferred<string> }[]
+  /** Basic authentication. */
+  credentials: { user: Deferred<string>; password: Deferred<string> } | undefined
+  /** Whether the address may be of a private network or of this machine. */
+  allowPrivate: boolean
+  /** Certificates of authorities that are trusted besides those of the system. */
+  caFile: string | undefined
+  /** Of the file; undefined: what the server calls it. */
+  name: string | undefined
+}
+
+export interface SftpSource {
+  kind: 'sftp'
+  host: Deferred<string>
+  port: number
+  user: Deferred<string>
+  password: Deferred<string> | undefined
+  privateKeyFile: string | undefined
+  passphrase: Deferred<string> | undefined
+  /** Fingerprints `SHA256:…`; empty where `knownHostsFile` says which keys the server may have. */
+  hostKeys: readonly string[]
+  knownHostsFile: string | undefined
+  folder: string
+  /** What becomes of a file on the server once it is accepted. */
+  after: 'keep' | 'delete' | 'move'
+  /** For `move`; relative to `folder`. */
+  moveTo: string | undefined
 }
 
 /** A share of a whole, 0..1. */
@@ -124,11 +172,28 @@ export interface FormatConfig {
   /** `none`: a quote is an ordinary character. */
   quote: '"' | "'" | 'none' | undefined
   encoding: Encoding | undefined
+  /** Which members of a zip archive are read: a glob of their names. Default: all files that are not hidden. */
+  members?: string | undefined
+  /** Name of the sheet of a spreadsheet. Default: the first one that is not hidden. */
+  sheet?: string | undefined
   /** Records above it refuse the file (usually a quote that is never closed). */
   recordBytes: number
 }
 
-export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252'
+/** The main names of the encodings that files may have; `config/encoding.ts` knows further labels. */
+export type Encoding =
+  | 'utf-8'
+  | `utf-${16 | 32}${'le' | 'be'}`
+  | `windows-${874 | 1250 | 1251 | 1252 | 1253 | 1254 | 1255 | 1256 | 1257 | 1258}`
+  | `iso-8859-${2 | 3 | 4 | 5 | 6 | 7 | 8 | 10 | 13 | 14 | 15 | 16}`
+  | `koi8-${'r' | 'u'}`
+  | `ibm${437 | 850 | 852 | 866}`
+  | 'macintosh'
+  | 'shift_jis'
+  | 'euc-jp'
+  | 'gb18030'
+  | 'big5'
+  | 'euc-kr'
 
 export type EmptyPolicy = 'keep' | 'clear'
 
@@ -139,8 +204,17 @@ export interface FieldRule {
     | { kind: 'value'; value: unknown }
     /** Text with `{column}` placeholders; empty when one of the columns is empty. */
     | { kind: 'template'; template: string }
-    /** One entry per key of a map field (`custom_fields`). */
+    /** One entry per key of a map field (`custom_fields`); keys are templates. */
     | { kind: 'entries'; entries: Readonly<Record<string, FieldRule>> }
+    /** One entry per column whose name matches; the group `name` of the RE2 expression is its key. */
+    | { kind: 'matching'; regex: string }
+    /** Entries of several rules; of entries with one key the first counts. */
+    | { kind: 'parts'; parts: readonly FieldRule[] }
+    /**
+     * One member per row of the record (`rows`) or per member of the list in a column. `key` makes a map of them
+     * (`variations`), else they are a list (`skus`).
+     */
+    | { kind: 'each'; each: string; key: FieldRule | undefined; item: Readonly<Record<string, FieldRule>> }
   /** RE2 syntax with named groups; `result` is a template over the group names, default: the first group or the match. */
   pattern?: { regex: string; result: string | undefined }
   /** Splits a cell into the elements of an array field. */
@@ -158,4 +232,41 @@ export interface FieldRule {
   trim?: boolean
   /** Default: `clear` in a full file, `keep` in a delta. */
   empty?: EmptyPolicy
+  /** The columns may be absent: the rule says nothing then. */
+  optional?: boolean
+  /** Of records of several rows: which rows count. Default: the first whose value is not empty. */
+  rows?: 'first' | 'last' | 'all' | 'min' | 'max' | 'sum' | 'any'
+  /** By column: which rows (or members) count. */
+  where?: Readonly<Record<string, CellCondition>>
+  /** The cell holds pairs of names and values (`custom_fields`). */
+  pairs?: { separator: string; equals: string }
+  html?: 'text'
+  part?: 'currency' | 'amount'
+  words?: 'availability'
+  /** `file` is an absolute path. */
+  lookup?: LookupTable
+  /** Before a split mark: it separates nothing. */
+  unescape?: string
+  /** By column: when its cell counts, in the form of `date`; without it ISO 8601. */
+  during?: Readonly<Record<string, TimeColumns>>
+  /** Name of the tz database, of times without an offset; default UTC. */
+  zone?: string
+}
+
+/** Whether a cell's text is (`not`: is none) of `values`; `""` is an empty cell. */
+export interface CellCondition {
+  values: readonly string[]
+  not: boolean
+}
+
+/** A column with an interval `start/end`, or columns with its ends. */
+export type TimeColumns =
+  | { kind: 'interval'; column: string }
+  | { kind: 'ends'; from: string | undefined; until: string | undefined }
+
+/** A table of two columns that translates values. */
+export interface LookupTable {
+  file: string
+  key: string
+  value: string
 }
