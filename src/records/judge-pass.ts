@@ -4,15 +4,18 @@ import type { FormatConfig } from '../config/model.ts'
 import { CellReader } from './cells.ts'
 import { everyValid } from './check-encoding.ts'
 import { emptyFile } from './detect-dialect.ts'
+import { GroupTable, type RowLinks } from './group-table.ts'
 import { readHeader } from './header.ts'
 import { type IdTable, IdTableBuilder } from './id-table.ts'
+import { lookUp } from './look-up.ts'
 import { type Dialect, type RecordSlice, reasonColumn } from './model.ts'
-import { lookUp, parseLine } from './parse-ndjson.ts'
+import { parseLine } from './parse-ndjson.ts'
 import type { FileSource } from './read-file.ts'
 import { fileRefusal } from './refusal.ts'
 import { openSplitter } from './slices.ts'
 import type { RecordSplitter } from './splitter.ts'
 import { readTexts } from './text.ts'
+import { openTextHash, type TextHash } from './text-hash.ts'
 
 /** Reads the product id of a record without the rest of it. */
 export interface IdReader {
@@ -20,6 +23,20 @@ export interface IdReader {
   indices: readonly number[]
   /** `cells[i]` is the cell of the column at `indices[i]`. Undefined when they hold no id. */
   read(cells: readonly unknown[]): string | undefined
+  /** Where several rows make a product; else every row is one. */
+  links?: LinkReader | undefined
+}
+
+/** Reads what a row says about the rows it belongs together with. */
+export interface LinkReader {
+  /** Rows of one product have its id, or name their parent, or are listed by it. */
+  by: 'id' | 'parent' | 'members'
+  /** Columns of the file, by index, that hold the id: of a product they are read from its first row alone. */
+  headColumns: readonly number[]
+  /** The column that names other rows; undefined where only the id counts. */
+  column: string | undefined
+  /** Of the same cells as the id. */
+  read(cells: readonly unknown[]): RowLinks
 }
 
 export interface JudgeOptions extends FileSource {
@@ -33,8 +50,10 @@ export interface JudgeOptions extends FileSource {
 export interface PassResult {
   /** In file order; of an NDJSON file the needed columns, and the reason column where the first record has it. */
   columns: readonly string[]
-  /** The header is not counted, nor are blank records. */
+  /** The header is not counted, nor are blank records. Rows of one product count as one record. */
   records: number
+  /** Where rows make products together. */
+  grouping?: { rows: number; table: GroupTable; links: LinkReader } | undefined
   /** Records whose id cannot be read: nothing can be said about what is missing from the file. */
   unreadableIds: number
   /** UTF-8 text without its byte order mark. */
@@ -50,7 +69,10 @@ export async function runPass(
   dialect: Dialect,
   onRaw?: (chunk: Buffer) => void,
 ): Promise<PassResult> {
-  const pass = new JudgePass(options, dialect, await IdTableBuilder.open())
+  const pass = new JudgePass(options, dialect, {
+    ids: await IdTableBuilder.open(),
+    hash: await openTextHash(),
+  })
   for await (const { name, chunks } of readTexts(options, dialect, onRaw)) {
     const splitter = pass.beginText(name)
     for await (const chunk of chunks) {
@@ -62,17 +84,20 @@ export async function runPass(
     for (const batch of splitter.end()) pass.take(batch)
     pass.endText(splitter)
   }
-  return pass.finish()
+  return await pass.finish()
 }
 
 class JudgePass {
   readonly #options: JudgeOptions
   readonly #dialect: Dialect
   readonly #ids: IdTableBuilder
+  readonly #hash: TextHash
   readonly #cells: CellReader
   readonly #warnings: string[] = []
   #columns: readonly string[] | undefined
   #idReader: IdReader | undefined
+  /** In the place of the table of ids where rows make products together. */
+  #groups: GroupTable | undefined
   /** The text being read: its name, and whether its header has been seen where it has one. */
   #name: string
   #begun = false
@@ -84,11 +109,12 @@ class JudgePass {
   #widths: readonly [number, number] = [0, 0]
   #lastUnparsable = false
 
-  constructor(options: JudgeOptions, dialect: Dialect, ids: IdTableBuilder) {
+  constructor(options: JudgeOptions, dialect: Dialect, tables: { ids: IdTableBuilder; hash: TextHash }) {
     this.#options = options
     this.#name = options.name
     this.#dialect = dialect
-    this.#ids = ids
+    this.#ids = tables.ids
+    this.#hash = tables.hash
     this.#cells = new CellReader(dialect)
   }
 
@@ -109,10 +135,10 @@ class JudgePass {
     for (const slice of records) {
       const sound = valid || isUtf8(slice.bytes)
       if (!sound) this.#undecodable += 1
-      const id = this.#readId(slice)
+      const cells = this.#readCells(slice)
+      const id = cells && this.#idReader?.read(cells)
       // An id with undecodable bytes reads like others that differ from it in just these bytes.
-      if (id === undefined || (!sound && id.includes('\ufffd'))) this.#unreadableIds += 1
-      else this.#ids.add(id, slice.record)
+      this.#addId(slice.record, sound || !id?.includes('\ufffd') ? id : undefined, cells)
     }
     this.#records += records.length
     if (this.#dialect.type === 'csv') {
@@ -126,7 +152,7 @@ class JudgePass {
     if (openEnded) this.#checkLastRecord(this.#columns ?? [])
   }
 
-  finish(): PassResult {
+  async finish(): Promise<PassResult> {
     if (this.#columns === undefined) throw emptyFile(this.#options.name)
     if (this.#records === 0) this.#warnings.push('the file has a header and no record')
     if (this.#undecodable > 0) {
@@ -134,14 +160,15 @@ class JudgePass {
         `${this.#undecodable} of ${this.#records} records hold bytes that are no ${this.#dialect.encoding}: they are rejected`,
       )
     }
-    return {
-      columns: this.#columns,
-      records: this.#records,
-      unreadableIds: this.#unreadableIds,
-      decodedBytes: this.#decodedBytes,
-      ids: this.#ids,
-      warnings: this.#warnings,
+    const judged = { columns: this.#columns, decodedBytes: this.#decodedBytes, warnings: this.#warnings }
+    const links = this.#idReader?.links
+    const table = this.#groups
+    if (!table || !links) {
+      return { ...judged, records: this.#records, unreadableIds: this.#unreadableIds, ids: this.#ids }
     }
+    await table.finish()
+    const grouping = { rows: this.#records, table, links }
+    return { ...judged, records: table.groups, unreadableIds: table.withoutId, ids: table, grouping }
   }
 
   /** Takes the columns from the first batch of a text; returns its records. */
@@ -159,6 +186,7 @@ class JudgePass {
       this.#warnings.push(...warnings)
     }
     this.#idReader = this.#options.openIdReader(this.#columns)
+    if (this.#idReader?.links) this.#groups = new GroupTable(this.#idReader.links.by, this.#hash)
     return this.#dialect.type === 'ndjson' ? batch : batch.slice(1)
   }
 
@@ -177,14 +205,21 @@ class JudgePass {
     })
   }
 
-  #readId({ bytes }: RecordSlice): string | undefined {
+  #addId(record: number, id: string | undefined, cells: readonly unknown[] | undefined): void {
+    if (this.#groups) this.#groups.add(record, id, cells && this.#idReader?.links?.read(cells))
+    else if (id === undefined) this.#unreadableIds += 1
+    else this.#ids.add(id, record)
+  }
+
+  /** Those that the id reader looks at; undefined where they cannot be read. */
+  #readCells({ bytes }: RecordSlice): readonly unknown[] | undefined {
     const reader = this.#idReader
-    if (this.#dialect.type === 'csv') return reader?.read(this.#cells.readCells(bytes, reader.indices))
+    if (this.#dialect.type === 'csv') return reader && this.#cells.readCells(bytes, reader.indices)
     const source = parseLine(bytes)
     this.#lastUnparsable = source instanceof Error
     if (source instanceof Error) return undefined
     const columns = this.#columns ?? []
-    return reader?.read(reader.indices.map((index) => lookUp(source, columns[index] ?? '')))
+    return reader?.indices.map((index) => lookUp(source, columns[index] ?? ''))
   }
 
   /**

@@ -1,3 +1,4 @@
+import { lookUp } from './look-up.ts'
 import type { ParsedRecord, RecordIssue, RecordSlice } from './model.ts'
 import type { ParsedSlice } from './parse-csv.ts'
 
@@ -29,18 +30,6 @@ export function parseLine(bytes: Buffer): JsonObject | Error {
   } catch (error) {
     return new Error(`is no valid JSON (${error instanceof Error ? error.message : String(error)})`)
   }
-}
-
-/** The value under exactly this key, else along the dotted path. Own keys only: a feed may name keys `__proto__`. */
-export function lookUp(source: JsonObject, column: string): unknown {
-  if (Object.hasOwn(source, column)) return source[column]
-  if (!column.includes('.')) return undefined
-  let value: unknown = source
-  for (const key of column.split('.')) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
-    value = (value as JsonObject)[key]
-  }
-  return value
 }
 
 function isObject(value: unknown): value is JsonObject {

@@ -24,7 +24,8 @@ const table: Record<string, Row> = {
   api: { values: [] },
   sources: { values: ['redis'] },
   records: { values: [], types: ['sources'] },
-  catalog: { values: ['api/contract'], types: ['records'] },
+  // How parsed records are looked into is one thing, whoever looks.
+  catalog: { values: ['api/contract', 'records/look-up.ts', 'records/repeated.ts'], types: ['records'] },
   outbox: { values: ['redis'], types: ['catalog'] },
   consents: { values: ['sources', 'outbox', 'redis'] },
   imports: {
