@@ -1,5 +1,5 @@
-import xxhash from 'xxhash-wasm'
 import { PartitionedTable } from './partitioned-table.ts'
+import { openTextHash, type TextHash } from './text-hash.ts'
 
 /** The product ids of one file. */
 export interface IdTable {
@@ -19,17 +19,14 @@ export interface IdTable {
 export class IdTableBuilder implements IdTable {
   readonly #seen = new PartitionedTable({ withValues: false })
   readonly #lastRecords = new PartitionedTable({ withValues: true })
-  readonly #hash: (id: string) => bigint
-  readonly #wide = new BigUint64Array(1)
-  readonly #halves = new Uint32Array(this.#wide.buffer)
+  readonly #hash: TextHash
 
-  private constructor(hash: (id: string) => bigint) {
+  private constructor(hash: TextHash) {
     this.#hash = hash
   }
 
   static async open(): Promise<IdTableBuilder> {
-    const { h64 } = await xxhash()
-    return new IdTableBuilder((id) => h64(id))
+    return new IdTableBuilder(await openTextHash())
   }
 
   get size(): number {
@@ -42,23 +39,18 @@ export class IdTableBuilder implements IdTable {
 
   /** Records in file order. */
   add(id: string, record: number): void {
-    const [low, high] = this.#hashOf(id)
+    const [low, high] = this.#hash(id)
     if (!this.#seen.of(high).put(low, high)) this.#lastRecords.of(high).put(low, high, record)
   }
 
   has(id: string): boolean {
-    const [low, high] = this.#hashOf(id)
+    const [low, high] = this.#hash(id)
     return this.#seen.of(high).has(low, high)
   }
 
   isLast(id: string, record: number): boolean {
-    const [low, high] = this.#hashOf(id)
+    const [low, high] = this.#hash(id)
     const last = this.#lastRecords.of(high).get(low, high)
     return last === undefined || last === record
-  }
-
-  #hashOf(id: string): readonly [low: number, high: number] {
-    this.#wide[0] = this.#hash(id)
-    return [this.#halves[0] as number, this.#halves[1] as number]
   }
 }
