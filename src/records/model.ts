@@ -37,6 +37,13 @@ export interface ParsedRecord {
   line: number
   /** By index of the file's columns; undefined where an NDJSON record has no such key. */
   cells: readonly unknown[]
+  /**
+   * Where rows make products together: those of this one, the head first, the others in file order. `cells` are the
+   * first of theirs that are not empty then; those that hold the product id are the head's.
+   */
+  rows?: readonly ParsedRecord[]
+  /** Warnings from before it was mapped. Of a rejected record all issues. */
+  issues?: readonly RecordIssue[]
   /** NDJSON only: the whole object, or the text of a line that is no object, so that a reject loses nothing. */
   source?: Readonly<Record<string, unknown>> | string
 }
@@ -44,6 +51,8 @@ export interface ParsedRecord {
 /** A record that is not applied. Its cells are kept as found, also when they are more or fewer than the columns. */
 export interface RejectedRecord extends ParsedRecord {
   issues: readonly RecordIssue[]
+  /** Further rows of a product that was rejected and counted already. */
+  isRest?: boolean
 }
 
 /** Neighbouring records of one file, in file order. */
