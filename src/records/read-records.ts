@@ -47,7 +47,7 @@ function parseSlices(
     const own = [...(found ? [found] : []), ...('rejected' in result ? result.rejected.issues : [])]
     issues.push(...own)
     if (own.some(({ severity }) => severity === 'reject')) rejected.push({ ...record, issues: own })
-    else records.push(record)
+    else records.push(own.length > 0 ? { ...record, issues: own } : record)
   }
   return { records, rejected, issues }
 }

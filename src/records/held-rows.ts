@@ -1,0 +1,145 @@
+import { deserialize, serialize } from 'node:v8'
+import type { ParsedRecord } from './model.ts'
+import { NumberList } from './number-list.ts'
+import { Repeated } from './repeated.ts'
+import { SpillFile } from './spill-file.ts'
+
+interface Held {
+  rows: ParsedRecord[]
+  bytes: number
+}
+
+/** Of a block: where the one before it stands (0: none), and how long its rows are. */
+const headBytes = 12
+/** Read with the head of a block: most blocks are no longer. */
+const guessBytes = 4096
+const writeBytes = 2 ** 20
+
+/**
+ * Rows that wait for the other rows of their product. When they take more than `bytesMax` of memory, all of them go to
+ * a file: each group's as one block, which says where the block before it stands.
+ */
+export class HeldRows implements AsyncDisposable {
+  readonly #bytesMax: number
+  readonly #spill: SpillFile
+  readonly #groups = new Map<number, Held>()
+  /** By group: where its last block begins, plus one. */
+  readonly #tails = new NumberList((length) => new Float64Array(length))
+  /** By group: how much its blocks take in memory. */
+  readonly #spilledBytes = new NumberList((length) => new Float64Array(length))
+  #bytes = 0
+
+  constructor({ dir, bytesMax }: { dir: string; bytesMax: number }) {
+    this.#spill = new SpillFile(dir)
+    this.#bytesMax = bytesMax
+  }
+
+  /** What has gone to the file. */
+  get spilledBytes(): number {
+    return this.#spill.size
+  }
+
+  /** Answers how much memory the rows of the group would take. Await each call before the next. */
+  async add(group: number, row: ParsedRecord): Promise<number> {
+    const bytes = sizeOf(row)
+    const held = this.#groups.get(group)
+    if (held) {
+      held.rows.push(row)
+      held.bytes += bytes
+    } else this.#groups.set(group, { rows: [row], bytes })
+    this.#bytes += bytes
+    const all = (held?.bytes ?? bytes) + this.#spilledBytes.get(group)
+    if (this.#bytes > this.#bytesMax) await this.#writeAll()
+    return all
+  }
+
+  /** The group's rows in the order in which they were added; they are held no longer. */
+  async take(group: number): Promise<ParsedRecord[]> {
+    const held = this.#groups.get(group)
+    this.#groups.delete(group)
+    this.#bytes -= held?.bytes ?? 0
+    const parts = [held?.rows ?? []]
+    for (let tail = this.#tails.get(group); tail > 0; ) {
+      const { previous, rows } = await this.#readBlock(tail - 1)
+      parts.unshift(rows)
+      tail = previous
+    }
+    if (parts.length > 1) {
+      this.#tails.set(group, 0)
+      this.#spilledBytes.set(group, 0)
+    }
+    return parts.length === 1 ? (parts[0] as ParsedRecord[]) : parts.flat()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#groups.clear()
+    await this.#spill[Symbol.asyncDispose]()
+  }
+
+  async #writeAll(): Promise<void> {
+    let parts: Buffer[] = []
+    let bytes = 0
+    const flush = async () => {
+      await this.#spill.append(Buffer.concat(parts))
+      parts = []
+      bytes = 0
+    }
+    for (const [group, held] of this.#groups) {
+      const rows = serialize(held.rows.map(pack))
+      const head = Buffer.alloc(headBytes)
+      head.writeDoubleLE(this.#tails.get(group), 0)
+      head.writeUInt32LE(rows.length, 8)
+      this.#tails.set(group, this.#spill.size + bytes + 1)
+      this.#spilledBytes.set(group, this.#spilledBytes.get(group) + held.bytes)
+      parts.push(head, rows)
+      bytes += headBytes + rows.length
+      if (bytes >= writeBytes) await flush()
+    }
+    await flush()
+    this.#groups.clear()
+    this.#bytes = 0
+  }
+
+  async #readBlock(offset: number): Promise<{ previous: number; rows: ParsedRecord[] }> {
+    const first = await this.#spill.read(offset, headBytes + guessBytes)
+    const length = first.readUInt32LE(8)
+    const bytes =
+      length <= guessBytes
+        ? first.subarray(headBytes, headBytes + length)
+        : await this.#spill.read(offset + headBytes, length)
+    return { previous: first.readDoubleLE(0), rows: (deserialize(bytes) as ParsedRecord[]).map(unpack) }
+  }
+}
+
+/** How much memory a value takes, roughly and rather too much. */
+function sizeOf(value: unknown): number {
+  if (typeof value === 'string') return 2 * value.length + 24
+  if (typeof value !== 'object' || value === null) return 8
+  if (Array.isArray(value)) return value.reduce((sum: number, each) => sum + sizeOf(each), 40)
+  return Object.values(value).reduce((sum: number, each) => sum + sizeOf(each) + 16, 80)
+}
+
+/** Serialising keeps all that parsers yield but the class of repeated elements, for which a Map stands meanwhile. */
+function pack(row: ParsedRecord): ParsedRecord {
+  return mapValues(row, (value) => (value instanceof Repeated ? new Map(value.entries()) : value))
+}
+
+function unpack(row: ParsedRecord): ParsedRecord {
+  return mapValues(row, (value) => (value instanceof Map ? Repeated.from(value.values()) : value))
+}
+
+/** Cells of text, as CSV has them, stay as they are. */
+function mapValues(row: ParsedRecord, convert: (value: object) => object): ParsedRecord {
+  if (typeof row.source !== 'object') return row
+  return { ...row, cells: row.cells.map(deep), source: deep(row.source) as Record<string, unknown> }
+
+  function deep(value: unknown): unknown {
+    if (typeof value !== 'object' || value === null) return value
+    if (Array.isArray(value)) {
+      const members = value.map(deep)
+      return value instanceof Repeated ? convert(Repeated.from(members)) : members
+    }
+    if (value instanceof Map) return convert(new Map([...value].map(([index, each]) => [index, deep(each)])))
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, deep(each)]))
+  }
+}
