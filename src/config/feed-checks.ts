@@ -1,17 +1,20 @@
 import type { ConfigDocument } from './document.ts'
 import { normalizeRule } from './field-rules.ts'
 import { fieldRuleSchema } from './field-schema.ts'
+import { checkFormat } from './format-checks.ts'
 import { checkFieldNames, type FieldKnowledge, namesAt, soundPart } from './parts.ts'
 import { patternsOverlap } from './pattern-overlap.ts'
 import { type ConfigPath, suggestion, suggestWord } from './problems.ts'
 import { checkPull } from './pull-checks.ts'
 import { ruleProblems } from './rule-problems.ts'
+import { checkSafety } from './safety-checks.ts'
 import { feedShape } from './schema.ts'
 
 /** How the parts of one feed fit together. */
 export function checkFeed(document: ConfigDocument, path: ConfigPath, knowledge: FieldKnowledge): void {
   checkSource(document, path)
-  checkFields(document, [...path, 'fields'], knowledge)
+  const key = checkKey(document, [...path, 'key'], knowledge)
+  checkFields(document, [...path, 'fields'], { ...knowledge, key })
   checkFieldNames(document, [...path, 'owns'], knowledge)
   checkOwned(document, path)
 }
@@ -21,6 +24,7 @@ export function checkSource(document: ConfigDocument, path: ConfigPath): void {
   checkPull(document, path)
   checkFiles(document, path)
   checkFormat(document, [...path, 'format'])
+  checkSafety(document, path)
   if (document.at([...path, 'settle']) !== undefined && document.at([...path, 'done']) !== undefined) {
     document.addProblem([...path, 'done'], 'found beside settle, expected one of them', 'key')
   }
@@ -42,30 +46,24 @@ function checkFiles(document: ConfigDocument, path: ConfigPath): void {
   }
 }
 
-function checkFormat(document: ConfigDocument, path: ConfigPath): void {
-  const format = soundPart(document, path, feedShape.format)
-  if (format === undefined || format.type === undefined || format.type === 'csv') return
-  const foreign = format.type === 'ndjson' ? (['delimiter', 'quote'] as const) : (['delimiter'] as const)
-  for (const key of foreign) {
-    if (format[key] === undefined) continue
-    document.addProblem(
-      [...path, key],
-      `has no effect with type ${format.type}, expected it to be left out`,
-      'key',
-    )
-  }
-}
-
-function checkFields(document: ConfigDocument, path: ConfigPath, knowledge: FieldKnowledge): void {
+function checkFields(document: ConfigDocument, path: ConfigPath, knowledge: FieldsKnowledge): void {
   const fields = namesAt(document, path)
   for (const field of fields) {
     const rulePath = [...path, field]
     const known = knowledge.productFields
+    if (field === knowledge.key) {
+      checkRule(document, rulePath, { knowledge, field: 'product_id' })
+      continue
+    }
     if (known !== undefined && !known.includes(field)) {
       document.addProblem(rulePath, `is no product field${suggestion(field, known)}`, 'key')
       continue
     }
-    checkRule(document, rulePath, knowledge)
+    checkRule(document, rulePath, { knowledge, field })
+  }
+  if (knowledge.key !== undefined) {
+    checkKeyRule(document, path, knowledge.key)
+    return
   }
   // Without any mapping the columns map themselves, the id too; a misspelt product_id is reported above.
   const isMapped = fields.some((field) => suggestWord(field, knowledge.productFields ?? []) === 'product_id')
@@ -77,13 +75,27 @@ function checkFields(document: ConfigDocument, path: ConfigPath, knowledge: Fiel
   }
 }
 
-function checkRule(document: ConfigDocument, path: ConfigPath, knowledge: FieldKnowledge): void {
+/** Both at once would contradict each other wherever they name different products. */
+function checkKeyRule(document: ConfigDocument, path: ConfigPath, key: string): void {
+  const fields = namesAt(document, path)
+  if (!fields.includes(key)) {
+    document.addProblem([...path, key], `is missing, expected the column that holds ${key} of the product`)
+  }
+  if (!fields.includes('product_id')) return
+  document.addProblem([...path, 'product_id'], 'found beside key, expected one of them', 'key')
+}
+
+interface RuleKnowledge {
+  knowledge: FieldKnowledge
+  field: string
+}
+
+function checkRule(document: ConfigDocument, path: ConfigPath, { knowledge, field }: RuleKnowledge): void {
   const rule = soundPart(document, path, fieldRuleSchema)
   if (rule === undefined) return
   const problems = ruleProblems(rule)
   for (const problem of problems) document.addProblem([...path, ...problem.path], problem.message)
   if (problems.length > 0) return
-  const field = String(path.at(-1))
   for (const message of knowledge.checkRule?.(field, normalizeRule(rule)) ?? [])
     document.addProblem(path, message)
 }

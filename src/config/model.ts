@@ -10,7 +10,33 @@ export interface Config {
   redisUrl: string
   stack: StackConfig
   intent: IntentConfig
+  /** Undefined: the daemon listens nowhere. */
+  console: ConsoleConfig | undefined
+  /** Undefined: nobody is told. */
+  alerts: AlertsConfig | undefined
   catalogs: ReadonlyMap<CatalogName, CatalogConfig>
+}
+
+/** The HTTP server of the daemon. */
+export interface ConsoleConfig {
+  /** Port 0: any free one. */
+  listen: { host: string; port: number }
+  /** Undefined: nothing can be pushed. */
+  token: Deferred<string> | undefined
+  /** Names under which it may be asked besides its own, in lower case. */
+  hosts: readonly string[]
+  /** Of a pushed file, as it is sent. */
+  bytesMax: number
+}
+
+/** Who is told when something needs an operator. */
+export interface AlertsConfig {
+  url: Deferred<URL>
+  headers: readonly { name: string; value: Deferred<string> }[]
+  /** At most one message in so long about one matter. */
+  everyMs: number
+  /** How long an urgent change may wait. */
+  urgentLagMs: number
 }
 
 /** Where the content-aggregation API is; without the section none of it is available. */
@@ -111,9 +137,19 @@ export interface FeedConfig {
   format: FormatConfig
   /** Empty: columns named as in the contract map themselves. */
   fields: Readonly<Record<string, FieldRule>>
+  /** The field by whose value records name known products, instead of by product_id; `fields` has a rule for it. */
+  key?: string
   owns: readonly string[]
   missing: { action: 'out_of_stock' | 'ignore'; atMost: Share }
   rejects: { atMost: Share }
+  /** A file is expected at least so often. */
+  expectEveryMs?: number
+  /** Which side file a file has to have; it waits until it is there. */
+  verify?: SideKind
+  /** Where a file says as of when it holds; left out: as of its acceptance. */
+  asOf?: AsOfRule
+  /** By lane, the share of the feed's products that one file may change; above it the whole file is held. */
+  changes?: { atMost: Readonly<Partial<Record<'urgent' | 'new' | 'deferred', Share>>> }
 }
 
 /** Where files of a feed are fetched, and when. */
@@ -162,12 +198,26 @@ export interface SftpSource {
   moveTo: string | undefined
 }
 
+/** A small file beside a feed file: a hash of its bytes, or how many records it has. */
+export type SideKind = 'md5' | 'sha256' | 'count'
+
+/** `zone`: IANA name of the time zone of times that name none. */
+export type AsOfRule =
+  /** RE2 syntax with a named group `stamp`, or with `year`, `month`, `day`, `hour`, `minute`, `second`. */
+  | { from: 'name'; regex: string; zone: string }
+  /** The cell of the first record; `date` is a form such as `DD.MM.YYYY HH:mm` or `unix`, left out: ISO 8601. */
+  | { from: 'column'; column: string; date: string | undefined; zone: string }
+
 /** A share of a whole, 0..1. */
 export type Share = number
 
 /** Every part that is undefined is detected. */
 export interface FormatConfig {
-  type: 'csv' | 'tsv' | 'ndjson' | undefined
+  type: 'csv' | 'tsv' | 'ndjson' | 'json' | 'xml' | 'xlsx' | undefined
+  /** JSON: keys to the array of records, dots between, empty for the root. XML: `rss/channel/item`. */
+  path?: string | undefined
+  /** CSV, TSV and XLSX without a header line: columns are called `1`, `2`, … or as listed. */
+  header?: 'none' | readonly string[] | undefined
   delimiter: string | undefined
   /** `none`: a quote is an ordinary character. */
   quote: '"' | "'" | 'none' | undefined

@@ -4,7 +4,7 @@ import { type ImportReport, readReport, reportPaths } from '../imports/report.ts
 import type { AcceptSequence } from '../lib/brand.ts'
 import { ConfigError } from '../lib/errors.ts'
 import { type ManifestReader, readManifest } from '../sources/manifest-reader.ts'
-import type { AcceptLine } from '../sources/model.ts'
+import type { AcceptLine, ImportOutcome } from '../sources/model.ts'
 import { stateDirOf } from '../storage.ts'
 
 export interface ImportEntry {
@@ -15,7 +15,7 @@ export interface ImportEntry {
   bytes: number
   acceptedAt: string
   /** `waiting` until it is imported. */
-  outcome: 'waiting' | 'imported' | 'held' | 'refused'
+  outcome: 'waiting' | ImportOutcome
   /** What the operator decided about what was held. */
   decision: 'approve' | 'discard' | null
   /** Null while it waits. */

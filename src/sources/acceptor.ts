@@ -105,7 +105,8 @@ export class Acceptor {
     return written.filter((line) => line.kind === 'accept')
   }
 
-  lineOf({ claim, feed, mode, name, grownFrom, resend }: ClaimParts, bytes: number): NewLine {
+  lineOf(parts: ClaimParts, bytes: number): NewLine {
+    const { claim, feed, mode, name, grownFrom, resend, pushKey, asOfMs, expect } = parts
     const acceptedAt = new Date(this.#clock.now()).toISOString()
     return {
       kind: 'accept',
@@ -114,10 +115,13 @@ export class Acceptor {
       mode,
       name,
       bytes,
-      asOf: acceptedAt,
+      asOf: asOfMs === undefined ? acceptedAt : new Date(asOfMs).toISOString(),
       acceptedAt,
       ...(grownFrom === undefined ? {} : { grownFrom }),
       ...(resend ? { resend } : {}),
+      ...(pushKey === undefined ? {} : { pushKey }),
+      ...(asOfMs === undefined ? {} : { isDated: true as const }),
+      ...(expect === undefined ? {} : { expect }),
     }
   }
 

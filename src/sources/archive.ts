@@ -1,7 +1,7 @@
 import { link, readFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemErrorCode } from '../lib/errors.ts'
-import { claimFileName } from './claim-name.ts'
+import { claimFileName, partsOf } from './claim-name.ts'
 import { compressContent, hashContent, startsCompressed } from './compress.ts'
 import {
   copyDurably,
@@ -176,6 +176,5 @@ async function claimOfReport(path: string): Promise<ClaimId | undefined> {
 }
 
 function fileNameOf(accept: AcceptLine): string {
-  const { claim, feed, mode, name, grownFrom, resend } = accept
-  return claimFileName({ claim, feed, mode, name, grownFrom, resend: resend === true })
+  return claimFileName(partsOf(accept))
 }

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import type { FeedMode } from '../config/model.ts'
 import type { FeedName } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { ClaimId } from './model.ts'
+import type { AcceptLine, ClaimId, Expectation } from './model.ts'
+import { decodeExpectation, encodeExpectation } from './side-files.ts'
 
 /** What the name of a claimed file says, enough to write its manifest line after a crash. */
 export interface ClaimParts {
@@ -13,6 +14,12 @@ export interface ClaimParts {
   grownFrom: ClaimId | undefined
   /** Every product it names is to be sent again. */
   resend: boolean
+  /** Of a pushed file whose sender named the push. */
+  pushKey?: string | undefined
+  /** As of when the content holds, where the name said so: ms since the epoch. */
+  asOfMs?: number | undefined
+  /** What side files said of it. */
+  expect?: Expectation | undefined
   /** Cleaned (`cleanName`). */
   name: string
 }
@@ -50,9 +57,26 @@ export class ClaimIds {
 }
 
 /** Name of a claimed file in the archive, in a hidden folder and in the inbox. */
-export function claimFileName({ claim, feed, mode, resend, grownFrom, name }: ClaimParts): string {
-  const head = `${claim}~${encodeFeed(feed)}~${mode}${resend ? '+resend' : ''}~${grownFrom ?? ''}~`
+export function claimFileName(parts: ClaimParts): string {
+  const { claim, feed, mode, grownFrom, name } = parts
+  const head = `${claim}~${encodeFeed(feed)}~${mode}${marksOf(parts)}~${grownFrom ?? ''}~`
   return head + cutBytes(name, fileNameBytesMax - Buffer.byteLength(head))
+}
+
+function marksOf({ resend, pushKey, asOfMs, expect }: ClaimParts): string {
+  return [
+    resend ? '+resend' : '',
+    pushKey === undefined ? '' : `+key-${pushKey}`,
+    asOfMs === undefined ? '' : `+as-of-${asOfMs}`,
+    expect === undefined ? '' : `+expect-${encodeExpectation(expect)}`,
+  ].join('')
+}
+
+/** The parts of an accepted file: the name of the claimed file is made of them again. */
+export function partsOf(accept: AcceptLine): ClaimParts {
+  const { claim, feed, mode, name, grownFrom, resend, pushKey, isDated, asOf, expect } = accept
+  const asOfMs = isDated ? Date.parse(asOf) : undefined
+  return { claim, feed, mode, name, grownFrom, resend: resend === true, pushKey, asOfMs, expect }
 }
 
 /** Undefined for a name that is none of ours. */
@@ -65,6 +89,9 @@ export function parseClaimFileName(fileName: string): ClaimParts | undefined {
     mode: match.mode === 'full' ? 'full' : 'delta',
     grownFrom: match.grownFrom || undefined,
     resend: match.resend !== undefined,
+    ...(match.pushKey === undefined ? {} : { pushKey: match.pushKey }),
+    ...(match.asOf === undefined ? {} : { asOfMs: Number(match.asOf) }),
+    ...(match.expect === undefined ? {} : { expect: decodeExpectation(match.expect) }),
     name: match.name,
   }
 }
@@ -74,7 +101,7 @@ export function isClaimId(text: string): boolean {
 }
 
 const claimPattern =
-  /^(?<claim>\d{8}T\d{9}-[0-9a-z]{4}-[0-9a-f]{8})~(?<feed>[^~]+)~(?<mode>full|delta)(?<resend>\+resend)?~(?<grownFrom>[^~]*)~(?<name>.+)$/s
+  /^(?<claim>\d{8}T\d{9}-[0-9a-z]{4}-[0-9a-f]{8})~(?<feed>[^~]+)~(?<mode>full|delta)(?<resend>\+resend)?(?:\+key-(?<pushKey>[0-9a-f]{32}))?(?:\+as-of-(?<asOf>\d{1,14}))?(?:\+expect-(?<expect>[\w.-]+))?~(?<grownFrom>[^~]*)~(?<name>.+)$/s
 
 /** A feed may be called anything that YAML allows as a key. */
 function encodeFeed(feed: FeedName): string {
@@ -92,7 +119,7 @@ function decodeFeed(text: string): string {
 /** Cuts in front of the last extension, at a character boundary. */
 export function cutBytes(name: string, bytesMax: number): string {
   if (Buffer.byteLength(name) <= bytesMax) return name
-  const extension = /\.[\w]{1,10}(?:\.(?:gz|zst))?$/i.exec(name)?.[0] ?? ''
+  const extension = /\.[\w]{1,10}(?:\.(?:gz|zst|zip))?$/i.exec(name)?.[0] ?? ''
   const room = bytesMax - extension.length
   let head = ''
   let bytes = 0

@@ -1,32 +1,20 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { FeedMode } from '../config/model.ts'
-import type { CatalogName, FeedName } from '../lib/brand.ts'
+import type { SideKind } from '../config/model.ts'
+import type { CatalogName } from '../lib/brand.ts'
+import type { Clock } from '../lib/clock.ts'
 import { systemErrorCode } from '../lib/errors.ts'
 import type { Acceptor } from './acceptor.ts'
-import { type ClaimResult, claimFile, putBack, type SeenFile } from './claim-file.ts'
+import { type Candidate, type Claimed, claimCandidate, type DropPlace } from './claim-candidate.ts'
+import { putBack } from './claim-file.ts'
 import { type ClaimParts, claimFileName } from './claim-name.ts'
 import { makeFolder, removeIfPresent, syncFolder } from './durable.ts'
 import { cleanName, displayName, entryPath, type RawName } from './entry-name.ts'
 import { hiddenDirOf } from './layout.ts'
 import type { AcceptLine } from './model.ts'
 import { mapPool } from './pool.ts'
+import { removeSides } from './read-sides.ts'
 import { fullError, isFull } from './space.ts'
-
-/** A settled file of a drop folder. */
-export interface Candidate extends SeenFile {
-  raw: RawName
-  mode: FeedMode
-}
-
-export interface DropPlace {
-  feed: FeedName
-  dropDir: string
-  /** See `claimFile`. */
-  takesChanged: boolean
-  /** How long a copied file's original is kept to see whether it grows. */
-  keepCopiedMs: number
-}
 
 export interface BatchResult {
   accepted: AcceptLine[]
@@ -36,6 +24,8 @@ export interface BatchResult {
   changed: RawName[]
   /** Stay where they are until something is done about them. */
   refused: { raw: RawName; error: unknown }[]
+  /** Stay where they are until their side file is there. */
+  waiting: { raw: RawName; for: SideKind }[]
   /** So many of the candidates were looked at; the others are for the next batch. */
   considered: number
   /** The disk is full: the others stay where they are. */
@@ -49,14 +39,6 @@ export interface CopiedFile {
   keepMs: number
 }
 
-interface Claimed {
-  parts: ClaimParts
-  raw: RawName
-  bytes: number
-  /** Where the file is now: in the archive, or in the hidden folder when it has to be copied. */
-  path: string
-}
-
 /** A batch that has to be copied ends at so many bytes: small files do not wait for their line behind large ones. */
 const copiedBytesMax = 256 * 1024 * 1024
 
@@ -68,12 +50,14 @@ const copiedBytesMax = 256 * 1024 * 1024
 export class DropAcceptor {
   readonly #acceptor: Acceptor
   readonly #catalog: CatalogName
+  readonly #clock: Clock
   /** Whether a drop folder is on another file system than the archive. */
   readonly #crossing = new Map<string, boolean>()
 
-  constructor({ acceptor, catalog }: { acceptor: Acceptor; catalog: CatalogName }) {
+  constructor({ acceptor, catalog, clock }: { acceptor: Acceptor; catalog: CatalogName; clock: Clock }) {
     this.#acceptor = acceptor
     this.#catalog = catalog
+    this.#clock = clock
   }
 
   get archiveDir(): string {
@@ -119,10 +103,10 @@ export class DropAcceptor {
     }
   }
 
-  #partsOf(place: DropPlace, { raw, mode }: Candidate): ClaimParts {
+  #partsOf(place: DropPlace, { raw, mode, asOfMs }: Candidate): ClaimParts {
     const name = cleanName(displayName(raw))
     const claim = this.#acceptor.claimIds.next()
-    return { claim, feed: place.feed, mode, resend: false, grownFrom: undefined, name }
+    return { claim, feed: place.feed, mode, resend: false, grownFrom: undefined, asOfMs, name }
   }
 
   async #isCrossing(dropDir: string): Promise<boolean> {
@@ -150,18 +134,20 @@ export class DropAcceptor {
   async #claimAll({ place, planned, claimed, isCrossing }: ClaimingAll) {
     const folder = isCrossing ? this.hiddenDirOf(place) : this.archiveDir
     if (isCrossing) await makeFolder(folder)
+    const now = this.#clock.now()
     const changed: RawName[] = []
     const refused: BatchResult['refused'] = []
+    const waiting: BatchResult['waiting'] = []
     await mapPool(planned, 8, async ({ candidate, parts }) => {
       const { raw } = candidate
-      const path = join(folder, claimFileName(parts))
-      const result = await claimOrRefuse(place, candidate, path)
-      if (result.kind === 'claimed') claimed.push({ parts, raw, bytes: result.bytes, path })
+      const result = await claimCandidate({ place, candidate, parts, folder, now })
+      if (result.kind === 'claimed') claimed.push(result.claimed)
       else if (result.kind === 'refused') refused.push({ raw, error: result.error })
+      else if (result.kind === 'waiting') waiting.push({ raw, for: result.for })
       else changed.push(raw)
     })
     claimed.sort((a, b) => (a.parts.claim < b.parts.claim ? -1 : 1))
-    return { changed, refused }
+    return { changed, refused, waiting }
   }
 
   async #line(place: DropPlace, claimed: readonly Claimed[], isCrossing: boolean) {
@@ -175,6 +161,8 @@ export class DropAcceptor {
     await Promise.all(folders.map(syncFolder))
     const lines = claimed.map(({ parts }, position) => acceptor.lineOf(parts, sizes[position] ?? 0))
     const accepted = await acceptor.append(lines)
+    // The lines stand: a side file that cannot be removed is one that nothing belongs to, and goes later.
+    await removeSides(claimed.flatMap(({ sides }) => sides)).catch(() => undefined)
     const paths = new Map(claimed.map(({ parts, path }) => [parts.claim, path]))
     const copied = accepted.map((accept) => {
       return { accept, path: paths.get(accept.claim) ?? '', keepMs: place.keepCopiedMs }
@@ -197,19 +185,4 @@ interface ClaimingAll {
   planned: readonly { candidate: Candidate; parts: ClaimParts }[]
   claimed: Claimed[]
   isCrossing: boolean
-}
-
-/** A file that we may not read or move concerns that file alone. */
-async function claimOrRefuse(
-  { dropDir, takesChanged }: DropPlace,
-  seen: Candidate,
-  to: string,
-): Promise<ClaimResult | { kind: 'refused'; error: unknown }> {
-  try {
-    return await claimFile({ from: entryPath(dropDir, seen.raw), to, seen, takesChanged })
-  } catch (error) {
-    const code = systemErrorCode(error)
-    if (code === 'EACCES' || code === 'EPERM') return { kind: 'refused', error }
-    throw error
-  }
 }

@@ -1,12 +1,15 @@
 import type { Stats } from 'node:fs'
 import type { FeedConfig } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
+import { compileNameTime, type ReadTime } from './as-of.ts'
 import { displayName, entryPath, isTemporaryName, type RawName } from './entry-name.ts'
 import { compilePatterns, type MatchMode } from './file-patterns.ts'
 import { type FolderEntry, lstatIfPresent, scanFolder } from './folder-scan.ts'
 import { Markers } from './markers.ts'
+import { OrphanSides } from './orphan-sides.ts'
 import { mapPool } from './pool.ts'
 import { type FoundFile, type ObservedFile, Settling } from './settling.ts'
+import { isSideOf } from './side-files.ts'
 
 interface DropFolderOptions {
   feed: FeedConfig
@@ -18,6 +21,8 @@ interface DropFolderOptions {
 export interface ScanResult {
   entries: number
   leftAlone: LeftAlone
+  /** Side files that belong to nothing any more. */
+  orphans: RawName[]
 }
 
 /** Entries that are never accepted, for the operator to know. */
@@ -44,12 +49,15 @@ export class DropFolder {
   readonly #matchMode: MatchMode
   readonly #settling: Settling
   readonly #markers: Markers | undefined
+  readonly #nameTime: ReadTime | undefined
+  readonly #orphans = new OrphanSides()
 
   constructor({ feed, clock, isForeign }: DropFolderOptions) {
     this.dir = feed.dropDir
     this.#clock = clock
     this.#isForeign = isForeign
     this.#matchMode = compilePatterns(feed.files)
+    this.#nameTime = compileNameTime(feed.asOf)
     const { settle } = feed
     this.#settling = new Settling({ forMs: settle.kind === 'quiet' ? settle.forMs : 0, filesMax })
     this.#markers =
@@ -70,6 +78,7 @@ export class DropFolder {
     try {
       for await (const entry of scanFolder(this.dir)) {
         entries++
+        this.#noteSide(entry)
         const reason = this.#reasonToLeave(entry)
         if (reason === undefined) block.push(entry.raw)
         else if (reason) noteLeftAlone(leftAlone, `${displayName(entry.raw)} (${reason})`)
@@ -81,10 +90,14 @@ export class DropFolder {
       await this.#lookAt(block, (file, nowMs) => this.#settling.scan(file, nowMs))
     } catch (error) {
       this.#settling.dropScan()
+      this.#orphans.drop()
       throw error
     }
     this.#settling.endScan()
-    return { entries, leftAlone }
+    const names = this.names()
+    const mayMissFiles = names.size >= filesMax
+    const orphans = this.#orphans.endScan((raw) => mayMissFiles || names.has(raw), this.#clock.monotonic())
+    return { entries, leftAlone, orphans }
   }
 
   /** Looks at some entries, and at the files that would have settled by now. */
@@ -96,15 +109,24 @@ export class DropFolder {
     await this.#lookAt(wanted, (file, nowMs) => this.#settling.see(file, nowMs))
   }
 
-  /** By time, then name. */
+  /** By what the name says of its time, else by time, then name. */
   ready(): ObservedFile[] {
     const settled = this.#settling.settled()
-    return this.#markers ? settled.filter((file) => this.#markers?.isReady(file)) : settled
+    const files = this.#markers ? settled.filter((file) => this.#markers?.isReady(file)) : settled
+    if (!this.#nameTime) return files
+    const dated = files.map((file) => ({ ...file, ...this.#asOf(file.raw) }))
+    // Stable: of one time they stay in the order of mtime and name.
+    return dated.sort((a, b) => (a.asOfMs ?? a.mtimeMs) - (b.asOfMs ?? b.mtimeMs))
   }
 
   /** How long until a file has to be looked at; undefined: events and scans are enough. */
   nextDueMs(): number | undefined {
     return this.#markers ? undefined : this.#settling.nextDueMs(this.#clock.monotonic())
+  }
+
+  /** Of the files that it has found and that were not accepted yet. */
+  names(): ReadonlySet<RawName> {
+    return new Set(this.#settling.names())
   }
 
   forget(names: readonly RawName[]): void {
@@ -123,9 +145,23 @@ export class DropFolder {
   #reasonToLeave({ raw, kind }: FolderEntry): string | undefined {
     const name = displayName(raw)
     if (isTemporaryName(name) || this.#markers?.isMarker(name) || this.#isForeign(name)) return ''
+    if (isSideOf(name, this.#matchMode) && kind === 'file') return ''
     if (kind !== 'file') return kindWords[kind]
     if (this.#modeOf(name) === undefined) return kindWords.file
     return this.#markers && !this.#markers.isMarked(raw) ? '' : undefined
+  }
+
+  #noteSide({ raw, kind }: FolderEntry): void {
+    const name = displayName(raw)
+    if (isTemporaryName(name)) this.#orphans.addTemporary(name)
+    else if (kind === 'file' && !this.#markers?.isMarker(name) && isSideOf(name, this.#matchMode)) {
+      this.#orphans.add(raw)
+    }
+  }
+
+  #asOf(raw: RawName): { asOfMs?: number } {
+    const asOfMs = this.#nameTime?.(displayName(raw))
+    return asOfMs === undefined ? {} : { asOfMs }
   }
 
   #modeOf(name: string) {

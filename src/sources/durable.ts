@@ -96,7 +96,7 @@ export const linkUnsupported = new Set([
   'EXDEV',
 ])
 
-export async function removeIfPresent(path: string): Promise<void> {
+export async function removeIfPresent(path: string | Buffer): Promise<void> {
   try {
     await unlink(path)
   } catch (error) {

@@ -1,15 +1,16 @@
 import picomatch from 'picomatch'
 import type { FeedConfig, FeedMode } from '../config/model.ts'
+import { compressedSuffix } from './entry-name.ts'
+import { parseSideName } from './side-files.ts'
 
 /** The mode of a file by its name; undefined when it does not belong to the feed. The first pattern that matches counts. */
 export type MatchMode = (name: string) => FeedMode | undefined
 
-const compressedSuffix = /\.(?:gz|zst)$/i
-
-/** Each pattern also matches its compressed forms. */
+/** Each pattern also matches its compressed forms, and never a side file. */
 export function compilePatterns(files: FeedConfig['files']): MatchMode {
   const matchers = files.map(({ pattern, mode }) => ({ matches: picomatch(pattern), mode }))
   return (name) => {
+    if (parseSideName(name)) return undefined
     const plain = name.replace(compressedSuffix, '')
     return matchers.find(({ matches }) => matches(name) || matches(plain))?.mode
   }

@@ -27,8 +27,9 @@ export async function ensureDropFolder(dir: string): Promise<void> {
   }
 }
 
-/** For a file that could not be opened or renamed. */
+/** For a file that could not be opened or renamed; what says itself what to do is left as it is. */
 export function fileAccessError(dir: string, name: string, cause: unknown): SourceError {
+  if (cause instanceof SourceError) return cause
   return new SourceError('drop-file', `${name} in ${dir} cannot be taken (${nameOf(cause)})`, {
     hint: `Let ${whoWeAre()} read the file and write in its folder: chmod a+r, or write files under that user`,
     cause,

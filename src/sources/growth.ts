@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../lib/clock.ts'
 import type { Acceptor } from './acceptor.ts'
-import { type ClaimParts, claimFileName } from './claim-name.ts'
+import { type ClaimParts, claimFileName, partsOf } from './claim-name.ts'
 import { removeIfPresent } from './durable.ts'
 import { lstatIfPresent } from './folder-scan.ts'
 import type { AcceptLine, ClaimId } from './model.ts'
@@ -45,9 +45,8 @@ export class GrowthWatch {
 
   /** A file that stands in the archive. */
   watch(accept: AcceptLine): void {
-    const { claim, feed, mode, name, grownFrom, resend } = accept
-    const fileName = claimFileName({ claim, feed, mode, name, grownFrom, resend: resend === true })
-    if (this.#watched.size >= watchedMax || this.#watched.has(claim)) return
+    if (this.#watched.size >= watchedMax || this.#watched.has(accept.claim)) return
+    const fileName = claimFileName(partsOf(accept))
     this.#add(accept, join(this.#acceptor.archiveDir, fileName), undefined)
   }
 
@@ -112,10 +111,10 @@ export class GrowthWatch {
 
   async #acceptAgain(file: Watched): Promise<AcceptLine[]> {
     const { accept, path } = file
-    const { feed, mode, name, resend } = accept
     const claim = this.#acceptor.claimIds.next()
     const grownFrom = accept.grownFrom ?? accept.claim
-    const parts: ClaimParts = { claim, feed, mode, name, grownFrom, resend: resend === true }
+    // A push that is accepted once more is no second push. What side files said holds for the whole file.
+    const parts: ClaimParts = { ...partsOf(accept), claim, grownFrom, pushKey: undefined }
     const accepted = await this.#acceptor.acceptCopy(path, parts)
     if (file.keepUntilMs !== undefined) file.keepUntilMs = this.#clock.monotonic() + this.#quietMs
     return accepted

@@ -44,6 +44,13 @@ const decisionLine = z.object({
   at: z.iso.datetime(),
 })
 
+const expectation = z.object({
+  md5: z.string().length(32).exactOptional(),
+  sha256: z.string().length(64).exactOptional(),
+  count: z.int().nonnegative().exactOptional(),
+  unreadable: z.enum(['md5', 'sha256', 'count']).exactOptional(),
+})
+
 const fileLine = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('accept'),
@@ -57,6 +64,9 @@ const fileLine = z.discriminatedUnion('kind', [
     acceptedAt: z.iso.datetime(),
     grownFrom: z.string().min(1).exactOptional(),
     resend: z.literal(true).exactOptional(),
+    isDated: z.literal(true).exactOptional(),
+    expect: expectation.exactOptional(),
+    pushKey: z.string().min(1).exactOptional(),
   }),
   z.object({
     kind: z.literal('archive'),
@@ -67,8 +77,9 @@ const fileLine = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('outcome'),
     of: sequence,
-    outcome: z.enum(['imported', 'held', 'refused']),
+    outcome: z.enum(['imported', 'held', 'refused', 'late']),
     at: z.iso.datetime(),
+    asOf: z.iso.datetime().exactOptional(),
   }),
 ])
 

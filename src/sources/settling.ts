@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs'
 import type { FeedMode } from '../config/model.ts'
+import type { Candidate } from './claim-candidate.ts'
 import { isAsSeen } from './claim-file.ts'
-import type { Candidate } from './drop-acceptor.ts'
 import type { RawName } from './entry-name.ts'
 
 export interface FoundFile {

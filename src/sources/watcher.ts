@@ -2,9 +2,12 @@ import type { FeedConfig } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import { describeError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import type { BatchResult, Candidate, DropAcceptor, DropPlace } from './drop-acceptor.ts'
+import { AwaitedSides } from './awaited-sides.ts'
+import type { Candidate, DropPlace } from './claim-candidate.ts'
+import type { BatchResult, DropAcceptor } from './drop-acceptor.ts'
 import { DropFolder, type LeftAlone } from './drop-folder.ts'
-import { displayName, isTemporaryName, type RawName } from './entry-name.ts'
+import { removeIfPresent } from './durable.ts'
+import { displayName, entryPath, isTemporaryName, type RawName } from './entry-name.ts'
 import { EventKeeper } from './event-keeper.ts'
 import {
   describeFolderError,
@@ -65,6 +68,7 @@ class FeedWatcher {
   readonly #events: EventKeeper
   readonly #waker: Waker
   readonly #refused = new Map<RawName, unknown>()
+  readonly #awaited: AwaitedSides
   #named = new Set<RawName>()
   #wantsScan = true
   #scanAtMs = 0
@@ -81,7 +85,9 @@ class FeedWatcher {
       dropDir: feed.dropDir,
       takesChanged: quietMs === 0,
       keepCopiedMs: quietMs === 0 ? 0 : Math.max(quietMs, keepCopiedMsMin),
+      verify: feed.verify,
     }
+    this.#awaited = new AwaitedSides({ place: this.#place, clock, notices })
     this.#waker = new Waker(clock)
     const onEvent = (raw: RawName | undefined) => this.#noteEvent(raw)
     this.#events = new EventKeeper({ dir: feed.dropDir, place: feed.name, notices, log, onEvent })
@@ -125,7 +131,9 @@ class FeedWatcher {
     // Opened before the scan, so that nothing falls between the two.
     if (!this.#isCrowded) await this.#events.refresh()
     this.#scanAtMs = clock.monotonic() + this.#events.scanMs(rescanMs)
-    const { entries, leftAlone } = await this.#folder.scan()
+    const { entries, leftAlone, orphans } = await this.#folder.scan()
+    this.#awaited.keep(this.#folder.names())
+    await this.#removeOrphans(orphans)
     this.#isCrowded = entries > crowdedEntries
     if (this.#isCrowded) await this.#events.pause()
     this.#tellLeftAlone(leftAlone)
@@ -150,6 +158,7 @@ class FeedWatcher {
       if (isBacklog) this.#rescanSoon()
     }
     this.#tellRefused()
+    this.#awaited.tell()
   }
 
   async #accept(batch: readonly Candidate[]): Promise<BatchResult> {
@@ -157,13 +166,14 @@ class FeedWatcher {
       const { upkeep, dropAcceptor } = this.#options
       await upkeep.completeClaims(dropAcceptor.hiddenDirOf(this.#place))
       const result = await dropAcceptor.accept(this.#place, batch)
-      const refused = new Set(result.refused.map(({ raw }) => raw))
+      const refused = new Set([...result.refused, ...result.waiting].map(({ raw }) => raw))
       const changed = new Set(result.changed)
       const considered = batch.slice(0, result.considered).map(({ raw }) => raw)
       const taken = considered.filter((raw) => !refused.has(raw) && !changed.has(raw))
       this.#folder.setAside([...refused])
       this.#folder.forget([...taken, ...changed])
       for (const { raw, error } of result.refused) this.#refused.set(raw, error)
+      this.#awaited.note(batch, result)
       for (const raw of changed) this.#noteEvent(raw)
       this.#watchGrowth(result)
       if (result.accepted.length > 0) this.#options.onAccepted(result.accepted)
@@ -190,10 +200,23 @@ class FeedWatcher {
 
   #noteEvent(raw: RawName | undefined): void {
     if (raw !== undefined && isTemporaryName(displayName(raw))) return
-    if (raw === undefined || this.#folder.needsScans || this.#named.size >= eventNamesMax)
-      this.#wantsScan = true
+    const wantsScan =
+      this.#folder.needsScans || (raw !== undefined && this.#awaited.mayEndBy(displayName(raw)))
+    if (raw === undefined || wantsScan || this.#named.size >= eventNamesMax) this.#wantsScan = true
     else this.#named.add(raw)
     this.#waker.wake()
+  }
+
+  /** A side file without its file would be taken for that of a later file of the name. */
+  async #removeOrphans(orphans: readonly RawName[]): Promise<void> {
+    const { feed, dropDir } = this.#place
+    const { log } = this.#options
+    for (const raw of orphans) {
+      const removed = await removeIfPresent(entryPath(dropDir, raw)).catch((error: unknown) => error)
+      const text = 'a checksum or count lies in the drop folder for an hour without its file'
+      if (removed === undefined) log.warn({ feed, file: displayName(raw) }, `${text}: removed`)
+      else log.warn({ feed, file: displayName(raw), err: removed }, `${text}, and cannot be removed`)
+    }
   }
 
   #restMs(): number {

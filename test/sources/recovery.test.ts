@@ -171,7 +171,9 @@ describe('kill -9', () => {
       let dropped = 0
       const writing = (async () => {
         for (; dropped < count; dropped++) {
-          await drop(dirs.dropDir, `f${String(dropped).padStart(4, '0')}.csv`, `content ${dropped}`)
+          const name = `f${String(dropped).padStart(4, '0')}.csv`
+          if (dropped % 3 === 0) await drop(dirs.dropDir, `${name}.count`, `${dropped}\n`)
+          await drop(dirs.dropDir, name, `content ${dropped}`)
           if (dropped % 5 === 0) await new Promise((resolve) => setTimeout(resolve, 30))
         }
       })()
@@ -190,10 +192,13 @@ describe('kill -9', () => {
       expect(lines.map(({ sequence }) => sequence)).toEqual(lines.map((_, index) => index + 1))
       const archived = await visible(dirs.archiveDir)
       expect(archived.length).toBe(count)
-      for (const { claim, name, bytes } of lines) {
+      for (const { claim, name, bytes, expect: expected } of lines) {
         const fileName = archived.find((candidate) => candidate.startsWith(String(claim))) ?? ''
         const content = await readFile(join(dirs.archiveDir, fileName), 'utf8')
-        expect(content).toBe(`content ${Number(String(name).slice(1, 5))}`)
+        const number = Number(String(name).slice(1, 5))
+        expect(content).toBe(`content ${number}`)
+        // What stood beside it when it was claimed is never lost.
+        expect(expected).toEqual(number % 3 === 0 ? { count: number } : undefined)
         expect(content.length).toBe(bytes)
       }
       expect(kills).toBeGreaterThan(2)
