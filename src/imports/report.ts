@@ -84,7 +84,9 @@ export class ProblemCollector {
 /** Where an import's report and rejects stand. Sorted by sequence when listed. */
 export function reportPaths(reportsDir: string, { sequence, feed, name }: AcceptLine) {
   const stem = path.join(reportsDir, `${String(sequence).padStart(8, '0')}-${feed}`)
-  const extension = path.extname(name.replace(/\.(gz|zst)$/i, '')) || '.csv'
+  const ownExtension = path.extname(name.replace(/\.(gz|zst|zip)$/i, ''))
+  // Rejects of a spreadsheet are written as CSV.
+  const extension = /^(\.xls[xm])?$/i.test(ownExtension) ? '.csv' : ownExtension
   return { report: `${stem}.json`, rejects: `${stem}.rejects${extension}` }
 }
 

@@ -1,7 +1,8 @@
 import { isAscii } from 'node:buffer'
+import iconv, { type DecoderStream } from 'iconv-lite'
 import type { Encoding } from '../config/model.ts'
 import { fileRefusal } from './refusal.ts'
-import { decodeWindows1252, undecodable } from './windows-1252.ts'
+import { SingleByteDecoder, undecodable } from './single-byte.ts'
 
 /**
  * Turns a file's bytes into UTF-8 text. What cannot be decoded becomes, or stays, bytes that are not valid UTF-8, so
@@ -19,17 +20,85 @@ export function createDecoder(encoding: Encoding, name: string): Decoder {
   switch (encoding) {
     case 'utf-8':
       return { write: (chunk) => chunk, end: () => nothing }
-    case 'windows-1252':
-      return { write: (chunk) => (isAscii(chunk) ? chunk : decodeWindows1252(chunk)), end: () => nothing }
     case 'utf-16le':
     case 'utf-16be':
       return new Utf16Decoder(encoding === 'utf-16be', name)
-    default:
-      return encoding satisfies never
+    case 'utf-32le':
+    case 'utf-32be':
+      return new Utf32Decoder(encoding === 'utf-32be', name)
+    case 'shift_jis':
+    case 'euc-jp':
+    case 'gb18030':
+    case 'big5':
+    case 'euc-kr':
+      return new MultiByteDecoder(encoding)
+    default: {
+      const singleByte = new SingleByteDecoder(encoding)
+      return { write: (chunk) => (isAscii(chunk) ? chunk : singleByte.decode(chunk)), end: () => nothing }
+    }
+  }
+}
+
+const replacement = '\ufffd'
+
+/** Of the encodings that hold a byte back at a chunk border. A record with U+FFFD itself is taken for damaged, too. */
+class MultiByteDecoder implements Decoder {
+  readonly #decoder: DecoderStream
+
+  constructor(encoding: Encoding) {
+    this.#decoder = iconv.getDecoder(encoding, { stripBOM: false })
+  }
+
+  write(chunk: Buffer): Buffer {
+    return withUndecodable(this.#decoder.write(chunk), replacement)
+  }
+
+  end(): Buffer {
+    return withUndecodable(this.#decoder.end() ?? '', replacement)
   }
 }
 
 const loneSurrogate = /\p{Surrogate}/u
+
+/** Text as UTF-8 with an undecodable byte for everything that matches. */
+function withUndecodable(text: string, wrong: string | RegExp): Buffer {
+  const parts = text.split(wrong)
+  if (parts.length === 1) return Buffer.from(text, 'utf8')
+  return Buffer.concat(parts.flatMap((part) => [Buffer.of(undecodable), Buffer.from(part, 'utf8')]).slice(1))
+}
+
+/** Holds back what is less than a unit of four bytes. */
+class Utf32Decoder implements Decoder {
+  readonly #isBigEndian: boolean
+  readonly #name: string
+  #held: Buffer = nothing
+
+  constructor(isBigEndian: boolean, name: string) {
+    this.#isBigEndian = isBigEndian
+    this.#name = name
+  }
+
+  write(chunk: Buffer): Buffer {
+    const bytes = Buffer.concat([this.#held, chunk])
+    const length = bytes.length - (bytes.length % 4)
+    this.#held = bytes.subarray(length)
+    const codes: number[] = []
+    for (let at = 0; at < length; at += 4) {
+      const code = this.#isBigEndian ? bytes.readUInt32BE(at) : bytes.readUInt32LE(at)
+      // A half of a pair is no character here, and two of them are none either.
+      codes.push(code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? 0xdfff : code)
+    }
+    let text = ''
+    for (let at = 0; at < codes.length; at += 4096)
+      text += String.fromCodePoint(...codes.slice(at, at + 4096))
+    return withUndecodable(text, loneSurrogate)
+  }
+
+  end(): Buffer {
+    if (this.#held.length > 0) throw endsInside('UTF-32', this.#name)
+    return nothing
+  }
+}
 
 /** Holds back half a unit or half a surrogate pair at a chunk border. */
 class Utf16Decoder implements Decoder {
@@ -52,12 +121,7 @@ class Utf16Decoder implements Decoder {
 
   end(): Buffer {
     if (this.#held.length % 2 === 0) return this.#decode(this.#held)
-    throw fileRefusal({
-      name: this.#name,
-      code: 'truncated',
-      found: 'the UTF-16 text ends in the middle of a character',
-      hint: 'The file was cut off: export it again and rename it into place when it is complete',
-    })
+    throw endsInside('UTF-16', this.#name)
   }
 
   #isHighSurrogate(bytes: Buffer, at: number): boolean {
@@ -67,12 +131,17 @@ class Utf16Decoder implements Decoder {
 
   #decode(bytes: Buffer): Buffer {
     const text = (this.#swapped ? bytes.swap16() : bytes).toString('utf16le')
-    if (text.isWellFormed()) return Buffer.from(text, 'utf8')
-    const parts = text
-      .split(loneSurrogate)
-      .flatMap((part) => [Buffer.of(undecodable), Buffer.from(part, 'utf8')])
-    return Buffer.concat(parts.slice(1))
+    return text.isWellFormed() ? Buffer.from(text, 'utf8') : withUndecodable(text, loneSurrogate)
   }
+}
+
+function endsInside(encoding: string, name: string): Error {
+  return fileRefusal({
+    name,
+    code: 'truncated',
+    found: `the ${encoding} text ends in the middle of a character`,
+    hint: 'The file was cut off: export it again and rename it into place when it is complete',
+  })
 }
 
 const byteOrderMark = Buffer.from('\ufeff', 'utf8')

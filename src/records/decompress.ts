@@ -2,20 +2,12 @@ import type { FileHandle } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
 import { systemErrorCode } from '../lib/errors.ts'
-import type { Dialect } from './model.ts'
+import { type ExpansionLimits, ExpansionMeter } from './expansion-meter.ts'
 import { type FileSource, openSource, readFileChunks } from './read-file.ts'
 import { fileRefusal } from './refusal.ts'
 
-/** When an expanding file is taken for a bomb. */
-interface ExpansionLimits {
-  /** Decompressed bytes per compressed byte … */
-  ratioMax: number
-  /** … once this much has come out. */
-  fromBytes: number
-}
-
-/** Real feeds compress 5 to 30 fold; ten thousand equal rows come near 1000. */
-const expansionLimits: ExpansionLimits = { ratioMax: 1000, fromBytes: 64 * 2 ** 20 }
+/** How the file as a whole is compressed. */
+export type StreamCompression = 'none' | 'gzip' | 'zstd'
 
 /** Large reads for plain files: 1 MB costs a quarter of what 64 KB chunks do. */
 const plainChunkBytes = 2 ** 20
@@ -23,33 +15,20 @@ const plainChunkBytes = 2 ** 20
 const compressedChunkBytes = 64 * 2 ** 10
 const decompressedChunkBytes = 256 * 2 ** 10
 
-/** By content: what a file is called says nothing reliable. */
-export async function detectCompression(source: FileSource): Promise<Dialect['compression']> {
-  await using handle = await openSource(source)
-  const head = Buffer.alloc(4)
-  const { bytesRead } = await handle.read(head, 0, Math.min(4, source.bytes), 0)
-  if (bytesRead >= 2 && head[0] === 0x1f && head[1] === 0x8b) return 'gzip'
-  if (bytesRead < 4) return 'none'
-  const magic = head.readUInt32LE()
-  // A zstd file may begin with a skippable frame (sixteen magic numbers).
-  return magic === 0xfd2fb528 || (magic & 0xfffffff0) >>> 0 === 0x184d2a50 ? 'zstd' : 'none'
-}
-
 /** The decompressed bytes; each chunk is valid until the next is asked for. */
 export async function* readDecompressed(
   source: FileSource,
-  compression: Dialect['compression'],
-  limits: ExpansionLimits = expansionLimits,
+  compression: StreamCompression,
+  limits?: ExpansionLimits,
 ): AsyncGenerator<Buffer> {
   await using handle = await openSource(source)
   if (compression === 'none') {
     yield* readFileChunks(handle, source, { offset: 0, chunkBytes: plainChunkBytes, reuse: true })
     return
   }
-  let read = 0
-  let expanded = 0
+  const meter = new ExpansionMeter(source.name, limits)
   const onProgress = (bytesRead: number) => {
-    read = bytesRead
+    meter.read(bytesRead)
     source.onProgress?.(bytesRead)
   }
   // Node's zstd decompressor ends silently with the first frame and its gunzip at zero padding: whatever is left is
@@ -61,8 +40,7 @@ export async function* readDecompressed(
         offset += next.value
         break
       }
-      expanded += next.value.length
-      if (expanded > limits.fromBytes && expanded > limits.ratioMax * read) throw bomb(source, expanded, read)
+      meter.expanded(next.value.length)
       yield next.value
     }
     if (compression === 'gzip' && (await onlyZeros(handle, source, offset))) return
@@ -116,14 +94,5 @@ function refusal(source: FileSource, compression: string, cause: unknown): unkno
         : `the ${compression} data is damaged (${reason})`,
     hint: 'The file was cut off or changed on its way: transfer it again, in binary mode, and rename it into place when it is complete',
     cause,
-  })
-}
-
-function bomb(source: FileSource, expanded: number, read: number): Error {
-  return fileRefusal({
-    name: source.name,
-    code: 'expands-too-much',
-    found: `${read} compressed bytes have become ${expanded} already`,
-    hint: 'No product data compresses that well: check where the file comes from, or drop it uncompressed',
   })
 }

@@ -17,20 +17,25 @@ export interface DetectionInput {
   /** What the file is called: decides only where the content does not. */
   name: string
   compression: Dialect['compression']
+  members: string | undefined
+  sheet: string | undefined
   encoding: Encoding
   encodingBasis: Dialect['basis']['encoding']
 }
 
 export function detectDialect(input: DetectionInput): Dialect {
-  const { text, format, compression, encoding } = input
+  const { text, format, encoding } = input
+  const { compression, members, sheet } = input
+  const container = { compression, members, sheet }
   if (text.toString('utf8').trim() === '' && input.complete) throw emptyFile(input.name)
+  if (compression === 'xlsx') return sheetDialect(input)
   const type = format.type === undefined ? detectType(input) : format.type === 'ndjson' ? 'ndjson' : 'csv'
   const basis = { type: basisOf(format.type), encoding: input.encodingBasis }
   if (type === 'ndjson') {
     const unused = { delimiter: ',', quote: undefined, lineEnd: '\n' } as const
     return {
       type,
-      compression,
+      ...container,
       encoding,
       ...unused,
       basis: { ...basis, delimiter: 'detected', quote: 'detected' },
@@ -45,7 +50,13 @@ export function detectDialect(input: DetectionInput): Dialect {
     candidates: named === undefined ? candidates(input.name) : [named],
   })
   const csvBasis = { ...basis, delimiter: basisOf(configured), quote: basisOf(format.quote) }
-  return { type, compression, encoding, delimiter, quote, lineEnd, basis: csvBasis }
+  return { type, ...container, encoding, delimiter, quote, lineEnd, basis: csvBasis }
+}
+
+/** The text was made from the rows: nothing of it is a guess. */
+function sheetDialect({ compression, sheet, encoding }: DetectionInput): Dialect {
+  const basis = { type: 'declared', encoding: 'declared', delimiter: 'declared', quote: 'declared' } as const
+  return { type: 'csv', compression, sheet, encoding, delimiter: ',', quote: '"', lineEnd: '\n', basis }
 }
 
 function basisOf(configured: unknown): 'configured' | 'detected' {

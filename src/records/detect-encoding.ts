@@ -11,6 +11,10 @@ export interface DetectedEncoding {
 
 const marks: readonly { encoding: Encoding; bytes: Buffer }[] = [
   { encoding: 'utf-8', bytes: Buffer.of(0xef, 0xbb, 0xbf) },
+  // Before UTF-16, whose mark it begins with.
+  { encoding: 'utf-32le', bytes: Buffer.of(0xff, 0xfe, 0, 0) },
+  { encoding: 'utf-32be', bytes: Buffer.of(0, 0, 0xfe, 0xff) },
+  { encoding: 'gb18030', bytes: Buffer.of(0x84, 0x31, 0x95, 0x33) },
   { encoding: 'utf-16le', bytes: Buffer.of(0xff, 0xfe) },
   { encoding: 'utf-16be', bytes: Buffer.of(0xfe, 0xff) },
 ]
@@ -20,19 +24,24 @@ const marks: readonly { encoding: Encoding; bytes: Buffer }[] = [
  * between UTF-8 and Windows-1252 is provisional: only the whole file decides.
  */
 export function detectEncoding(head: Buffer, configured: Encoding | undefined): DetectedEncoding {
-  const mark = marks.find(({ bytes }) => head.subarray(0, bytes.length).equals(bytes))
-  if (mark) {
-    const contradicted = configured !== undefined && configured !== mark.encoding
+  const marked = markedEncoding(head)
+  if (marked) {
+    const contradicted = configured !== undefined && configured !== marked
     return {
-      encoding: mark.encoding,
+      encoding: marked,
       basis: 'bom',
       ...(contradicted && {
-        warning: `format.encoding says ${configured}, but the file's byte order mark says ${mark.encoding}: read as ${mark.encoding}`,
+        warning: `format.encoding says ${configured}, but the file's byte order mark says ${marked}: read as ${marked}`,
       }),
     }
   }
   if (configured) return { encoding: configured, basis: 'configured' }
   return { encoding: detectUtf16(head) ?? detectSingleByte(head), basis: 'detected' }
+}
+
+/** What the byte order mark at the beginning says. */
+export function markedEncoding(head: Buffer): Encoding | undefined {
+  return marks.find(({ bytes }) => head.subarray(0, bytes.length).equals(bytes))?.encoding
 }
 
 /**

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FormatConfig } from '../config/model.ts'
 import { CellReader } from './cells.ts'
 import { everyValid } from './check-encoding.ts'
+import { columnsMax, tooManyColumns } from './column-limit.ts'
 import { emptyFile } from './detect-dialect.ts'
 import { GroupTable, type RowLinks } from './group-table.ts'
 import { readHeader } from './header.ts'
@@ -130,6 +131,7 @@ class JudgePass {
   }
 
   take(batch: readonly RecordSlice[]): void {
+    this.#checkColumns(batch)
     const valid = everyValid(batch)
     const records = this.#begun ? batch : this.#begin(batch)
     for (const slice of records) {
@@ -143,6 +145,16 @@ class JudgePass {
     this.#records += records.length
     if (this.#dialect.type === 'csv') {
       for (const { bytes } of batch.slice(-2)) this.#widths = [this.#widths[1], this.#cells.count(bytes)]
+    }
+  }
+
+  /** Before anything is parsed, so that nobody has to hold a million cells. */
+  #checkColumns(batch: readonly RecordSlice[]): void {
+    if (this.#dialect.type !== 'csv') return
+    for (const { bytes, line } of batch) {
+      if (bytes.length < columnsMax) continue
+      const count = this.#cells.count(bytes)
+      if (count > columnsMax) throw tooManyColumns(this.#name, line, count)
     }
   }
 

@@ -1,7 +1,7 @@
 import type { Encoding } from '../config/model.ts'
-import { detectCompression } from './decompress.ts'
+import { detectCompression } from './detect-compression.ts'
 import { detectDialect } from './detect-dialect.ts'
-import { detectEncoding } from './detect-encoding.ts'
+import { type DetectedEncoding, detectEncoding } from './detect-encoding.ts'
 import { type JudgeOptions, type PassResult, runPass } from './judge-pass.ts'
 import type { Dialect } from './model.ts'
 import { decodeSample, readSample } from './text.ts'
@@ -18,8 +18,13 @@ export interface Judgement extends PassResult {
  */
 export async function judgeFile(options: JudgeOptions): Promise<Judgement> {
   const compression = await detectCompression(options)
-  const sample = await readSample(options, compression)
-  const detected = detectEncoding(sample.bytes, options.format.encoding)
+  const { members, sheet } = options.format
+  const container = { compression, members, sheet }
+  const sample = await readSample(options, container)
+  const detected: DetectedEncoding =
+    compression === 'xlsx'
+      ? { encoding: 'utf-8', basis: 'declared' }
+      : detectEncoding(sample.bytes, options.format.encoding)
   const tally = mayBeUtf8(detected) ? new Utf8Tally() : undefined
 
   const judgeAs = async (encoding: Encoding, onRaw?: (chunk: Buffer) => void): Promise<Judgement> => {
@@ -29,7 +34,7 @@ export async function judgeFile(options: JudgeOptions): Promise<Judgement> {
       ...options,
       text,
       complete,
-      compression,
+      ...container,
       encoding,
       encodingBasis: detected.basis,
     })

@@ -1,20 +1,40 @@
 import type { Encoding } from '../config/model.ts'
+import type { XmlScope } from './xml-names.ts'
 
 /** The extra first column of a file of rejected records. A feed file that has it never counts anything as missing. */
 export const reasonColumn = 'catalogd_reason'
 
 /** How a file's bytes become records, after detection. */
 export interface Dialect {
-  type: 'csv' | 'ndjson'
-  compression: 'none' | 'gzip' | 'zstd'
+  type: 'csv' | 'ndjson' | 'json' | 'xml'
+  /** `zip`: the texts are the archive's members. `xlsx`: the text is CSV that is made of one sheet's rows. */
+  compression: 'none' | 'gzip' | 'zstd' | 'zip' | 'xlsx'
+  /** Of a zip archive: a glob of the members that are read. */
+  members?: string | undefined
+  /** Of a spreadsheet: the name of the sheet that is read. */
+  sheet?: string | undefined
   encoding: Encoding
   /** CSV only. */
   delimiter: string
   quote: string | undefined
   /** How the first record ends. `\n` and `\r\n` both end records of such a file; a lone `\r` only in a file of the third kind. */
   lineEnd: '\n' | '\r\n' | '\r'
-  /** What was configured, read from a byte order mark, or guessed: shown by `check`. */
-  basis: Readonly<Record<'type' | 'encoding' | 'delimiter' | 'quote', 'configured' | 'bom' | 'detected'>>
+  /** CSV whose first record names no columns: they are called by their position, or as listed. */
+  header?: 'none' | readonly string[] | undefined
+  /** JSON: dotted path of the array of records, empty for the root. XML: slash path of the record element. */
+  path?: string | undefined
+  /** What was configured, read from a byte order mark, said by the file itself, or guessed: shown by `check`. */
+  basis: Readonly<
+    Record<'type' | 'encoding' | 'delimiter' | 'quote', 'configured' | 'bom' | 'declared' | 'detected'>
+  >
+}
+
+/** What stands around the records of a document, outermost first: for a file of those that were rejected. */
+export interface RecordFrame {
+  /** XML: start tags, with the namespaces that the records use. */
+  start: readonly string[]
+  /** XML: names of the elements. */
+  end: readonly string[]
 }
 
 /**
@@ -29,6 +49,8 @@ export interface RecordSlice {
   line: number
   /** Where the record begins, in bytes of the decoded (UTF-8) text without its byte order mark. */
   offset: number
+  /** XML only: what the element inherits from those around it. */
+  scope?: XmlScope
 }
 
 /** One parsed record. CSV cells are strings in header order; NDJSON values keep their JSON types. */
@@ -46,6 +68,8 @@ export interface ParsedRecord {
   issues?: readonly RecordIssue[]
   /** NDJSON only: the whole object, or the text of a line that is no object, so that a reject loses nothing. */
   source?: Readonly<Record<string, unknown>> | string
+  /** XML only: the element as it stands in the file. */
+  text?: string
 }
 
 /** A record that is not applied. Its cells are kept as found, also when they are more or fewer than the columns. */

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { checkCellErrors } from './check-cell-errors.ts'
 import { checkEncoding } from './check-encoding.ts'
 import type { Dialect, ParsedRecord, RecordBatch, RecordIssue, RecordSlice, RejectedRecord } from './model.ts'
 import { type ParsedSlice, parseCsv } from './parse-csv.ts'
@@ -44,7 +45,11 @@ function parseSlices(
   for (const result of results) {
     const record = recordOf(result)
     const found = encodingIssues.get(record.record)
-    const own = [...(found ? [found] : []), ...('rejected' in result ? result.rejected.issues : [])]
+    const own = [
+      ...(found ? [found] : []),
+      ...('rejected' in result ? result.rejected.issues : []),
+      ...(dialect.compression === 'xlsx' ? checkCellErrors(record, columns) : []),
+    ]
     issues.push(...own)
     if (own.some(({ severity }) => severity === 'reject')) rejected.push({ ...record, issues: own })
     else records.push(own.length > 0 ? { ...record, issues: own } : record)

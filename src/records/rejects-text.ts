@@ -1,6 +1,5 @@
-import type { Encoding } from '../config/model.ts'
+import { encodeText } from './encode-text.ts'
 import { type Dialect, type ParsedRecord, reasonColumn } from './model.ts'
-import { encodeWindows1252 } from './windows-1252.ts'
 
 /** Writes rejected records as text of the dialect they were read in, with the reason as first column or key. */
 export class RejectsText {
@@ -20,7 +19,7 @@ export class RejectsText {
     const { type, basis } = this.#dialect
     const mark = basis.encoding === 'bom' ? '\ufeff' : ''
     const header = type === 'csv' ? this.#csvLine([reasonColumn, ...this.#withoutReason(this.#columns)]) : ''
-    return encode(mark + header, this.#dialect.encoding)
+    return encodeText(mark + header, this.#dialect.encoding)
   }
 
   /** One record; cells that are too few or too many stay so. */
@@ -29,7 +28,7 @@ export class RejectsText {
       this.#dialect.type === 'csv'
         ? this.#csvLine([this.#oneLine(reason), ...this.#withoutReason(record.cells.map(textOf))])
         : `${JSON.stringify(this.#object(record, reason))}\n`
-    return encode(text, this.#dialect.encoding)
+    return encodeText(text, this.#dialect.encoding)
   }
 
   /** Without quotes nothing can enclose what would end the cell. */
@@ -67,19 +66,4 @@ export class RejectsText {
 
 function textOf(cell: unknown): string {
   return cell === undefined || cell === null ? '' : String(cell)
-}
-
-function encode(text: string, encoding: Encoding): Buffer {
-  switch (encoding) {
-    case 'utf-8':
-      return Buffer.from(text, 'utf8')
-    case 'windows-1252':
-      return encodeWindows1252(text)
-    case 'utf-16le':
-      return Buffer.from(text, 'utf16le')
-    case 'utf-16be':
-      return Buffer.from(text, 'utf16le').swap16()
-    default:
-      return encoding satisfies never
-  }
 }

@@ -1,11 +1,18 @@
 import type { Encoding } from '../config/model.ts'
 import { createDecoder, decodeChunks, withoutMark } from './decode.ts'
 import { readDecompressed } from './decompress.ts'
+import { checkNested } from './detect-compression.ts'
+import { markedEncoding } from './detect-encoding.ts'
 import type { Dialect } from './model.ts'
 import type { FileSource } from './read-file.ts'
+import { readSheet } from './xlsx-sheet.ts'
+import { openZipArchive } from './zip-archive.ts'
+import { pickMembers } from './zip-member.ts'
 
 /** How much of the decompressed file detection looks at. */
 const sampleBytes = 256 * 2 ** 10
+/** Enough for every byte order mark and for the first bytes of other containers. */
+const headBytes = 8
 
 export interface Sample {
   bytes: Buffer
@@ -13,11 +20,24 @@ export interface Sample {
   complete: boolean
 }
 
-/** The beginning of the decompressed file. */
-export async function readSample(source: FileSource, compression: Dialect['compression']): Promise<Sample> {
+/** What decides which bytes of a file are read, and as what. */
+export type Container = Pick<Dialect, 'compression' | 'members' | 'sheet'>
+
+/** The beginning of the decompressed file; of an archive, of its first member that is not empty. */
+export async function readSample(source: FileSource, container: Container): Promise<Sample> {
+  const quiet = { ...source, onProgress: undefined }
+  let sample: Sample = { bytes: Buffer.alloc(0), complete: true }
+  for await (const { chunks } of readBytes(quiet, container)) {
+    sample = await takeSample(chunks)
+    if (sample.bytes.length > 0) break
+  }
+  return sample
+}
+
+async function takeSample(chunks: AsyncIterable<Buffer>): Promise<Sample> {
   const parts: Buffer[] = []
   let length = 0
-  for await (const chunk of readDecompressed({ ...source, onProgress: undefined }, compression)) {
+  for await (const chunk of chunks) {
     parts.push(Buffer.from(chunk.subarray(0, sampleBytes + 1 - length)))
     length += chunk.length
     if (length > sampleBytes) break
@@ -34,14 +54,73 @@ export interface FileText {
   chunks: AsyncIterable<Buffer>
 }
 
-/** The texts of a file in order: those of an archive's members, of any other file exactly one. */
+/**
+ * The texts of a file in order: those of an archive's members, of any other file exactly one. A member may have a byte
+ * order mark of its own. `onRaw` sees the bytes before they are decoded.
+ */
 export async function* readTexts(
   source: FileSource,
-  { compression, encoding }: { compression: Dialect['compression']; encoding: Encoding },
+  dialect: Container & { encoding: Encoding },
   onRaw?: (chunk: Buffer) => void,
 ): AsyncGenerator<FileText> {
-  const raw = readDecompressed(source, compression)
-  yield { name: source.name, chunks: decodeChunks(onRaw ? tap(raw, onRaw) : raw, encoding, source.name) }
+  const isArchive = dialect.compression === 'zip'
+  for await (const { name, chunks } of readBytes(source, dialect)) {
+    const raw = onRaw ? tap(chunks, onRaw) : chunks
+    if (isArchive) yield { name, chunks: decodeMember(raw, dialect.encoding, name) }
+    else yield { name, chunks: decodeChunks(raw, dialect.encoding, name) }
+  }
+}
+
+/** The bytes of each text, decompressed. */
+async function* readBytes(source: FileSource, { compression, members, sheet }: Container): AsyncGenerator<FileText> {
+  const { name } = source
+  if (compression === 'xlsx') yield { name, chunks: readSheet(source, sheet) }
+  else if (compression === 'zip') yield* readMembers(source, members)
+  else yield { name, chunks: readDecompressed(source, compression) }
+}
+
+async function* readMembers(source: FileSource, pattern: string | undefined): AsyncGenerator<FileText> {
+  await using archive = await openZipArchive(source)
+  const { name: file } = source
+  for (const member of pickMembers(archive.members, pattern, file)) {
+    const name = `${file} (${member.name})`
+    yield { name, chunks: withHead(archive.read(member), (head) => checkNested(head, name)) }
+  }
+}
+
+async function* decodeMember(chunks: AsyncIterable<Buffer>, encoding: Encoding, name: string): AsyncGenerator<Buffer> {
+  let own: Encoding | undefined
+  const raw = withHead(chunks, (head) => {
+    own = markedEncoding(head)
+  })
+  // The head is seen before the decoder is made: the first chunk is asked for here.
+  const first = await raw.next()
+  if (first.done) return
+  async function* all(): AsyncGenerator<Buffer> {
+    yield first.value
+    yield* raw
+  }
+  yield* decodeChunks(all(), own ?? encoding, name)
+}
+
+/** Shows the first bytes, at least four where there are so many, before the first chunk is passed on. */
+async function* withHead(chunks: AsyncIterable<Buffer>, look: (head: Buffer) => void): AsyncGenerator<Buffer> {
+  let head: Buffer | undefined = Buffer.alloc(0)
+  for await (const chunk of chunks) {
+    if (head === undefined) {
+      yield chunk
+      continue
+    }
+    head = Buffer.concat([head, chunk])
+    if (head.length < headBytes) continue
+    look(head)
+    const whole = head
+    head = undefined
+    yield whole
+  }
+  if (head === undefined || head.length === 0) return
+  look(head)
+  yield head
 }
 
 async function* tap(chunks: AsyncIterable<Buffer>, look: (chunk: Buffer) => void): AsyncGenerator<Buffer> {

@@ -55,7 +55,7 @@ const refusedWhole: readonly Case[] = [
     file: 'zip.csv',
     content: Buffer.concat([Buffer.from('PK\x03\x04'), noise]),
     outcome: 'refused',
-    says: [/a zip archive or a spreadsheet/, /Export CSV, TSV or NDJSON/],
+    says: [/the zip archive ends before its directory/, /transfer it again/],
   },
   {
     title: 'an error page instead of the export',

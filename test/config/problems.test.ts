@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
+import { encodingNames } from '../../src/config/encoding.ts'
 import { readConfig } from '../../src/config/load.ts'
 import { ConfigProblemsError, suggestWord } from '../../src/config/problems.ts'
 import type { ConfigError } from '../../src/lib/errors.ts'
@@ -115,7 +116,7 @@ const cases: Record<string, { text: string; env?: Record<string, string>; expect
     expected: [
       `7:15 ${feed}.mode: found "partial", expected one of full, delta`,
       `8:25 ${feed}.format.type: found "xls", expected one of csv, tsv, ndjson`,
-      `8:40 ${feed}.format.encoding: found "ebcdic", expected one of utf-8, utf-16le, utf-16be, windows-1252`,
+      `8:40 ${feed}.format.encoding: found "ebcdic", expected one of ${encodingNames.join(', ')}`,
       `9:28 ${feed}.rejects.atMost: found the number 7, expected a share such as 10% or 0.1`,
     ],
   },

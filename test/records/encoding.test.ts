@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Encoding } from '../../src/config/model.ts'
 import { createDecoder } from '../../src/records/decode.ts'
+import { encodeText } from '../../src/records/encode-text.ts'
+import { SingleByteDecoder } from '../../src/records/single-byte.ts'
 import { Utf8Tally } from '../../src/records/utf8-tally.ts'
-import { decodeWindows1252, encodeWindows1252 } from '../../src/records/windows-1252.ts'
 import { encode, FeedFolder, judge, judgeAndRead } from './feed-file.ts'
 
 let folder: FeedFolder
@@ -39,16 +40,17 @@ describe('decoding', () => {
 
   it('reads and writes every Windows-1252 character as the platform does', () => {
     const platform = new TextDecoder('windows-1252')
+    const decoder = new SingleByteDecoder('windows-1252')
     for (let byte = 0; byte < 256; byte++) {
-      const decoded = decodeWindows1252(Buffer.of(byte))
+      const decoded = decoder.decode(Buffer.of(byte))
       if ([0x81, 0x8d, 0x8f, 0x90, 0x9d].includes(byte)) {
         expect([...decoded]).toEqual([0xff])
         continue
       }
       expect(decoded.toString()).toBe(platform.decode(Buffer.of(byte)))
-      expect([...encodeWindows1252(decoded.toString())]).toEqual([byte])
+      expect([...encodeText(decoded.toString(), 'windows-1252')]).toEqual([byte])
     }
-    expect(encodeWindows1252('日a').toString('latin1')).toBe('?a')
+    expect(encodeText('日a👕', 'windows-1252').toString('latin1')).toBe('?a?')
   })
 
   it('counts sequences over chunk borders once', () => {

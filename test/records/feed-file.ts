@@ -118,5 +118,6 @@ export function encode(text: string, encoding: Encoding, { mark }: { mark: boole
 
 export function compress(bytes: Buffer, compression: Dialect['compression']): Buffer {
   if (compression === 'none') return bytes
+  if (compression === 'zip' || compression === 'xlsx') throw new Error('made by zip-file.ts')
   return compression === 'gzip' ? gzipSync(bytes) : zstdCompressSync(bytes)
 }

@@ -108,6 +108,7 @@ describe('patterns', () => {
   it.each([
     ['a_full.csv', 'full'],
     ['a_full.csv.gz', 'full'],
+    ['a_full.csv.zip', 'full'],
     ['a.txt.zst', 'delta'],
     ['a.CSV', undefined],
     ['a.csv.bz2', undefined],

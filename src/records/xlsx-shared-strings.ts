@@ -1,0 +1,95 @@
+import type { FileSource } from './read-file.ts'
+import { fileRefusal } from './refusal.ts'
+import type { PartHandler } from './xlsx-part.ts'
+import { damagedWorkbook } from './xlsx-part.ts'
+import { plainText } from './xlsx-text.ts'
+
+const blockBytes = 2 ** 20
+/** Excel itself allows 32,767 characters in a cell. */
+const stringBytesMax = 2 ** 18
+/** Held in memory as a whole, since cells refer to them in any order. */
+const totalBytesMax = 96 * 2 ** 20
+const countMax = 4_000_000
+
+/** The texts that cells refer to by number: UTF-8 in blocks outside of the heap, none of them across two blocks. */
+export class SharedStrings implements PartHandler {
+  readonly #source: FileSource
+  readonly #blocks: Buffer[] = []
+  #used = blockBytes
+  #places = new Uint32Array(1024)
+  #lengths = new Uint32Array(1024)
+  #count = 0
+  #text: string | undefined
+  #isReading = false
+  #phonetic = 0
+
+  constructor(source: FileSource) {
+    this.#source = source
+  }
+
+  /** Throws FileRefusedError when there is no such text. */
+  get(index: number): string {
+    const place = this.#places[index]
+    if (!(index >= 0 && index < this.#count) || place === undefined) {
+      throw damagedWorkbook(this.#source, `a cell refers to text ${index} of ${this.#count}`)
+    }
+    const start = place % blockBytes
+    const block = this.#blocks[Math.floor(place / blockBytes)] as Buffer
+    return block.toString('utf8', start, start + (this.#lengths[index] as number))
+  }
+
+  open(name: string): void {
+    if (name === 'si') this.#text = ''
+    if (name === 'rPh') this.#phonetic += 1
+    this.#isReading = name === 't' && this.#phonetic === 0
+  }
+
+  text(text: string): void {
+    if (this.#isReading && this.#text !== undefined) this.#text += text
+    if ((this.#text?.length ?? 0) > stringBytesMax)
+      throw this.#tooMuch('a text with more than 260,000 characters')
+  }
+
+  close(name: string): void {
+    this.#isReading = false
+    if (name === 'rPh') this.#phonetic -= 1
+    if (name !== 'si' || this.#text === undefined) return
+    this.#add(Buffer.from(plainText(this.#text), 'utf8'))
+    this.#text = undefined
+  }
+
+  #add(bytes: Buffer): void {
+    if (bytes.length > blockBytes) throw this.#tooMuch('a text with more than 1 MB')
+    if (this.#used + bytes.length > blockBytes) {
+      if ((this.#blocks.length + 1) * blockBytes > totalBytesMax)
+        throw this.#tooMuch('more than 96 MB of texts')
+      this.#blocks.push(Buffer.allocUnsafeSlow(blockBytes))
+      this.#used = 0
+    }
+    if (this.#count >= countMax) throw this.#tooMuch('more than 4,000,000 texts')
+    if (this.#count === this.#places.length) this.#grow()
+    const block = this.#blocks.length - 1
+    bytes.copy(this.#blocks[block] as Buffer, this.#used)
+    this.#places[this.#count] = block * blockBytes + this.#used
+    this.#lengths[this.#count] = bytes.length
+    this.#used += bytes.length
+    this.#count += 1
+  }
+
+  #grow(): void {
+    const [places, lengths] = [this.#places, this.#lengths]
+    this.#places = new Uint32Array(places.length * 2)
+    this.#lengths = new Uint32Array(lengths.length * 2)
+    this.#places.set(places)
+    this.#lengths.set(lengths)
+  }
+
+  #tooMuch(found: string): Error {
+    return fileRefusal({
+      name: this.#source.name,
+      code: 'spreadsheet-too-large',
+      found: `the spreadsheet holds ${found}`,
+      hint: 'Export CSV, which may be of any size, or several smaller spreadsheets',
+    })
+  }
+}
