@@ -1,9 +1,11 @@
 import { type ProductField, productFields } from '../api/contract/product.ts'
 import type { FeedConfig, FeedMode, FieldRule } from '../config/model.ts'
 import { ConfigError } from '../lib/errors.ts'
+import type { IdReader } from '../records/judge-pass.ts'
 import type { ParsedRecord, RecordIssue } from '../records/model.ts'
 import { closestName } from './closest-name.ts'
 import type { CompiledRule, PlaceOf } from './compiled-rule.ts'
+import { groupMapping } from './group-mapping.ts'
 import { type BoundField, mapRecord, readId } from './map-record.ts'
 import type { ProductPatch } from './model.ts'
 import { compileRule } from './rule.ts'
@@ -25,23 +27,27 @@ export type MappingBinding =
 
 export interface MissingColumn {
   column: string
-  field: ProductField
+  /** `group` where rows could not be put together without the column. */
+  field: ProductField | 'group'
   /** The column of the file with the most similar name, where one is similar. */
   suggestion?: string
 }
 
 export interface BoundMapping {
   /** For the pass that only needs ids: `cells[i]` is the cell of the column at `indices[i]`. The same id as `map`. */
-  readonly idReader: {
-    readonly indices: readonly number[]
-    read(cells: readonly unknown[]): string | undefined
-  }
+  readonly idReader: IdReader
   /** All problems of the record at once; no patch when one of them rejects it. */
   map(record: ParsedRecord): { patch: ProductPatch | undefined; issues: readonly RecordIssue[] }
 }
 
 /** Throws a ConfigError that names everything wrong with the feed's rules, whatever its files hold. */
-export function compileMapping({ feed, mode }: { feed: FeedConfig; mode: FeedMode }): Mapping {
+export function compileMapping(options: { feed: FeedConfig; mode: FeedMode }): Mapping {
+  const { group, name } = options.feed
+  const mapping = compileFields(options)
+  return group ? groupMapping(mapping, { feed: name, group }) : mapping
+}
+
+function compileFields({ feed, mode }: { feed: FeedConfig; mode: FeedMode }): Mapping {
   const isImplicit = Object.keys(feed.fields).length === 0
   const rules = compileRules(isImplicit ? implicitRules() : feed.fields, { feed, mode })
   const id = rules.find(({ field }) => field === 'product_id')

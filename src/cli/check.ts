@@ -44,8 +44,9 @@ function formatCheck(check: FileCheck): string {
   }
   const superseded =
     check.superseded > 0 ? `, ${countOf(check.superseded, 'record')} replaced by a later one` : ''
+  const rows = check.rows === undefined ? '' : ` of ${countOf(check.rows, 'row')}`
   lines.push(
-    `${countOf(check.records, 'record')}: ${check.applied} good, ${check.rejected} rejected${superseded}`,
+    `${countOf(check.records, 'record')}${rows}: ${check.applied} good, ${check.rejected} rejected${superseded}`,
   )
   const { products, fields } = check.incomplete
   if (products > 0) {

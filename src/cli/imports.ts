@@ -77,8 +77,9 @@ function formatEntry({ sequence, feed, file, mode, outcome, decision, report }: 
   if (report.reason !== undefined) lines.push(`  ${report.reason}`)
   // What to do about something held is no longer of use when it was decided.
   if (report.hint !== undefined && decision === null) lines.push(`  → ${report.hint}`)
+  const rows = report.rows === undefined ? '' : ` of ${countOf(report.rows, 'row')}`
   lines.push(
-    `  ${countOf(report.records, 'record')}, ${report.rejected} rejected, ${report.unchanged} unchanged, in ${report.seconds} s`,
+    `  ${countOf(report.records, 'record')}${rows}, ${report.rejected} rejected, ${report.unchanged} unchanged, in ${report.seconds} s`,
     `  ${formatChanges(report)}`,
     ...(changes.superseded > 0
       ? [`  ${countOf(changes.superseded, 'record')} replaced by a later one of the same id`]

@@ -6,6 +6,7 @@ import type { ConfigDocument } from './document.ts'
 import { parseDuration } from './duration.ts'
 import { encodingOf } from './encoding.ts'
 import { normalizeRule } from './field-rules.ts'
+import { buildGroup } from './group-schema.ts'
 import type { CatalogConfig, Config, ConsentsConfig, FeedConfig, FormatConfig } from './model.ts'
 import { type CatalogInput, type ConfigInput, defaultSettle, type FeedInput } from './schema.ts'
 import { parseShare } from './share.ts'
@@ -77,6 +78,7 @@ function buildConsents(input: CatalogInput, feeds: readonly FeedConfig[]): Conse
 
 function buildFeed(name: FeedName, input: FeedInput, folder: string): FeedConfig {
   const { drop, fields, owns, missing, rejects } = input
+  const group = buildGroup(input.group)
   const rules = Object.entries(fields).map(([field, rule]) => [field, normalizeRule(rule)] as const)
   return {
     name,
@@ -89,6 +91,7 @@ function buildFeed(name: FeedName, input: FeedInput, folder: string): FeedConfig
         : { kind: 'marker', pattern: input.done },
     format: buildFormat(input.format),
     fields: Object.fromEntries(rules),
+    ...(group === undefined ? {} : { group }),
     owns,
     missing: { action: missing.action, atMost: checked(parseShare(missing.atMost)) },
     rejects: { atMost: checked(parseShare(rejects.atMost)) },

@@ -2,6 +2,7 @@ import type { ConfigDocument } from './document.ts'
 import { normalizeRule } from './field-rules.ts'
 import { fieldRuleSchema } from './field-schema.ts'
 import { checkFormat } from './format-checks.ts'
+import { checkGroup } from './group-schema.ts'
 import { checkFieldNames, type FieldKnowledge, namesAt, soundPart } from './parts.ts'
 import { patternsOverlap } from './pattern-overlap.ts'
 import { type ConfigPath, suggestion, suggestWord } from './problems.ts'
@@ -15,6 +16,7 @@ export function checkFeed(document: ConfigDocument, path: ConfigPath, knowledge:
   checkSource(document, path)
   const key = checkKey(document, [...path, 'key'], knowledge)
   checkFields(document, [...path, 'fields'], { ...knowledge, key })
+  checkGroup(document, [...path, 'group'], knowledge.checkGroup ?? (() => []))
   checkFieldNames(document, [...path, 'owns'], knowledge)
   checkOwned(document, path)
 }

@@ -139,6 +139,8 @@ export interface FeedConfig {
   fields: Readonly<Record<string, FieldRule>>
   /** The field by whose value records name known products, instead of by product_id; `fields` has a rule for it. */
   key?: string
+  /** Which rows of a file are one product; undefined: each is one. */
+  group?: GroupConfig
   owns: readonly string[]
   missing: { action: 'out_of_stock' | 'ignore'; atMost: Share }
   rejects: { atMost: Share }
@@ -207,6 +209,15 @@ export type AsOfRule =
   | { from: 'name'; regex: string; zone: string }
   /** The cell of the first record; `date` is a form such as `DD.MM.YYYY HH:mm` or `unix`, left out: ISO 8601. */
   | { from: 'column'; column: string; date: string | undefined; zone: string }
+
+/**
+ * Rows of one product have its id; or they name their parent; or they are listed by it. `parent` and `names` are columns
+ * or templates; a row without `names` is called by its product id.
+ */
+export type GroupConfig =
+  | { by: 'id' }
+  | { by: 'parent'; parent: string; names: readonly string[] }
+  | { by: 'members'; column: string; split: string; pattern?: string | undefined; names: readonly string[] }
 
 /** A share of a whole, 0..1. */
 export type Share = number

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { ConfigDocument } from './document.ts'
 import { describeFound } from './issues.ts'
-import type { FeedKind, FieldRule } from './model.ts'
+import type { FeedKind, FieldRule, GroupConfig } from './model.ts'
 import { type ConfigPath, suggestion } from './problems.ts'
 
 /** What the catalog stage knows and the configuration cannot: given by whoever puts the stages together. */
@@ -10,6 +10,8 @@ export interface FieldKnowledge {
   productFields?: readonly string[]
   /** What is wrong with how a field is computed, one sentence each. */
   checkRule?: (field: string, rule: FieldRule) => string[]
+  /** What is wrong with how rows become products. */
+  checkGroup?: (group: GroupConfig) => string[]
   /** The same for the fields of a consent. */
   checkConsentRule?: (field: string, rule: FieldRule) => string[]
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { encodingNames, encodingOf } from './encoding.ts'
 import { fieldRuleSchema } from './field-schema.ts'
+import { groupSchema } from './group-schema.ts'
 import {
   duration,
   flag,
@@ -110,7 +111,10 @@ export const feedShape = {
     .optional()
     .describe('What a kind of export looks like: its keys count where this feed says nothing'),
   shopUrl: text('the address of the shop')
-    .refine((value) => /^https?:\/\/[^/\s]+/.test(value), 'the address of the shop, such as https://shop.example')
+    .refine(
+      (value) => /^https?:\/\/[^/\s]+/.test(value),
+      'the address of the shop, such as https://shop.example',
+    )
     .optional()
     .describe('For presets of exports that lack the address of a product'),
   currency: text('the code of a currency')
@@ -135,6 +139,7 @@ export const feedShape = {
   fields: mappingOf(z.string(), fieldRuleSchema, 'a mapping of product fields to columns')
     .default({})
     .describe('How each field is computed; left out: columns named as in the contract map themselves'),
+  group: groupSchema.optional().describe('Which rows of a file are one product; left out: each is one'),
   owns: fieldNamesSchema.default([]).describe('Fields that only this feed decides'),
   missing: mapping({
     action: oneOf(['out_of_stock', 'ignore']).default('out_of_stock'),

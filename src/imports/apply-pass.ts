@@ -1,6 +1,7 @@
+import { dirname, join } from 'node:path'
 import type { Judgement } from '../records/judge.ts'
 import type { ParsedRecord, RecordIssue } from '../records/model.ts'
-import { readRecords } from '../records/read-records.ts'
+import { readGroupedRecords } from '../records/read-grouped-records.ts'
 import type { RejectsWriter } from '../records/rejects-writer.ts'
 import type { AcceptLine } from '../sources/model.ts'
 import type { FeedContext } from './context.ts'
@@ -56,17 +57,19 @@ interface Steps<Item> {
 export async function applyPass<Item>(options: PassOptions, steps: Steps<Item>): Promise<Applied> {
   const { context, accept, path, bytes, judgement } = options
   const { name } = accept
-  const { dialect, columns } = judgement
+  const { dialect, columns, grouping } = judgement
   const { recordBytes } = context.feed.format
-  const source = { path, name, bytes, dialect, columns, recordBytes, signal: context.signal }
+  const spillDir = join(dirname(context.reportsDir), 'tmp')
+  const file = { path, name, bytes, signal: context.signal }
+  const source = { ...file, dialect, columns, grouping, recordBytes, spillDir }
   const applied: Applied = { unchanged: 0, superseded: 0, incomplete: 0 }
   // One transaction is under way while the next batch is parsed and mapped.
   let running: Promise<void> = Promise.resolve()
   try {
-    for await (const batch of readRecords(source)) {
+    for await (const batch of readGroupedRecords(source)) {
       for (const found of batch.rejected) {
         const issues = steps.describe?.(found.issues) ?? found.issues
-        options.problems.add(issues)
+        if (!found.isRest) options.problems.add(issues)
         await options.rejects.write({ ...found, issues })
       }
       const items = await mapRecords(batch.records, { options, steps, applied })
@@ -104,9 +107,9 @@ async function mapRecords<Item>(
       applied.superseded += 1
       continue
     }
-    options.problems.add(issues)
-    if (item === undefined) await options.rejects.write({ ...record, issues })
-    else items.push(item)
+    options.problems.add([...(record.issues ?? []), ...issues])
+    if (item !== undefined) items.push(item)
+    else for (const row of record.rows ?? [record]) await options.rejects.write({ ...row, issues })
   }
   return items
 }

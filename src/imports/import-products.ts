@@ -37,9 +37,12 @@ function holdFile(
     return `"${column}" (for ${field})${suggestion === undefined ? '' : `, did you mean "${suggestion}"?`}`
   })
   const reason = `the header has no column ${list.join('; ')}; it has ${listColumns(judgement.columns)}`
-  if (missing.some(({ field }) => field === 'product_id')) {
-    throw new FileRefusedError('no-id-column', `${accept.name}: ${reason}`, {
-      hint: 'Correct fields.product_id in the configuration, or the file, and drop it again',
+  const needed = missing.find(({ field }) => field === 'product_id' || field === 'group')
+  if (needed) {
+    const [code, key] =
+      needed.field === 'group' ? ['no-group-column', 'group'] : ['no-id-column', 'fields.product_id']
+    throw new FileRefusedError(code, `${accept.name}: ${reason}`, {
+      hint: `Correct ${key} in the configuration, or the file, and drop it again`,
     })
   }
   const at = new Date(context.clock.now()).toISOString()

@@ -72,6 +72,12 @@ export function listColumns(columns: readonly string[]): string {
   return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ')
 }
 
-export function describeJudgement({ records, warnings, dialect }: Judgement): Partial<ImportReport> {
-  return { records, warnings: [...warnings], dialect: describeDialect(dialect) }
+export function describeJudgement({
+  records,
+  grouping,
+  warnings,
+  dialect,
+}: Judgement): Partial<ImportReport> {
+  const counted = grouping ? { records, rows: grouping.rows } : { records }
+  return { ...counted, warnings: [...warnings], dialect: describeDialect(dialect) }
 }

@@ -32,6 +32,8 @@ export interface ImportReport {
   reason?: string
   hint?: string
   records: number
+  /** Where several rows make a product, of which each is one record. */
+  rows?: number
   rejected: number
   warned: number
   unchanged: number

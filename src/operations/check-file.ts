@@ -5,7 +5,7 @@ import { withoutAddress } from '../imports/import-consents.ts'
 import { ProblemCollector, type ProblemSummary } from '../imports/report.ts'
 import { describeDialect } from '../records/describe-dialect.ts'
 import type { ParsedRecord, RecordIssue } from '../records/model.ts'
-import { readRecords } from '../records/read-records.ts'
+import { readGroupedRecords } from '../records/read-grouped-records.ts'
 import { type OpenedFile, openFile } from './open-file.ts'
 
 /** What importing a file would find, without touching anything. */
@@ -22,6 +22,8 @@ export interface FileCheck {
   dialect?: string
   columns?: readonly string[]
   records: number
+  /** Where several rows make a product, of which each is one record. */
+  rows?: number
   applied: number
   rejected: number
   warned: number
@@ -58,8 +60,9 @@ export async function checkFile(options: CheckOptions): Promise<FileCheck> {
     problems: [],
   }
   if (opened.kind === 'refused') return { ...check, refused: { reason: opened.reason, hint: opened.hint } }
-  const { dialect, columns, records, warnings } = opened.judgement
-  const judged = { ...check, dialect: describeDialect(dialect), columns, records, warnings }
+  const { dialect, columns, records, grouping, warnings } = opened.judgement
+  const counted = grouping ? { records, rows: grouping.rows } : { records }
+  const judged = { ...check, ...counted, dialect: describeDialect(dialect), columns, warnings }
   if (opened.kind === 'missing-columns') return { ...judged, missingColumns: opened.missingColumns }
   return { ...judged, ...(await readAll(opened, options)) }
 }
@@ -74,8 +77,9 @@ async function readAll(opened: Readable, { file, feed, signal, onProgress }: Che
   const counts = { applied: 0, superseded: 0, incomplete: 0 }
   const { recordBytes } = feed.format
   const source = { path: file, name, bytes, ...judgement, recordBytes, signal, onProgress }
-  for await (const batch of readRecords(source)) {
-    for (const { issues } of batch.rejected) {
+  for await (const batch of readGroupedRecords(source)) {
+    for (const { issues, isRest } of batch.rejected) {
+      if (isRest) continue
       problems.add(opened.kind === 'consents' ? issues.map(withoutAddress) : issues)
     }
     for (const record of batch.records) {
@@ -84,7 +88,7 @@ async function readAll(opened: Readable, { file, feed, signal, onProgress }: Che
         counts.superseded += 1
         continue
       }
-      problems.add(issues)
+      problems.add([...(record.issues ?? []), ...issues])
       if (id === undefined) continue
       counts.applied += 1
       if (missing.length > 0) counts.incomplete += 1

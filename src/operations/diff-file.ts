@@ -9,7 +9,7 @@ import { emptyTally, type Tally, tallyNames } from '../imports/tally.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { StoredProduct } from '../outbox/model.ts'
 import { reasonColumn } from '../records/model.ts'
-import { readRecords } from '../records/read-records.ts'
+import { readGroupedRecords } from '../records/read-grouped-records.ts'
 import { diffConsents } from './diff-consents.ts'
 import { type Mirror, readStored } from './mirror.ts'
 import { type OpenedFile, openFile } from './open-file.ts'
@@ -70,8 +70,15 @@ async function diffRecords(opened: Readable, options: DiffOptions, diff: FileDif
   const { judgement, mapping, bytes, name } = opened
   const { file, feed, signal } = options
   const { recordBytes } = feed.format
-  for await (const batch of readRecords({ path: file, name, bytes, ...judgement, recordBytes, signal })) {
-    diff.rejected += batch.rejected.length
+  for await (const batch of readGroupedRecords({
+    path: file,
+    name,
+    bytes,
+    ...judgement,
+    recordBytes,
+    signal,
+  })) {
+    diff.rejected += batch.rejected.filter(({ isRest }) => !isRest).length
     const patches: ProductPatch[] = []
     for (const record of batch.records) {
       const { patch } = mapping.map(record)

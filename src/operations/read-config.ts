@@ -1,5 +1,6 @@
 import { productFields } from '../api/contract/product.ts'
 import { checkConsentRule } from '../catalog/consent-mapping.ts'
+import { groupProblems } from '../catalog/group-links.ts'
 import { checkRule } from '../catalog/mapping.ts'
 import { type FieldOverlap, rankFields } from '../catalog/ranks.ts'
 import { type LoadedConfig, readConfig } from '../config/load.ts'
@@ -10,7 +11,7 @@ import type { FeedName } from '../lib/brand.ts'
 
 /** The configuration, checked with what the catalog stage knows of fields and rules. */
 export function readCheckedConfig(options: { file: string; env: Environment }): Promise<LoadedConfig> {
-  return readConfig({ ...options, productFields, checkRule, checkConsentRule })
+  return readConfig({ ...options, productFields, checkRule, checkGroup: groupProblems, checkConsentRule })
 }
 
 /** Fields that several feeds map; the value of the first one counts. */

@@ -1,0 +1,94 @@
+import type { GroupConfig } from '../config/model.ts'
+import type { IdReader } from '../records/judge-pass.ts'
+import { compilePattern } from './pattern.ts'
+import { fillTemplate, parseTemplate, type Template } from './template.ts'
+import { textOf } from './text-of.ts'
+
+type PlaceOf = (column: string) => number | undefined
+type Cells = readonly unknown[]
+
+/** What a feed says of rows that are one product, before the columns of a file are known. */
+export interface CompiledGroup {
+  columns: readonly string[]
+  /** Columns without which rows of one product would be taken for products. */
+  missing(placeOf: PlaceOf): readonly string[]
+  /** The reader of ids that reads links too. */
+  bind(idReader: IdReader, placeOf: PlaceOf): IdReader
+}
+
+/** What is wrong with `group` whatever a file holds; empty when nothing is. */
+export function groupProblems(group: GroupConfig): string[] {
+  const problems: string[] = []
+  compileGroup(group, problems)
+  return problems
+}
+
+/** Adds to `problems` what is wrong whatever a file holds, and answers undefined then. */
+export function compileGroup(group: GroupConfig, problems: string[]): CompiledGroup | undefined {
+  const known = problems.length
+  const names = group.by === 'id' ? [] : group.names.map((text) => nameTemplate(text, problems))
+  const parent = group.by === 'parent' ? [nameTemplate(group.parent, problems)] : []
+  const listed = group.by === 'members' ? [group.column] : []
+  const membersOf = group.by === 'members' ? compileMembers(group, problems) : undefined
+  if (problems.length > known) return undefined
+  const needed = [...parent.flatMap((template) => template.names), ...listed]
+  const columns = [...new Set([...needed, ...names.flatMap((template) => template.names)])]
+  return {
+    columns,
+    missing: (placeOf) => needed.filter((column) => placeOf(column) === undefined),
+    bind(idReader, placeOf) {
+      const places = columns.map(placeOf).filter((place) => place !== undefined)
+      // The cells of the id keep their places: the others come behind them.
+      const indices = [...new Set([...idReader.indices, ...places])]
+      const at = new Map(columns.map((column) => [column, indices.indexOf(placeOf(column) ?? -1)]))
+      const contentOf = (cells: Cells, column: string) => cells[at.get(column) ?? -1]
+      const textIn = (cells: Cells, template: Template) =>
+        fillTemplate(template, (index) => textAt(cells, template.names[index] as string))?.trim()
+      const textAt = (cells: Cells, column: string) => (textOf(contentOf(cells, column)) ?? '').trim()
+      const ownName = names.length === 0 && group.by !== 'id'
+      return {
+        indices,
+        read: (cells) => idReader.read(cells),
+        links: {
+          by: group.by,
+          headColumns: idReader.indices,
+          column: needed[0],
+          read: (cells) => ({
+            names: (ownName
+              ? [idReader.read(cells)]
+              : names.map((template) => textIn(cells, template))
+            ).filter((name) => name !== undefined),
+            parent: parent[0] && textIn(cells, parent[0]),
+            members: membersOf ? membersOf(contentOf(cells, listed[0] as string)) : [],
+          }),
+        },
+      }
+    },
+  }
+}
+
+/** A text without a placeholder is the name of a column. */
+function nameTemplate(text: string, problems: string[]): Template {
+  const template = parseTemplate(text)
+  if (typeof template === 'string') {
+    problems.push(`${text}: ${template}`)
+    return { literals: [''], names: [] }
+  }
+  return template.names.length > 0 ? template : { literals: ['', ''], names: [text] }
+}
+
+function compileMembers({ split, pattern }: Extract<GroupConfig, { by: 'members' }>, problems: string[]) {
+  const describe = (value: unknown) => String(value)
+  const extract =
+    pattern === undefined
+      ? undefined
+      : compilePattern({ regex: pattern, result: undefined }, { describe, problems })
+  const memberOf = (text: string) => {
+    const found = extract ? extract(text) : text
+    return typeof found === 'string' ? found.trim() : ''
+  }
+  return (content: unknown): string[] => {
+    const parts = Array.isArray(content) ? content.map(textOf) : textOf(content)?.split(split)
+    return (parts ?? []).map((part) => memberOf(part?.trim() ?? '')).filter((member) => member !== '')
+  }
+}
