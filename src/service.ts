@@ -1,14 +1,18 @@
 import { join } from 'node:path'
+import { type AlertsOptions, openAlerts } from './alerts/open-alerts.ts'
+import { type IntakeState, readHealth } from './alerts/read-health.ts'
 import { openCatalogCalls } from './api/catalog-calls.ts'
-import type { CatalogConfig } from './config/model.ts'
+import type { AlertsConfig, CatalogConfig, ConsoleConfig } from './config/model.ts'
 import { openConsents } from './consents/open-consents.ts'
+import { openConsole } from './console/console.ts'
 import { CallLog } from './delivery/call-log.ts'
 import { openConsentDelivery } from './delivery/consent-delivery.ts'
 import { newProcessName } from './delivery/process-name.ts'
 import { watchedProgress } from './delivery/watched-progress.ts'
 import { type Delivery, openDelivery } from './delivery/worker.ts'
-import { type ConsentParts, type IntakeOptions, openIntake } from './imports/intake.ts'
+import { type ConsentParts, type Intake, type IntakeOptions, openIntake } from './imports/intake.ts'
 import { readStateId } from './imports/state-id.ts'
+import type { CatalogName } from './lib/brand.ts'
 import { ReleaseStack } from './lib/release-stack.ts'
 import { readVersion } from './lib/version.ts'
 import { Watchdog } from './lib/watchdog.ts'
@@ -58,8 +62,12 @@ export async function openService(options: ServiceOptions): Promise<AsyncDisposa
         part.delivery = stack.use('delivery', await openCatalogDelivery(options, part))
       parts.push(part)
     }
+    let intakes: Intakes | undefined
     if (options.roles.has('watch') || options.roles.has('import')) {
-      stack.use('intake', openIntakes(options, parts))
+      intakes = stack.use('intake', openIntakes(options, parts))
+    }
+    if (options.roles.has('console') && options.config.console) {
+      stack.use('console', await openDaemonConsole(options, options.config.console, intakes))
     }
     return stack
   } catch (error) {
@@ -77,8 +85,31 @@ interface CatalogParts {
   delivery: Delivery | undefined
 }
 
+/** Pushed files need the process that accepts; every process tells how it is. */
+function openDaemonConsole(options: ServiceOptions, config: ConsoleConfig, intakes: Intakes | undefined) {
+  const { catalogs, connections, clock, log } = options
+  const { stateDir } = options.config
+  return openConsole({
+    ...{ config, catalogs, clock, log },
+    acceptorOf: (name) => intakes?.opened.get(name)?.acceptPushed,
+    health: () =>
+      readHealth({
+        connections,
+        catalogs,
+        stateDir,
+        intake: intakes === undefined ? 'elsewhere' : intakes.state,
+      }),
+  })
+}
+
+interface Intakes extends AsyncDisposable {
+  state: Exclude<IntakeState, 'elsewhere'>
+  /** Of catalogs whose files this process accepts now. */
+  opened: Map<CatalogName, Intake>
+}
+
 /** Waits for the state lock in the background, then accepts and imports until disposed. */
-function openIntakes(options: ServiceOptions, parts: readonly CatalogParts[]): AsyncDisposable {
+function openIntakes(options: ServiceOptions, parts: readonly CatalogParts[]): Intakes {
   const { config, clock, onStandby, onActive, onFatal } = options
   const stop = new AbortController()
   const stack = new ReleaseStack()
@@ -87,26 +118,48 @@ function openIntakes(options: ServiceOptions, parts: readonly CatalogParts[]): A
       file: join(config.stateDir, 'lock'),
       clock,
       onLost: onFatal,
-      ...(onStandby ? { onStandby } : {}),
+      onStandby: (holder) => {
+        intakes.state = 'standby'
+        onStandby?.(holder)
+      },
       signal: stop.signal,
     })
+    intakes.state = 'starting'
     stack.use('state lock', lock)
     for (const part of parts) {
       const consents = await openConsentParts(options, part, stack)
-      stack.use('intake', await openIntake({ ...intakeOptions(options, part), consents }))
+      const intake = await openIntake({ ...intakeOptions(options, part), consents })
+      intakes.opened.set(part.catalog.name, stack.use('intake', intake))
     }
+    if (config.alerts && options.watchesDropFolders !== false) {
+      stack.use('alerts', await openAlerts(alertsOptions(options, config.alerts, intakes)))
+    }
+    intakes.state = 'active'
     onActive?.()
   }
-  const running = run().catch((error: unknown) => {
-    if (!stop.signal.aborted) onFatal(error)
-  })
-  return {
+  const intakes: Intakes = {
+    state: 'starting',
+    opened: new Map(),
     [Symbol.asyncDispose]: async () => {
       stop.abort()
       await running
       await stack[Symbol.asyncDispose]()
     },
   }
+  const running = run().catch((error: unknown) => {
+    if (!stop.signal.aborted) onFatal(error)
+  })
+  return intakes
+}
+
+function alertsOptions(options: ServiceOptions, alerts: AlertsConfig, { opened }: Intakes): AlertsOptions {
+  const { catalogs, connections, clock, log, onFatal } = options
+  const watched = catalogs.flatMap((catalog) => {
+    const intake = opened.get(catalog.name)
+    return intake ? [{ catalog, manifest: intake.manifest }] : []
+  })
+  const { stateDir } = options.config
+  return { config: alerts, stateDir, catalogs: watched, connections, clock, log, onFatal }
 }
 
 /** A variable that is not set ends the start with a clear message, before the lock is waited for. */

@@ -3,7 +3,7 @@ import type { LoadedConfig } from '../config/load.ts'
 import type { CatalogConfig, Deferred, FeedConfig } from '../config/model.ts'
 import { ConfigProblemsError } from '../config/problems.ts'
 import { ConfigError, ExitCode, systemErrorCode } from '../lib/errors.ts'
-import { listOverlaps } from '../operations/read-config.ts'
+import { describePull, listOverlaps } from '../operations/read-config.ts'
 import type { CommandDefinition } from './command.ts'
 import type { CommandContext } from './context.ts'
 import { countOf, formatTable } from './table.ts'
@@ -19,7 +19,15 @@ interface Report {
 
 interface CatalogReport {
   name: string
-  feeds: { name: string; kind: FeedConfig['kind']; drop: string; files: FeedConfig['files'] }[]
+  feeds: {
+    name: string
+    kind: FeedConfig['kind']
+    /** Null: the feed watches no folder. */
+    drop: string | null
+    /** Where and when its files are fetched; null: nowhere. */
+    pull: string | null
+    files: FeedConfig['files']
+  }[]
   /** Fields that several feeds map; the value of the first one counts. */
   overlaps: { field: string; feeds: string[]; owned: boolean }[]
 }
@@ -47,7 +55,7 @@ function printProblems(context: CommandContext, { problems, message }: ConfigPro
   context.print({ file: context.configFile, valid: false, problems }, () => message)
 }
 
-async function inspect({ config, withoutEffect }: LoadedConfig, file: string): Promise<Report> {
+async function inspect({ config }: LoadedConfig, file: string): Promise<Report> {
   const catalogs = [...config.catalogs.values()]
   const notes = [
     ...catalogs.flatMap(({ api, feeds, consents }) => [
@@ -56,7 +64,6 @@ async function inspect({ config, withoutEffect }: LoadedConfig, file: string): P
       ...(consents.feeds.size > 0 ? noteMissing(api.emailToken) : []),
     ]),
     ...(await Promise.all(catalogs.map(noteFolders))).flat(),
-    ...withoutEffect.map((part) => `${part} has no effect yet in this version`),
   ]
   return { file, valid: true, catalogs: catalogs.map(describeCatalog), notes }
 }
@@ -65,8 +72,8 @@ function describeCatalog({ name, feeds }: CatalogConfig): CatalogReport {
   const overlaps = listOverlaps(feeds)
   return {
     name,
-    feeds: [...feeds.values()].map(({ name: feed, kind, dropDir, files }) => {
-      return { name: feed, kind, drop: dropDir, files }
+    feeds: [...feeds.values()].map(({ name: feed, kind, dropDir, pull, files }) => {
+      return { name: feed, kind, drop: dropDir || null, pull: pull ? describePull(pull) : null, files }
     }),
     overlaps: overlaps.map(({ field, feeds: ranked, isOwned }) => ({
       field,
@@ -88,6 +95,7 @@ function noteMissing(deferred: Deferred<unknown>): string[] {
 
 async function noteFolders({ name, feeds }: CatalogConfig): Promise<string[]> {
   const notes = [...feeds.values()].map(async (feed) => {
+    if (feed.dropDir === '') return []
     const reason = await unusable(feed.dropDir)
     return reason === undefined ? [] : [`catalogs.${name}.feeds.${feed.name}.drop: ${feed.dropDir} ${reason}`]
   })
@@ -119,10 +127,11 @@ function formatCatalog({ name, feeds, overlaps }: CatalogReport): string {
       feed.kind === 'consents' ? `${feed.name} (consents)` : feed.name,
       mode,
       pattern,
-      feed.drop,
+      [feed.drop, feed.pull].filter((place) => place !== null).join('; '),
     ]),
   )
-  const table = formatTable([['feed', 'mode', 'files', 'drop folder'], ...rows], '  ')
+  const from = feeds.some(({ pull }) => pull !== null) ? 'drop folder or source' : 'drop folder'
+  const table = formatTable([['feed', 'mode', 'files', from], ...rows], '  ')
   if (overlaps.length === 0) return `${name}\n${table}`
   const fields = overlaps.map((overlap) => [overlap.field, formatWriters(overlap)])
   return `${name}\n${table}\n\n  Fields that several feeds write; the first feed's value counts:\n${formatTable(fields, '  ')}`

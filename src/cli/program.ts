@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander'
 import { ExitCode, OperatingError } from '../lib/errors.ts'
 import { readVersion } from '../lib/version.ts'
+import { alertCommand } from './alert.ts'
 import { checkCommand } from './check.ts'
 import type { CommandDefinition, OptionDefinition } from './command.ts'
 import { configCommand } from './config.ts'
@@ -45,7 +46,7 @@ import { verifyCommand } from './verify.ts'
  */
 const allCommands: readonly CommandDefinition[] = [
   ...under('Set-up', [initCommand, configCommand, sandboxCommand]),
-  ...under('The daemon', [startCommand, statusCommand]),
+  ...under('The daemon', [startCommand, statusCommand, alertCommand]),
   ...under('Feeds and imports', [
     checkCommand,
     diffCommand,

@@ -52,11 +52,9 @@ async function openDaemon(
 ) {
   const { openService } = await import('../service.ts')
   const { openStorage } = await import('../storage.ts')
-  const { config, withoutEffect } = await context.loadedConfig()
+  const { config } = await context.loadedConfig()
   const catalogs = await context.catalogs()
   const { clock, log, signal } = context
-  for (const part of withoutEffect)
-    log.warn({ part }, 'this part of the configuration has no effect in this version')
   const storage = await openStorage({ config, clock, log, signal })
   try {
     const service = await openService({

@@ -129,7 +129,7 @@ function formatConsents(overview: OutboxOverview): string[] {
   ]
 }
 
-function formatFeed({ feed, lastFile, waitingFiles, refused, running, held }: FeedStatus): string[] {
+function formatFeed({ feed, lastFile, waitingFiles, refused, stale, running, held }: FeedStatus): string[] {
   const last = lastFile
     ? `last file ${lastFile.name} (import ${lastFile.sequence}, ${describeOutcome(lastFile)}) of ${lastFile.acceptedAt}`
     : 'no file yet'
@@ -138,6 +138,10 @@ function formatFeed({ feed, lastFile, waitingFiles, refused, running, held }: Fe
     lines.push(
       `    ${countOf(refused.files, 'refused file')} in ${refused.folder}: the reports beside them say why; drop a corrected file, then delete them there`,
     )
+  }
+  if (stale) {
+    const { expectEveryMs, sinceMs } = stale
+    lines.push(`    no file for ${formatAge(sinceMs)}, one is expected every ${formatAge(expectEveryMs)}`)
   }
   if (running) {
     const percent = Math.round((100 * running.bytesRead) / Math.max(1, running.bytes))

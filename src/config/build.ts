@@ -1,6 +1,9 @@
 import { resolve } from 'node:path'
 import type { CatalogName, FeedName } from '../lib/brand.ts'
 import { buildApi, buildIntent, buildStack } from './build-access.ts'
+import { buildAlerts, buildConsole } from './build-operator.ts'
+import { buildPull } from './build-pull.ts'
+import { buildSafety } from './build-safety.ts'
 import { consentCommandName } from './consent-fields.ts'
 import type { ConfigDocument } from './document.ts'
 import { parseDuration } from './duration.ts'
@@ -8,6 +11,7 @@ import { encodingOf } from './encoding.ts'
 import { normalizeRule } from './field-rules.ts'
 import { buildGroup } from './group-schema.ts'
 import type { CatalogConfig, Config, ConsentsConfig, FeedConfig, FormatConfig } from './model.ts'
+import type { ConfigPath } from './problems.ts'
 import { type CatalogInput, type ConfigInput, defaultSettle, type FeedInput } from './schema.ts'
 import { parseShare } from './share.ts'
 import { parseSize } from './size.ts'
@@ -32,6 +36,8 @@ export function buildConfig(input: ConfigInput, context: BuildContext): Config {
     redisUrl: input.redis ?? '',
     stack: buildStack(input.stack, context),
     intent: buildIntent(input.intent, context),
+    console: buildConsole(input.console, context),
+    alerts: buildAlerts(input.alerts, context),
     catalogs: new Map(catalogs),
   }
 }
@@ -39,7 +45,7 @@ export function buildConfig(input: ConfigInput, context: BuildContext): Config {
 function buildCatalog(name: CatalogName, input: CatalogInput, context: BuildContext): CatalogConfig {
   const { delivery, deferred, urgent } = input
   const feeds = Object.entries(input.feeds).map(([feed, feedInput]) =>
-    buildFeed(feed as FeedName, feedInput, context.folder),
+    buildFeed(feed as FeedName, feedInput, { path: ['catalogs', name, 'feeds', feed], context }),
   )
   return {
     name,
@@ -76,14 +82,21 @@ function buildConsents(input: CatalogInput, feeds: readonly FeedConfig[]): Conse
   }
 }
 
-function buildFeed(name: FeedName, input: FeedInput, folder: string): FeedConfig {
-  const { drop, fields, owns, missing, rejects } = input
+function buildFeed(
+  name: FeedName,
+  input: FeedInput,
+  { path, context }: { path: ConfigPath; context: BuildContext },
+): FeedConfig {
+  const { drop, pull, fields, owns, missing, rejects } = input
   const group = buildGroup(input.group)
-  const rules = Object.entries(fields).map(([field, rule]) => [field, normalizeRule(rule)] as const)
+  const rules = Object.entries(fields).map(
+    ([field, rule]) => [field, normalizeRule(rule, context.folder)] as const,
+  )
   return {
     name,
     kind: input.kind,
-    dropDir: resolve(folder, drop),
+    dropDir: drop === undefined ? '' : resolve(context.folder, drop),
+    ...(pull ? { pull: buildPull(pull, [...path, 'pull'], context) } : {}),
     files: buildFiles(input),
     settle:
       input.done === undefined
@@ -92,9 +105,12 @@ function buildFeed(name: FeedName, input: FeedInput, folder: string): FeedConfig
     format: buildFormat(input.format),
     fields: Object.fromEntries(rules),
     ...(group === undefined ? {} : { group }),
+    ...(input.key === undefined ? {} : { key: input.key }),
     owns,
     missing: { action: missing.action, atMost: checked(parseShare(missing.atMost)) },
     rejects: { atMost: checked(parseShare(rejects.atMost)) },
+    ...buildSafety(input),
+    ...(input.expectEvery === undefined ? {} : { expectEveryMs: checked(parseDuration(input.expectEvery)) }),
   }
 }
 
@@ -106,12 +122,17 @@ function buildFiles({ files, kind, mode = defaultMode[kind] }: FeedInput): FeedC
   return [...full, ...delta]
 }
 
-function buildFormat({ type, delimiter, quote, encoding, recordBytes }: FeedInput['format']): FormatConfig {
+function buildFormat(input: FeedInput['format']): FormatConfig {
+  const { type, path, header, delimiter, quote, encoding, members, sheet, recordBytes } = input
   return {
     type,
+    path,
+    header,
     delimiter: delimiter === 'tab' ? '\t' : delimiter,
     quote,
     encoding: encoding === undefined ? undefined : encodingOf(encoding),
+    members,
+    sheet,
     recordBytes: checked(parseSize(recordBytes)),
   }
 }

@@ -6,6 +6,7 @@ import { checkDropFolders } from './drop-checks.ts'
 import { parseDuration } from './duration.ts'
 import { checkFeed } from './feed-checks.ts'
 import type { FeedKind } from './model.ts'
+import { checkOperatorParts } from './operator-checks.ts'
 import {
   checkFieldNames,
   checkText,
@@ -35,6 +36,8 @@ export function checkWhole(document: ConfigDocument, folder: string, knowledge: 
     checkAddress(document, [section, 'url'])
     checkToken(document, [section], token)
   }
+  checkToken(document, ['console'], 'token')
+  checkOperatorParts(document)
   checkNotEmpty(document, ['catalogs'], 'catalog')
   for (const catalog of namesAt(document, ['catalogs'])) checkCatalog(document, catalog, knowledge)
   checkDropFolders(document, folder)

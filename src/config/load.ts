@@ -9,7 +9,7 @@ import type { Config } from './model.ts'
 import type { FieldKnowledge } from './parts.ts'
 import { applyPresets } from './presets.ts'
 import { ConfigProblemsError } from './problems.ts'
-import { type ConfigInput, configSchema, isDeferredPath, laterSectionNames } from './schema.ts'
+import { type ConfigInput, configSchema, isDeferredPath } from './schema.ts'
 import type { Environment } from './variables.ts'
 
 const fileBytesMax = 4_000_000
@@ -24,8 +24,6 @@ export interface LoadedConfig {
   config: Config
   /** The configuration in the words of the file: environment and defaults filled in, secrets included. */
   input: ConfigInput
-  /** Parts of the file that are correct but do nothing in this version. */
-  withoutEffect: readonly string[]
 }
 
 /** The configuration for the stages. Throws a ConfigProblemsError with everything that is wrong. */
@@ -49,7 +47,6 @@ export async function readConfig({ file, env, ...knowledge }: LoadOptions): Prom
   return {
     config: buildConfig(parsed.data, { document, file: absolute, folder }),
     input: parsed.data,
-    withoutEffect: findWithoutEffect(parsed.data),
   }
 }
 
@@ -96,8 +93,4 @@ function reportUnset(document: ConfigDocument): void {
 
 function throwProblems({ problems }: ConfigDocument): void {
   if (problems.length > 0) throw new ConfigProblemsError(problems)
-}
-
-function findWithoutEffect(input: ConfigInput): string[] {
-  return laterSectionNames.filter((section) => input[section] !== undefined)
 }

@@ -1,7 +1,10 @@
+import { dirname } from 'node:path'
 import { stringify } from 'yaml'
 import { isSecretName, redactedText, redactText } from '../lib/redact.ts'
 import type { LoadedConfig } from './load.ts'
 import type { FeedConfig } from './model.ts'
+import { isMapping } from './parts.ts'
+import { describePull } from './print-pull.ts'
 import { defaultSettle, type FeedInput } from './schema.ts'
 
 /**
@@ -17,7 +20,10 @@ export function describeConfig({ config, input }: LoadedConfig): Record<string, 
   const { redis, console, alerts, stack, intent } = input
   const catalogs = [...config.catalogs].map(([name, { feeds }]) => {
     const catalog = input.catalogs[name]
-    const described = [...feeds].map(([feed, built]) => [feed, describeFeed(catalog?.feeds[feed], built)])
+    const described = [...feeds].map(([feed, built]) => [
+      feed,
+      describeFeed(catalog?.feeds[feed], built, dirname(config.file)),
+    ])
     return [name, { ...catalog, api: maskSecrets(catalog?.api), feeds: Object.fromEntries(described) }]
   })
   const sections = { console: maskSecrets(console), alerts: maskAddress(alerts), stack: maskSecrets(stack) }
@@ -33,16 +39,18 @@ export function describeConfig({ config, input }: LoadedConfig): Record<string, 
 function describeFeed(
   input: FeedInput | undefined,
   { kind, dropDir, files }: FeedConfig,
+  folder: string,
 ): Record<string, unknown> {
   const mode = typeof input?.files === 'string' ? { mode: files[0]?.mode } : {}
   const settle = input?.done === undefined ? { settle: input?.settle ?? defaultSettle } : {}
   // The preset's keys stand there resolved.
-  const { owns, missing, preset, shopUrl, currency, ...ofAllKinds } = input ?? {}
+  const { owns, missing, preset, shopUrl, currency, pull, ...ofAllKinds } = input ?? {}
   const ofProducts = kind === 'products' ? { owns, missing } : {}
-  return { ...ofAllKinds, ...ofProducts, drop: dropDir, ...mode, ...settle }
+  const drop = dropDir === '' ? {} : { drop: dropDir }
+  return { ...ofAllKinds, ...ofProducts, ...drop, ...describePull(pull, folder), ...mode, ...settle }
 }
 
-type Section = Readonly<Record<string, string | boolean | null | undefined>>
+type Section = Readonly<Record<string, unknown>>
 
 /** Hides what its name calls a secret, and user-info of addresses. */
 function maskSecrets(section: Section | undefined): Section | undefined {
@@ -61,11 +69,16 @@ function maskText(key: string, text: string): string {
   return /^\$\{\w+\}$/.test(text) ? text : redactedText
 }
 
-/** The path of a webhook's address is its secret. */
+/** The path of a webhook's address is its secret, as are the values of its headers. */
 function maskAddress(alerts: Section | undefined): Section | undefined {
   const { url } = alerts ?? {}
   if (typeof url !== 'string' || url === '') return alerts
-  return { ...alerts, url: URL.canParse(url) ? `${new URL(url).origin}/${redactedText}` : redactedText }
+  const headers = isMapping(alerts?.headers) ? Object.entries(alerts.headers) : []
+  return {
+    ...alerts,
+    url: URL.canParse(url) ? `${new URL(url).origin}/${redactedText}` : maskText('token', url),
+    headers: Object.fromEntries(headers.map(([name, value]) => [name, maskText('token', String(value))])),
+  }
 }
 
 function withoutUndefined(members: Readonly<Record<string, unknown>>): Record<string, unknown> {

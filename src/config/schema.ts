@@ -15,7 +15,10 @@ import {
   textOf,
   wholeNumber,
 } from './leaves.ts'
+import { alertsSchema, consoleSchema } from './operator-schema.ts'
 import type { ConfigPath } from './problems.ts'
+import { pullSchema } from './pull-schema.ts'
+import { safetyShape } from './safety-schema.ts'
 
 /** Names become parts of Redis keys and of folders. One of digits only would lose its place in the order of feeds. */
 const namePattern = /^(?!\d+$)[a-z0-9][a-z0-9_-]{0,63}$/
@@ -85,8 +88,30 @@ const fieldNamesSchema = z.array(text('the name of a product field'), {
   error: 'a list of product fields',
 })
 
+const headerExpected = 'none, or a list of column names'
+
 const formatSchema = mapping({
-  type: oneOf(['csv', 'tsv', 'ndjson']).optional(),
+  type: oneOf(['csv', 'tsv', 'ndjson', 'json', 'xml', 'xlsx']).optional(),
+  path: textOf(
+    (value) => !/^[./]|[./]$|\.\.|\/\/|\s/.test(value),
+    'the way to the records, such as data.products (JSON) or rss/channel/item (XML)',
+  )
+    .optional()
+    .describe(
+      'JSON: keys to the array of records, "" for the root; XML: elements from the root to the record',
+    ),
+  header: z
+    .union(
+      [
+        z.literal('none'),
+        z.array(text('the name of a column'), { error: headerExpected }).min(1, headerExpected),
+      ],
+      {
+        error: headerExpected,
+      },
+    )
+    .optional()
+    .describe('The file has no header line; columns are called 1, 2, … or as listed'),
   delimiter: textOf(
     (value) => value === 'tab' || /^[^\r\n"]$/u.test(value),
     'one character, or tab',
@@ -96,6 +121,12 @@ const formatSchema = mapping({
     (value) => encodingOf(value) !== undefined,
     `one of ${encodingNames.join(', ')}`,
   ).optional(),
+  members: text('a pattern of member names, such as *.csv')
+    .optional()
+    .describe('Which members of a zip archive are read; default: all files that are not hidden'),
+  sheet: text('the name of a sheet')
+    .optional()
+    .describe('Which sheet of a spreadsheet is read; default: the first that is not hidden'),
   recordBytes: size({ min: 1000, max: 1_000_000_000, because: 'a longer record refuses the file' }).default(
     '16MB',
   ),
@@ -121,13 +152,16 @@ export const feedShape = {
     .refine((value) => /^[A-Za-z]{3}$/.test(value), 'the code of a currency, such as EUR')
     .optional()
     .describe('For presets of exports that lack the currency'),
-  drop: text('the folder to watch').describe('Watched folder, relative to this file'),
+  drop: text('the folder to watch')
+    .optional()
+    .describe('Watched folder, relative to this file; needless where files are fetched (pull)'),
+  pull: pullSchema.optional().describe('Fetches files by itself, from a URL or an SFTP server'),
   files: z
     .union([filePattern, mapping({ full: filePattern.optional(), delta: filePattern.optional() })], {
       error: 'a file name pattern without a folder such as *.csv, or { full: …, delta: … }',
     })
     .default('*')
-    .describe('Which files belong to the feed; compressed forms (.gz, .zst) belong too'),
+    .describe('Which files belong to the feed; compressed forms (.gz, .zst, .zip) belong too'),
   mode: oneOf(['full', 'delta'])
     .optional()
     .describe('full (default): a product that is absent is missing; delta: only what is present counts'),
@@ -139,8 +173,16 @@ export const feedShape = {
   fields: mappingOf(z.string(), fieldRuleSchema, 'a mapping of product fields to columns')
     .default({})
     .describe('How each field is computed; left out: columns named as in the contract map themselves'),
+  key: text('the name of a product field')
+    .optional()
+    .describe(
+      'The records name known products by this field (variation_id, custom_fields.<name>, skus.id …) instead of by product_id; fields says where it stands',
+    ),
   group: groupSchema.optional().describe('Which rows of a file are one product; left out: each is one'),
   owns: fieldNamesSchema.default([]).describe('Fields that only this feed decides'),
+  expectEvery: duration({ minMs: 1000 })
+    .optional()
+    .describe('A file is expected at least so often; when none comes that is an alert'),
   missing: mapping({
     action: oneOf(['out_of_stock', 'ignore']).default('out_of_stock'),
     atMost: share().default('10%').describe('Above this share removals wait for approval'),
@@ -148,6 +190,7 @@ export const feedShape = {
   rejects: mapping({
     atMost: share().default('5%').describe('Above this share of bad records removals wait'),
   }).prefault({}),
+  ...safetyShape,
 }
 
 const feedSchema = mapping(feedShape)
@@ -172,19 +215,6 @@ const catalogSchema = mapping({
     'Sources of files, by name',
   ),
 })
-
-/** Read by later versions; accepted so that one file serves them all. */
-const laterSections = {
-  console: mapping({
-    listen: optionalText('host:port').optional(),
-    token: optionalText('a token').optional(),
-  })
-    .optional()
-    .describe('No effect yet'),
-  alerts: mapping({ url: optionalText('the address of a webhook').optional() })
-    .optional()
-    .describe('No effect yet'),
-}
 
 /** Of the section `stack`. */
 const stackSchema = mapping({
@@ -212,9 +242,7 @@ const intentSchema = mapping({
 })
 
 /** Commands that do not need them run although their variables are not set. */
-const deferredSections = ['console', 'alerts', 'stack', 'intent'] as const
-
-export const laterSectionNames = ['console', 'alerts'] as const
+const deferredSections = ['stack', 'intent'] as const
 
 /** What a configuration file holds, checked and with defaults, in the words of the file. */
 export const configSchema = mapping({
@@ -222,7 +250,8 @@ export const configSchema = mapping({
   redis: optionalText('the address of a Redis, or nothing')
     .default('')
     .describe('redis:// or rediss:// address; empty: catalogd runs its own redis-server under state'),
-  ...laterSections,
+  console: consoleSchema.optional().describe('The HTTP server of the daemon: pushed files, health'),
+  alerts: alertsSchema.optional().describe('Who is told when something needs an operator'),
   stack: stackSchema.optional().describe('Access to the content-aggregation API'),
   intent: intentSchema.optional().describe('Access to the shopper-intent API'),
   catalogs: mappingOf(nameSchema, catalogSchema, 'a mapping of catalogs by name').describe(
@@ -234,10 +263,17 @@ export type ConfigInput = z.output<typeof configSchema>
 export type CatalogInput = ConfigInput['catalogs'][string]
 export type FeedInput = CatalogInput['feeds'][string]
 
+/** Under `pull`, likewise. */
+const accessOfPull = ['url', 'user', 'password', 'headers', 'sftp'] as const
+
 /** Whether an unset variable at this place is an error only where the value is used. */
 export function isDeferredPath(path: ConfigPath): boolean {
-  const [section, , part] = path
-  if (section === 'catalogs') return part === 'api'
+  const [section, , part, , feedKey, pullKey] = path
+  if (section === 'catalogs') {
+    return part === 'api' || (feedKey === 'pull' && accessOfPull.some((key) => key === pullKey))
+  }
+  if (section === 'console') return path[1] === 'token'
+  if (section === 'alerts') return path[1] === 'url' || path[1] === 'headers'
   // These are no access data: what a request would lack without them must not go unnoticed.
   if (section === 'intent' && ['shopify', 'country', 'locale'].includes(String(path[1]))) return false
   return deferredSections.some((name) => name === section)

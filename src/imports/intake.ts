@@ -11,7 +11,9 @@ import type { OutboxScripts } from '../outbox/scripts.ts'
 import type { RedisConnections } from '../redis/connections.ts'
 import { type Archive, openArchive } from '../sources/archive.ts'
 import { type Manifest, openManifest } from '../sources/manifest.ts'
+import type { ManifestView } from '../sources/manifest-index.ts'
 import type { AcceptLine } from '../sources/model.ts'
+import type { AcceptPushed } from '../sources/push-acceptor.ts'
 import { openSources } from '../sources/sources.ts'
 import { ArchiveQueue } from './archive-queue.ts'
 import { applyCatalogDecision, applyConsentDecision } from './catalog-decisions.ts'
@@ -49,11 +51,17 @@ export interface IntakeOptions {
   onFatal: (error: unknown) => void
 }
 
+/** What others may ask of it. */
+export interface Intake extends AsyncDisposable {
+  manifest: ManifestView
+  acceptPushed: AcceptPushed
+}
+
 /**
  * Everything of one catalog that only the holder of the state lock does: accepting files and decisions, importing them,
  * archiving. Disposing it stops accepting first, then importing.
  */
-export async function openIntake(options: IntakeOptions): Promise<AsyncDisposable> {
+export async function openIntake(options: IntakeOptions): Promise<Intake> {
   const { catalog, dir, connections, keys, clock, log } = options
   const stack = new ReleaseStack()
   try {
@@ -92,12 +100,14 @@ export async function openIntake(options: IntakeOptions): Promise<AsyncDisposabl
       clock,
       log,
       watchesDropFolders: options.watchesDropFolders,
+      connections,
       onAccepted: wake,
       onDecision: wake,
       onNotice: (key, text) => notices.set(key, text),
     })
     stack.use('sources', sources)
-    return stack
+    const { acceptPushed } = sources
+    return { manifest, acceptPushed, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() }
   } catch (error) {
     await stack[Symbol.asyncDispose]()
     throw error

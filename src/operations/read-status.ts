@@ -27,6 +27,8 @@ export interface FeedStatus {
   } | null
   /** Files that were refused whole, until somebody takes them out of this folder. */
   refused: { files: number; folder: string }
+  /** No file came for longer than `expectEvery`; null: one did, or none is expected, or none ever came. */
+  stale: { expectEveryMs: number; sinceMs: number } | null
   waitingFiles: number
   running: ProgressState | null
   held: Held | null
@@ -86,7 +88,7 @@ async function readCatalog(context: OperationContext): Promise<CatalogStatus> {
   }
 }
 
-async function readFeeds({ config, catalog, connections }: OperationContext): Promise<FeedStatus[]> {
+async function readFeeds({ config, catalog, connections, clock }: OperationContext): Promise<FeedStatus[]> {
   const keys = catalogKeys(catalog.name)
   const ofConsents = catalogKeys(catalog.name, 'consents')
   const [held, progress, consentProgress] = await Promise.all(
@@ -95,12 +97,14 @@ async function readFeeds({ config, catalog, connections }: OperationContext): Pr
   const dir = stateDirOf(config, catalog.name)
   using manifest = await readManifest(dir)
   const feeds: FeedStatus[] = []
-  for (const { name: feed, kind } of shownFeeds(catalog, manifest)) {
+  for (const { name: feed, kind, expectEveryMs } of shownFeeds(catalog, manifest)) {
+    const newest = manifest.newest(feed)
     const running = (kind === 'consents' ? consentProgress : progress)?.[feed]
     feeds.push({
       feed,
       kind,
-      lastFile: await readLastFile(manifest.newest(feed), { dir, manifest }),
+      lastFile: await readLastFile(newest, { dir, manifest }),
+      stale: staleOf(newest, { expectEveryMs, nowMs: clock.now() }),
       waitingFiles: [...manifest.unfinished(feed)].length,
       refused: { files: await countFailedFiles(dir, feed), folder: failedDirOf(dir, feed) },
       running: running === undefined ? null : (JSON.parse(running) as ProgressState),
@@ -108,6 +112,15 @@ async function readFeeds({ config, catalog, connections }: OperationContext): Pr
     })
   }
   return feeds
+}
+
+function staleOf(
+  newest: AcceptLine | undefined,
+  { expectEveryMs, nowMs }: { expectEveryMs: number | undefined; nowMs: number },
+): FeedStatus['stale'] {
+  if (newest === undefined || expectEveryMs === undefined) return null
+  const sinceMs = nowMs - Date.parse(newest.acceptedAt)
+  return sinceMs > expectEveryMs ? { expectEveryMs, sinceMs } : null
 }
 
 /** What stands in the configuration, and what the command `consent` handed in, if it ever did. */
@@ -147,6 +160,6 @@ function healthOf({ overview, consents, feeds, notices }: Judged): CatalogStatus
   const asks =
     overviews.some(({ dead, failuresInARow }) => dead > 0 || failuresInARow > 2) ||
     notices.length > 0 ||
-    feeds.some(({ held, refused }) => held !== null || refused.files > 0)
+    feeds.some(({ held, refused, stale }) => held !== null || refused.files > 0 || stale !== null)
   return asks ? 'attention' : 'ok'
 }

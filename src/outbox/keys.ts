@@ -55,10 +55,14 @@ export interface CatalogKeys {
   applied: string
   /** HASH `sequence:what` → count, of unfinished imports. */
   counts: string
-  /** HASH feed → JSON: what is held, why. */
+  /** HASH feed → JSON: the newest full file that was applied, where files say as of when they hold. */
+  fullAsOf: string
+  /** HASH feed → JSON list: what is held, why. */
   held: string
   /** HASH key → JSON { text, at }: troubles that `status` shows. */
   notices: string
+  /** STRING `token count`, which only grows: a Redis that lost writes shows by it. */
+  alertMark: string
   /** HASH feed → JSON: how far the running import is. */
   progress: string
   /** Consents only. HASH id → position of the acknowledged record; what is not later is never sent again. */
@@ -67,6 +71,10 @@ export interface CatalogKeys {
   unconfirmed: string
   /** Consents only. STRING `identity:generation:offset`: how much of the journal of acknowledgements is known here. */
   journal: string
+  /** SET of fields whose index of products is complete. */
+  keyFields: string
+  /** ZSET of `value NUL id` at score 0: which products have a value in this field. Of fields that are a feed's key only. */
+  keyIndex(field: string): string
   /** SET of ids whose removal waits for approval. */
   heldIds(feed: FeedName): string
 }
@@ -108,12 +116,16 @@ export function catalogKeys(catalog: CatalogName, kind: OutboxKind = 'products')
     origin: key('origin'),
     applied: key('applied'),
     counts: key('counts'),
+    fullAsOf: key('full-as-of'),
     held: key('held'),
     notices: key('notices'),
+    alertMark: key('alert-mark'),
     progress: key('progress'),
     acknowledgedMeta: key('acknowledged-meta'),
     unconfirmed: key('unconfirmed'),
     journal: key('journal'),
+    keyFields: key('key-fields'),
+    keyIndex: (field) => key(`key-index:${field}`),
     heldIds: (feed) => key(`held-ids:${feed}`),
   }
 }

@@ -42,6 +42,7 @@ export class ManifestIndex implements ManifestView {
   readonly #feedOf = new NumberColumn()
   readonly #feeds = new Map<FeedName, number>()
   readonly #claims = new ClaimTable()
+  readonly #pushKeys = new ClaimTable()
   readonly #decisions = new Map<AcceptSequence, DecisionLine>()
   readonly #requests = new Set<string>()
   readonly #grownBytes = new Map<ClaimId, number>()
@@ -68,6 +69,7 @@ export class ManifestIndex implements ManifestView {
       this.#accepts.set(line.sequence, span)
       this.#feedOf.set(line.sequence, this.#feedNumber(line.feed))
       this.#claims.add(line.claim, line.sequence)
+      if (line.pushKey !== undefined) this.#pushKeys.add(line.pushKey, line.sequence)
       if (line.grownFrom !== undefined) this.#grownBytes.set(line.grownFrom, line.bytes)
     } else if (line.kind === 'archive') {
       const sequence = this.#sequenceOf(line.claim)
@@ -115,6 +117,13 @@ export class ManifestIndex implements ManifestView {
   fileOf(claim: ClaimId): AcceptLine | undefined {
     const sequence = this.#sequenceOf(claim)
     return sequence === undefined ? undefined : this.file(sequence)
+  }
+
+  /** The file that was pushed under this key. */
+  pushed(pushKey: string): AcceptLine | undefined {
+    const isPush = (sequence: number) => this.file(sequence as AcceptSequence)?.pushKey === pushKey
+    const sequence = this.#pushKeys.find(pushKey, isPush)
+    return sequence === undefined ? undefined : this.file(sequence as AcceptSequence)
   }
 
   outcome(sequence: AcceptSequence): OutcomeLine | undefined {

@@ -3,6 +3,7 @@ import type { CatalogConfig, FeedConfig } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { ReleaseStack } from '../lib/release-stack.ts'
+import type { RedisConnections } from '../redis/connections.ts'
 import { Acceptor } from './acceptor.ts'
 import { DropAcceptor } from './drop-acceptor.ts'
 import { makeFolder } from './durable.ts'
@@ -13,6 +14,10 @@ import { hiddenDirOf, layoutOf } from './layout.ts'
 import type { Manifest } from './manifest.ts'
 import type { AcceptLine, DecisionLine } from './model.ts'
 import { NoticeBoard } from './notices.ts'
+import { openPulls } from './pull/pulls.ts'
+import { systemNetwork } from './pull/resolve-host.ts'
+import { type AcceptPushed, PushAcceptor } from './push-acceptor.ts'
+import { isSideOf } from './side-files.ts'
 import { Upkeep } from './upkeep.ts'
 import { openWatcher } from './watcher.ts'
 
@@ -28,16 +33,20 @@ export interface SourcesOptions {
   onDecision: (decision: DecisionLine) => void
   /**
    * What the operator should know; undefined when it is over. Keys: `disk`, `drop:<feed>`, `unreadable:<feed>`,
-   * `ignored:<feed>`, `watch:<feed>`, `recovery`, `growth`; in place of a feed also `inbox`.
+   * `ignored:<feed>`, `watch:<feed>`, `waiting:<feed>`, `pull:<feed>`, `recovery`, `growth`; in place of a feed also `inbox`.
    */
   onNotice: (key: string, text: string | undefined) => void
   /** `false`: only the inbox is watched. Default: the drop folders too. */
   watchesDropFolders?: boolean
+  /** For the schedules of feeds that are fetched; without them none is. */
+  connections?: RedisConnections
   /** How often every folder is looked at, whatever events say. */
   rescanMs?: number
 }
 
-export type Sources = AsyncDisposable
+export interface Sources extends AsyncDisposable {
+  acceptPushed: AcceptPushed
+}
 
 const rescanMsDefault = 30_000
 const inboxRescanMs = 1_000
@@ -53,24 +62,31 @@ export async function openSources(options: SourcesOptions): Promise<Sources> {
   for (const folder of [archiveDir, inboxDir, failedDir]) await makeFolder(folder)
   const notices = new NoticeBoard(options)
   const feeds = options.watchesDropFolders === false ? [] : [...catalog.feeds.values()]
+  const watched = feeds.filter(({ dropDir }) => dropDir !== '')
   const acceptor = new Acceptor({ dir, manifest, clock })
-  const dropAcceptor = new DropAcceptor({ acceptor, catalog: catalog.name })
+  const dropAcceptor = new DropAcceptor({ acceptor, catalog: catalog.name, clock })
   const growth = new GrowthWatch({ acceptor, clock, quietMs: growthQuietMs(feeds) })
   const shared = { acceptor, growth, clock, notices, log, onAccepted }
   const opened = new ReleaseStack()
-  const hiddenDirs = new Set(feeds.map(({ dropDir }) => hiddenDirOf(dropDir, catalog.name)))
+  const hiddenDirs = new Set(watched.map(({ dropDir }) => hiddenDirOf(dropDir, catalog.name)))
   const upkeep = opened.use('upkeep', new Upkeep({ ...shared, hiddenDirs: [...hiddenDirs], rescanMs }))
   await upkeep.start()
   const inbox = { inboxDir, failedDir: join(failedDir, 'inbox'), rescanMs: Math.min(rescanMs, inboxRescanMs) }
   opened.use('inbox', openInbox({ ...shared, ...inbox, upkeep, onDecision }))
-  for (const feed of feeds) {
-    const isForeign = foreignNames(feed, feeds)
+  for (const feed of watched) {
+    const isForeign = foreignNames(feed, watched)
     opened.use(
       `watcher of ${feed.name}`,
       openWatcher({ ...shared, upkeep, dropAcceptor, feed, rescanMs, isForeign }),
     )
   }
-  return opened
+  if (options.connections && options.watchesDropFolders !== false) {
+    const { connections } = options
+    const places = { catalog: catalog.name, dir, connections, network: systemNetwork }
+    opened.use('fetched files', openPulls({ ...shared, ...places, upkeep, feeds, rescanMs }))
+  }
+  const pushes = opened.use('pushed files', new PushAcceptor({ acceptor, upkeep, log, onAccepted }))
+  return { acceptPushed: pushes.accept, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() }
 }
 
 /** Names that other feeds of the same folder take. */
@@ -79,13 +95,14 @@ function foreignNames(feed: FeedConfig, feeds: readonly FeedConfig[]): (name: st
     .filter((other) => other.name !== feed.name && other.dropDir === feed.dropDir)
     .map((other) => claimsOf(other))
   const ownMode = compilePatterns(feed.files)
-  return (name) => ownMode(name) === undefined && matchers.some((matches) => matches(name))
+  const isOwn = (name: string) => ownMode(name) !== undefined || isSideOf(name, ownMode)
+  return (name) => !isOwn(name) && matchers.some((matches) => matches(name))
 }
 
 function claimsOf({ files, settle }: FeedConfig): (name: string) => boolean {
   const modeOf = compilePatterns(files)
   const isMarker = settle.kind === 'marker' ? compileMarkerPattern(settle.pattern) : () => false
-  return (name) => modeOf(name) !== undefined || isMarker(name)
+  return (name) => modeOf(name) !== undefined || isMarker(name) || isSideOf(name, modeOf)
 }
 
 function growthQuietMs(feeds: readonly FeedConfig[]): number {

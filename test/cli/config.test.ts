@@ -36,7 +36,6 @@ describe('config check', () => {
     expect(stdout).toContain('the environment variable TOKEN is not set')
     expect(stdout).toContain('catalogs.main.feeds.stock.drop:')
     expect(stdout).not.toContain('catalogs.main.feeds.products.drop:')
-    expect(stdout).toContain('console has no effect yet')
 
     const json = await runCli(['config', 'check', '--json'], { env: { CATALOGD_CONFIG: file, TOKEN: 't' } })
     expect(JSON.parse(json.stdout)).toEqual({
@@ -62,7 +61,7 @@ describe('config check', () => {
           overlaps: [{ field: 'availability', feeds: ['stock', 'products'], owned: true }],
         },
       ],
-      notes: [expect.stringContaining('stock does not exist'), 'console has no effect yet in this version'],
+      notes: [expect.stringContaining('stock does not exist')],
     })
   })
 

@@ -361,16 +361,6 @@ ${withFeed('')}`)
   })
 })
 
-describe('parts for later versions', () => {
-  it('are accepted and named', async () => {
-    const text = `
-console: { listen: 127.0.0.1:8480, token: \${CATALOGD_TOKEN:-} }
-alerts: { url: \${CATALOGD_ALERTS_URL:-} }
-${withFeed('')}`
-    expect((await read(text)).loaded.withoutEffect).toEqual(['console', 'alerts'])
-  })
-})
-
 describe('the commented example', () => {
   it('loads without any variable set', async () => {
     const file = new URL('../../config/catalogd.example.yaml', import.meta.url)

@@ -1,0 +1,149 @@
+import { join } from 'node:path'
+import type { AlertsConfig } from '../config/model.ts'
+import type { FeedName } from '../lib/brand.ts'
+import type { Clock } from '../lib/clock.ts'
+import { OperatingError, systemErrorCode } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import { ReleaseStack } from '../lib/release-stack.ts'
+import type { RedisConnections } from '../redis/connections.ts'
+import { AlertBook } from './alert-book.ts'
+import { AlertSender } from './alert-sender.ts'
+import { type AlertState, AlertStore } from './alert-store.ts'
+import { CatalogLook, type WatchedCatalog } from './catalog-look.ts'
+import { lookAtFiles } from './look-at-feeds.ts'
+import { lookAtDisk, lookAtRedis } from './look-at-storage.ts'
+import type { Condition } from './model.ts'
+import { formatPayload } from './payload.ts'
+import { Webhook } from './webhook.ts'
+
+export interface AlertsOptions {
+  config: AlertsConfig
+  stateDir: string
+  /** Those whose state folder this process holds. */
+  catalogs: readonly WatchedCatalog[]
+  connections: RedisConnections
+  clock: Clock
+  log: Log
+  onFatal: (error: unknown) => void
+  /** Default 10 s. */
+  lookEveryMs?: number
+}
+
+const lookEveryMsDefault = 10_000
+
+/**
+ * Looks every few seconds at what is wrong and tells the webhook when something begins and when it is over. What was told
+ * stands in `state/alerts.json`, so a restart repeats nothing.
+ */
+export async function openAlerts(options: AlertsOptions): Promise<AsyncDisposable> {
+  const { config, stateDir, clock, log } = options
+  // Asked for now, so that a variable that is not set ends the start with a clear message.
+  config.url.value()
+  for (const { value } of config.headers) value.value()
+  const stack = new ReleaseStack()
+  const store = new AlertStore({ path: join(stateDir, 'alerts.json'), log })
+  const state = await store.read()
+  const webhook = stack.use('webhook', new Webhook(config))
+  const keep = () => store.write({ ...watch.state(), waiting: [...sender.waiting()] })
+  stack.push('what was alerted', keep)
+  const sender = stack.use(
+    'alerts',
+    new AlertSender({
+      send: (payload, signal) => webhook.send(payload, signal),
+      waiting: state.waiting,
+      clock,
+      log,
+      onChange: () => void keep(),
+    }),
+  )
+  const watch = new AlertWatch(options, state)
+  const stop = new AbortController()
+  const run = async () => {
+    while (!stop.signal.aborted) {
+      const messages = await watch.look()
+      for (const { state: told, condition } of messages) {
+        log.warn({ kind: condition.kind, subject: condition.subject, state: told }, 'alert')
+      }
+      sender.add(messages.map((message) => formatPayload(message, clock)))
+      await keep()
+      await clock.sleep(options.lookEveryMs ?? lookEveryMsDefault, stop.signal).catch(() => undefined)
+    }
+  }
+  const running = run().catch(options.onFatal)
+  stack.push('looking for alerts', async () => {
+    stop.abort()
+    await running
+  })
+  return stack
+}
+
+/** What is wrong now, over all catalogs, and what of it is to be told. */
+class AlertWatch {
+  readonly #options: AlertsOptions
+  readonly #looks: CatalogLook[]
+  readonly #book: AlertBook
+  readonly #expectedSince: Record<string, number>
+
+  constructor(options: AlertsOptions, { entries, expectedSince }: AlertState) {
+    const { catalogs, connections, config } = options
+    this.#options = options
+    const { urgentLagMs, everyMs } = config
+    this.#looks = catalogs.map((watched) => new CatalogLook({ ...watched, connections, urgentLagMs }))
+    const names = new Set<string>(catalogs.map(({ catalog }) => catalog.name))
+    const known = entries.filter(({ condition: { catalog } }) => catalog === undefined || names.has(catalog))
+    this.#book = new AlertBook({ everyMs, entries: known })
+    this.#expectedSince = expectedSince
+  }
+
+  state(): Omit<AlertState, 'waiting'> {
+    return { entries: this.#book.entries(), expectedSince: this.#expectedSince }
+  }
+
+  async look() {
+    const { connections, clock, stateDir, catalogs } = this.#options
+    const nowMs = clock.now()
+    const ofFiles = catalogs.flatMap(({ catalog, manifest }) => {
+      const expectedSinceMs = (feed: FeedName) => this.#since(`${catalog.name}/${feed}`, nowMs)
+      return lookAtFiles({ catalog, manifest, nowMs, expectedSinceMs })
+    })
+    const disk = await lookAtDisk(stateDir)
+    const redis = await connections.state()
+    const held = redis.up ? await this.#lookAtCatalogs() : undefined
+    // One disk, one alert.
+    const ofCatalogs = (held ?? []).filter(({ kind }) => kind !== 'disk' || disk.length === 0)
+    return this.#book.update({
+      conditions: [...ofFiles, ...disk, ...lookAtRedis(redis), ...ofCatalogs],
+      nowMs,
+      isUnsure: (condition) => this.#isUnsure(condition, held !== undefined),
+    })
+  }
+
+  /** Undefined: Redis does not tell. */
+  async #lookAtCatalogs(): Promise<Condition[] | undefined> {
+    const { connections, log } = this.#options
+    try {
+      return (await Promise.all(this.#looks.map((look) => look.look()))).flat()
+    } catch (error) {
+      const failure = connections.explain(error)
+      if (!(failure instanceof OperatingError) && systemErrorCode(failure) === undefined) throw failure
+      log.debug({ err: failure }, 'alerts: Redis does not tell how the catalogs are')
+      return undefined
+    }
+  }
+
+  #isUnsure({ kind, subject, catalog, feed }: Condition, isRead: boolean): boolean {
+    if (kind === 'late') {
+      const watched = this.#options.catalogs.find((one) => one.catalog.name === catalog)
+      const newest = feed === undefined ? undefined : watched?.manifest.newest(feed)
+      return newest !== undefined && watched?.manifest.outcome(newest.sequence) === undefined
+    }
+    const isOfRedis = kind !== 'stale' && (kind !== 'redis' || subject === 'rolled-back')
+    return !isRead && isOfRedis && !(kind === 'disk' && catalog === undefined)
+  }
+
+  #since(feed: string, nowMs: number): number {
+    const since = this.#expectedSince[feed] ?? nowMs
+    this.#expectedSince[feed] = since
+    return since
+  }
+}

@@ -1,0 +1,28 @@
+import { ConfigError } from '../lib/errors.ts'
+import type { CommandDefinition } from './command.ts'
+
+export const alertCommand: CommandDefinition = {
+  usage: 'alert',
+  summary: 'the webhook that is told when something needs an operator',
+  examples: ['catalogd alert test'],
+  commands: [
+    {
+      usage: 'test',
+      summary: 'send the webhook one alert that means nothing',
+      details: 'Exit code 3: the webhook cannot be reached or does not answer 2xx.',
+      examples: ['catalogd alert test'],
+      async run(context) {
+        const { config } = await context.loadedConfig()
+        if (config.alerts === undefined) {
+          throw new ConfigError('alerts-none', 'the configuration names no webhook for alerts', {
+            hint: 'Give alerts.url a value',
+          })
+        }
+        const { sendTestAlert } = await import('../operations/send-test-alert.ts')
+        const sent = await sendTestAlert(config.alerts, context.clock, context.signal)
+        context.print(sent, () => `The webhook at ${sent.origin} took a test alert.`)
+        return undefined
+      },
+    },
+  ],
+}

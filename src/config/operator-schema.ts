@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { duration, mapping, mappingOf, optionalText, size, text, textOf } from './leaves.ts'
+import { headerName, headerValue } from './pull-schema.ts'
+
+/** Of the section `console`. */
+export const consoleSchema = mapping({
+  listen: optionalText('host:port')
+    .default('127.0.0.1:8480')
+    .describe('Where the HTTP server of the daemon listens: host:port; empty: nowhere'),
+  token: optionalText('a token')
+    .optional()
+    .describe('What a push must show; without it nothing can be pushed'),
+  tokenFile: text('a file that holds the token')
+    .optional()
+    .describe('File with the token in one line; read again at every use'),
+  hosts: z
+    .array(
+      textOf((name) => /^[a-z0-9.-]+$/i.test(name), 'a host name without a port'),
+      { error: 'a list of host names' },
+    )
+    .default([])
+    .describe('Names under which it may be asked, besides localhost, listen, and addresses'),
+  maxBytes: size({ min: 1, max: 1e12, because: 'a larger body is refused' })
+    .default('20GB')
+    .describe('Upper bound of a pushed file, as it is sent'),
+})
+
+/** Of the section `alerts`. */
+export const alertsSchema = mapping({
+  url: optionalText('the address of a webhook')
+    .optional()
+    .describe('Webhook that is sent JSON; its path is a secret. Empty: no alerts'),
+  headers: mappingOf(headerName, headerValue, 'a mapping of headers')
+    .default({})
+    .describe('Sent with each alert; their values are secrets'),
+  every: duration({ minMs: 0 })
+    .default('15m')
+    .describe('At most one message in so long about one matter, besides the one that it is over'),
+  urgentLag: duration({ minMs: 1000 })
+    .default('5m')
+    .describe('How long an urgent change may wait before that is an alert'),
+})

@@ -1,0 +1,115 @@
+import { type FastifyError, type FastifyInstance, fastify } from 'fastify'
+import type { Clock } from '../lib/clock.ts'
+import { ConfigError, systemErrorCode } from '../lib/errors.ts'
+import { refuseStrangers } from './guard.ts'
+import { type Health, registerHealth } from './health-route.ts'
+import { type PushOptions, registerPush } from './push-route.ts'
+
+export interface ConsoleOptions extends PushOptions {
+  health: () => Promise<Health>
+  clock: Clock
+}
+
+export interface Console extends AsyncDisposable {
+  /** Without a trailing slash; undefined while another process uses the port. */
+  readonly url: string | undefined
+}
+
+const againAfterMs = 5_000
+/** So long those who push may go on after the daemon was told to end. */
+const graceMs = 3_000
+
+/**
+ * The HTTP server of the daemon.
+ *
+ * waiting for the port (another catalogd of this machine may use it) → listening → ending: what is being received gets a
+ * moment, then connections are cut → closed
+ */
+export async function openConsole(options: ConsoleOptions): Promise<Console> {
+  const { config, clock, log } = options
+  const { host, port } = config.listen
+  // Asked for now, so that a variable that is not set ends the start with a clear message.
+  config.token?.value()
+  const app = newServer(options)
+  const stop = new AbortController()
+  let url: string | undefined
+  const listen = async () => {
+    url = await app.listen({ host, port })
+    log.info({ url }, 'the console listens')
+  }
+  let waiting: Promise<void> | undefined
+  try {
+    await listen()
+  } catch (cause) {
+    if (systemErrorCode(cause) !== 'EADDRINUSE') {
+      await app.close()
+      throw new ConfigError('console-listen', `the console cannot listen on ${host}:${port}`, {
+        hint: 'Correct console.listen',
+        cause,
+      })
+    }
+    log.warn({ host, port }, 'another process uses the port of the console; trying again until it is free')
+    waiting = untilFree(listen, { clock, signal: stop.signal })
+  }
+  return {
+    get url() {
+      return url
+    },
+    [Symbol.asyncDispose]: async () => {
+      stop.abort()
+      await waiting
+      await close(app, clock)
+    },
+  }
+}
+
+async function untilFree(
+  listen: () => Promise<void>,
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
+) {
+  while (!signal.aborted) {
+    await clock.sleep(againAfterMs, signal).catch(() => undefined)
+    if (signal.aborted) return
+    const isListening = await listen().then(
+      () => true,
+      () => false,
+    )
+    if (isListening) return
+  }
+}
+
+async function close(app: FastifyInstance, clock: Clock): Promise<void> {
+  const grace = new AbortController()
+  const cut = clock.sleep(graceMs, grace.signal).then(
+    () => app.server.closeAllConnections(),
+    () => undefined,
+  )
+  await app.close()
+  grace.abort()
+  await cut
+}
+
+function newServer(options: ConsoleOptions): FastifyInstance {
+  const { log } = options
+  const app = fastify({
+    forceCloseConnections: 'idle',
+    // A large file over a slow line takes hours; a line that is silent is cut by the time-out of the connection.
+    requestTimeout: 0,
+    connectionTimeout: 120_000,
+    return503OnClosing: true,
+    routerOptions: { ignoreTrailingSlash: true },
+  })
+  refuseStrangers(app, options.config)
+  app.setNotFoundHandler(async (_request, reply) =>
+    reply.code(404).send({ error: 'not-found', message: 'there is POST /feeds/<feed> and GET /health' }),
+  )
+  app.setErrorHandler<FastifyError>(async (error, _request, reply) => {
+    const { statusCode = 500 } = error
+    if (statusCode < 500) return reply.code(statusCode).send({ error: error.code, message: error.message })
+    log.error({ err: error }, 'the console failed to answer')
+    return reply.code(500).send({ error: 'failure', message: 'the console failed to answer; see its log' })
+  })
+  app.register(async (scope) => registerHealth(scope, options))
+  app.register(async (scope) => registerPush(scope, options))
+  return app
+}

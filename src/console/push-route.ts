@@ -1,0 +1,127 @@
+import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { CatalogConfig, ConsoleConfig } from '../config/model.ts'
+import type { CatalogName } from '../lib/brand.ts'
+import { ConfigError, OperatingError, systemErrorCode } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import { redactText } from '../lib/redact.ts'
+import type { AcceptPushed } from '../sources/push-acceptor.ts'
+import { checkToken } from './credentials.ts'
+import { parsePush } from './push-request.ts'
+
+export interface PushOptions {
+  config: ConsoleConfig
+  catalogs: readonly CatalogConfig[]
+  /** Undefined: this process does not accept files of that catalog, or not yet. */
+  acceptorOf: (catalog: CatalogName) => AcceptPushed | undefined
+  log: Log
+}
+
+interface PushRoute {
+  Params: { feed: string }
+  Querystring: Record<string, unknown>
+}
+
+/** What a refusal of the acceptor is to its sender; with `retryAfter`, in seconds, it may come again. */
+const statusOf: Readonly<Record<string, { status: number; retryAfter?: number }>> = {
+  'push-mode': { status: 422 },
+  'push-empty': { status: 422 },
+  'push-other': { status: 422 },
+  'push-too-large': { status: 413 },
+  'push-running': { status: 409, retryAfter: 2 },
+  'push-closed': { status: 503, retryAfter: 5 },
+  'disk-full': { status: 503, retryAfter: 60 },
+}
+const otherFailure = { status: 503, retryAfter: 10 }
+
+/**
+ * `POST /feeds/<feed>`: the body is a file of the feed. 202 `{ sequence, bytes }` is sent once the file and its line in the
+ * manifest are on the disk. A body is never logged: it may hold e-mail addresses.
+ */
+export function registerPush(app: FastifyInstance, options: PushOptions): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request: FastifyRequest, payload: Readable, done) => done(null, payload))
+  app.addHook('onRequest', async (request, reply) => {
+    if (!(await authorize(request, reply, options.config))) return reply
+    // A content type that is no media type would be refused before any parser is asked, one without would find none.
+    request.raw.headers['content-type'] = 'application/octet-stream'
+    return undefined
+  })
+  app.post<PushRoute>('/feeds/:feed', async (request, reply) => push(request, reply, options))
+}
+
+async function authorize(
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  { token }: ConsoleConfig,
+): Promise<boolean> {
+  if (token === undefined) {
+    const hint = 'Set console.token in the configuration and start catalogd again'
+    await reply.code(403).send({ error: 'no-token', message: 'no token is configured', hint })
+    return false
+  }
+  const shown = checkToken(headers.authorization, token.value())
+  if (shown === 'right') return true
+  if (shown === 'missing') {
+    reply.code(401).header('www-authenticate', 'Bearer realm="catalogd"')
+    await reply.send({ error: 'unauthorized', message: 'show the token: Authorization: Bearer <token>' })
+  } else await reply.code(403).send({ error: 'forbidden', message: 'the token is not the right one' })
+  return false
+}
+
+async function push(
+  request: FastifyRequest<PushRoute>,
+  reply: FastifyReply,
+  { config, catalogs, acceptorOf, log }: PushOptions,
+): Promise<FastifyReply> {
+  const headers = { ...request.headers, 'content-type': typeOf(request.raw) }
+  const asked = parsePush(
+    { feed: request.params.feed, query: request.query, headers },
+    { catalogs, bytesMax: config.bytesMax },
+  )
+  if ('status' in asked) {
+    const { status, ...refusal } = asked
+    return reply.code(status).send(refusal)
+  }
+  const { catalog, ...file } = asked
+  const accept = acceptorOf(catalog.name)
+  if (!accept) {
+    return reply.code(503).header('retry-after', 5).send({
+      error: 'not-importing',
+      message: 'this process does not accept files now: another one does, or it is starting',
+      hint: 'Ask again, or ask the process that works on the state folder (catalogd status)',
+    })
+  }
+  try {
+    const body = (request.body as Readable | undefined) ?? request.raw
+    const { sequence, bytes, isRepeated } = await accept({ ...file, body, bytesMax: config.bytesMax })
+    if (isRepeated) reply.header('idempotent-replayed', 'true')
+    return reply.code(202).send({ sequence, bytes })
+  } catch (error) {
+    if (request.raw.destroyed && !request.raw.complete) {
+      log.info({ feed: file.feed.name }, 'a push was broken off by its sender')
+      return reply.code(400).send()
+    }
+    return refuse(reply, error, log)
+  }
+}
+
+/** As it was sent. */
+function typeOf({ rawHeaders }: IncomingMessage): string {
+  const at = rawHeaders.findIndex((name, index) => index % 2 === 0 && /^content-type$/i.test(name))
+  return at === -1 ? '' : (rawHeaders[at + 1] ?? '')
+}
+
+function refuse(reply: FastifyReply, error: unknown, log: Log): FastifyReply {
+  const isOperating = error instanceof OperatingError && !(error instanceof ConfigError)
+  // A bug: the server's error handler answers and logs it.
+  if (!isOperating && systemErrorCode(error) === undefined) throw error
+  const code = isOperating ? error.code : 'storage'
+  const { status, retryAfter } = statusOf[code] ?? otherFailure
+  if (status === 503) log.warn({ err: error }, 'a pushed file could not be accepted')
+  if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
+  const message = isOperating ? redactText(error.message) : 'the state folder cannot be written'
+  const hint = isOperating ? error.hint : undefined
+  return reply.code(status).send({ error: code, message, ...(hint === undefined ? {} : { hint }) })
+}
