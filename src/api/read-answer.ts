@@ -12,7 +12,7 @@ import type { ApiGroup } from './contract/endpoints.ts'
 import { isObject } from './contract/json-value.ts'
 import { hideSecrets, hideSecretsIn } from './hide-secrets.ts'
 import { type ResponseBody, readBody } from './response-body.ts'
-import { parseRetryAfter } from './retry-after.ts'
+import { parseRetryAfter } from '../lib/retry-after.ts'
 
 export interface AnsweredCall extends ShownCall {
   group: ApiGroup

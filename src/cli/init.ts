@@ -41,8 +41,9 @@ async function writeAll(file: string): Promise<string[]> {
     await writeFile(file, await readFile(exampleFile, 'utf8'), { flag: 'wx' })
     const { config } = await readConfig({ file, env: {} })
     const feeds = [...config.catalogs.values()].flatMap((catalog) => [...catalog.feeds.values()])
-    for (const { dropDir } of feeds) await mkdir(dropDir, { recursive: true })
-    return feeds.map(({ dropDir }) => dropDir)
+    const dropDirs = feeds.map(({ dropDir }) => dropDir).filter((dropDir) => dropDir !== '')
+    for (const dropDir of dropDirs) await mkdir(dropDir, { recursive: true })
+    return dropDirs
   } catch (error) {
     const code = systemErrorCode(error)
     if (error instanceof OperatingError || code === undefined) throw error

@@ -6,13 +6,13 @@ import { type ConfigPath, formatPath } from './problems.ts'
 import type { CatalogInput, ConfigInput } from './schema.ts'
 
 /** Relative paths begin at the folder of the configuration file. */
-interface AccessContext {
+export interface AccessContext {
   document: ConfigDocument
   folder: string
 }
 
 /** Addresses and tokens of one section: each is asked for only where it is used. */
-class Access {
+export class Access {
   readonly #context: AccessContext
   readonly #path: ConfigPath
 

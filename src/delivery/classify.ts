@@ -1,6 +1,6 @@
 import type { CallOutcome, CallResponse } from '../api/call-outcome.ts'
 import { describeRefusal, findNamedRefusals, type NamedRefusal } from '../api/named-refusals.ts'
-import { parseRetryAfter } from '../api/retry-after.ts'
+import { parseRetryAfter } from '../lib/retry-after.ts'
 import type { ProductId } from '../lib/brand.ts'
 
 /**

@@ -1,20 +1,27 @@
 import { productFields } from '../api/contract/product.ts'
 import { checkConsentRule } from '../catalog/consent-mapping.ts'
+import { keyProblem } from '../catalog/feed-key.ts'
 import { groupProblems } from '../catalog/group-links.ts'
 import { checkRule } from '../catalog/mapping.ts'
 import { type FieldOverlap, rankFields } from '../catalog/ranks.ts'
 import { type LoadedConfig, readConfig } from '../config/load.ts'
-import type { FeedConfig } from '../config/model.ts'
+import type { FeedConfig, PullConfig } from '../config/model.ts'
 import type { Environment } from '../config/variables.ts'
 
 import type { FeedName } from '../lib/brand.ts'
+import { describeSchedule, describeSource } from '../sources/pull/describe-source.ts'
 
 /** The configuration, checked with what the catalog stage knows of fields and rules. */
 export function readCheckedConfig(options: { file: string; env: Environment }): Promise<LoadedConfig> {
-  return readConfig({ ...options, productFields, checkRule, checkGroup: groupProblems, checkConsentRule })
+  return readConfig({ ...options, productFields, checkRule, checkGroup: groupProblems, keyProblem, checkConsentRule })
 }
 
 /** Fields that several feeds map; the value of the first one counts. */
 export function listOverlaps(feeds: ReadonlyMap<FeedName, FeedConfig>): readonly FieldOverlap[] {
   return rankFields(feeds).overlaps
+}
+
+/** Where and when files are fetched, fit to be shown. */
+export function describePull(pull: PullConfig): string {
+  return `${describeSource(pull.source)} ${describeSchedule(pull)}`
 }

@@ -21,7 +21,7 @@ interface OpenTicketQueueOptions {
   connections: RedisConnections
   catalog: CatalogName
   /** Of the queue; default: `deliveries`. */
-  name?: 'deliveries' | 'consents'
+  name?: 'deliveries' | 'consents' | 'schedules'
   clock: Clock
   log: Log
 }
@@ -53,10 +53,10 @@ async function tryOpen(options: OpenTicketQueueOptions): Promise<TicketQueue> {
 }
 
 /**
- * A BullMQ queue of one catalog: `deliveries`, or `consents`. A ticket may be lost or run twice at any time; callers ensure the
+ * A BullMQ queue of one catalog: `deliveries`, `consents` or `schedules`. A ticket may be lost or run twice at any time; callers ensure the
  * tickets that should exist every second.
  */
-class TicketQueue implements AsyncDisposable {
+export class TicketQueue implements AsyncDisposable {
   readonly #options: OpenTicketQueueOptions
   readonly #queue: Queue
   readonly #prefix: string

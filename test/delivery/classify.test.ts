@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { CallOutcome } from '../../src/api/call-outcome.ts'
-import { parseRetryAfter } from '../../src/api/retry-after.ts'
+import { parseRetryAfter } from '../../src/lib/retry-after.ts'
 import { classify, type Verdict } from '../../src/delivery/classify.ts'
 import { backoffMs } from '../../src/delivery/waiting.ts'
 import type { ProductId } from '../../src/lib/brand.ts'

@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { isCron } from './cron.ts'
+import {
+  duration,
+  flag,
+  mapping,
+  mappingOf,
+  oneOf,
+  optionalText,
+  size,
+  text,
+  textOf,
+  wholeNumber,
+} from './leaves.ts'
+
+/** Header names of RFC 9110; a value may hold anything that fits into one line. */
+export const headerName = z
+  .string()
+  .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'a name of a header such as Authorization')
+export const headerValue = textOf(
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
+  (value) => value !== '' && !/[\u0000-\u0008\u000a-\u001f\u007f]|[^\u0000-\u00ff]/.test(value),
+  'the value of a header in one line',
+)
+/** As `ssh-keygen -l` and `ssh-keyscan … | ssh-keygen -lf -` print it. */
+const fingerprint = textOf(
+  (value) => /^SHA256:[A-Za-z0-9+/]{43}=?$/.test(value) || value.includes('${'),
+  'a fingerprint such as SHA256:… (43 characters), as "ssh-keyscan <host> | ssh-keygen -lf -" prints it',
+)
+const remoteFolder = text('a folder on the server')
+
+const sftpSchema = mapping({
+  host: text('a host name'),
+  port: wholeNumber({ min: 1, max: 65_535 }).default(22),
+  user: text('a user name'),
+  password: optionalText('a password').optional(),
+  passwordFile: text('a file that holds the password')
+    .optional()
+    .describe('File with the password in one line; read again at every use'),
+  privateKeyFile: text('a file that holds a private key').optional().describe('In OpenSSH or PEM form'),
+  passphrase: optionalText('the passphrase of the private key').optional(),
+  hostKey: z
+    .union([fingerprint, z.array(fingerprint).min(1)], {
+      error: 'the fingerprint of the server’s key such as SHA256:…, or a list of them',
+    })
+    .optional()
+    .describe('Any other server is refused'),
+  knownHosts: text('a file in the form of ~/.ssh/known_hosts')
+    .optional()
+    .describe('Instead of hostKey: a file as ssh keeps it'),
+  folder: remoteFolder.default('.').describe('Listed; which files belong to the feed is said by files'),
+})
+
+export const pullSchema = mapping({
+  url: text('an address such as https://shop.example/feed.xml').optional(),
+  sftp: sftpSchema.optional(),
+  every: duration({ minMs: 1000 }).optional().describe('How often; or give cron'),
+  cron: textOf(isCron, 'five fields: minute, hour, day, month and weekday, such as "15 3 * * *"')
+    .optional()
+    .describe('When: minute, hour, day, month, weekday'),
+  zone: textOf(isZone, 'a time zone such as Europe/Berlin').optional().describe('Of cron; default UTC'),
+  headers: mappingOf(headerName, headerValue, 'a mapping of headers')
+    .optional()
+    .describe('Sent with each request, to the origin of url only; their values are secrets'),
+  user: text('a user name').optional().describe('Basic authentication at url'),
+  password: optionalText('a password').optional(),
+  passwordFile: text('a file that holds the password')
+    .optional()
+    .describe('File with the password in one line; read again at every use'),
+  allowPrivate: flag().optional().describe('The address may be of a private network or of this machine'),
+  caFile: text('a file with certificates in PEM form')
+    .optional()
+    .describe('Authorities that are trusted besides those of the system'),
+  name: textOf((value) => value !== '' && !/[/\\]/.test(value), 'a file name without a folder')
+    .optional()
+    .describe('Of the file that is fetched; default: what the server calls it'),
+  maxBytes: size({ min: 1, max: 1e12, because: 'a larger file is not fetched' }).default('20GB'),
+  timeout: duration({ minMs: 100 }).default('60s').describe('How long the server may be silent'),
+  atMost: duration({ minMs: 1000 }).default('6h').describe('How long one fetch may take as a whole'),
+  after: oneOf(['keep', 'delete', 'move'])
+    .optional()
+    .describe('What becomes of a file on the SFTP server once it is accepted; default keep'),
+  moveTo: remoteFolder.optional().describe('Folder on the server, relative to folder, for after: move'),
+})
+
+export type PullInput = z.output<typeof pullSchema>
+
+function isZone(zone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: zone }) !== undefined
+  } catch (error) {
+    if (error instanceof RangeError) return false
+    throw error
+  }
+}

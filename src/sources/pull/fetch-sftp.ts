@@ -1,0 +1,147 @@
+import { rename } from 'node:fs/promises'
+import type { SftpSource } from '../../config/model.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { describeError } from '../../lib/errors.ts'
+import type { Log } from '../../lib/log.ts'
+import { removeIfPresent } from '../durable.ts'
+import type { FeedPull, Fetched } from './feed-pull.ts'
+import { PullError } from './pull-error.ts'
+import type { RemoteFile } from './pull-state.ts'
+import { SftpSession } from './sftp-session.ts'
+import { isSameFile, type Sightings } from './sightings.ts'
+
+export interface FetchSftpOptions {
+  source: SftpSource
+  feedName: string
+  feedPull: FeedPull
+  sightings: Sightings
+  silenceMs: number
+  clock: Clock
+  log: Log
+  signal: AbortSignal
+}
+
+/** Files accepted together; a large one does not hold up those before it. */
+const batchFilesMax = 100
+const batchBytesMax = 256 * 1024 * 1024
+/** A longer settle time is waited for between fetches, not with an open connection. */
+const waitHereMsMax = 10_000
+
+/**
+ * Fetches the complete files of a remote folder that were not accepted yet, oldest first: downloaded → looked at again
+ * (unchanged) → accepted → deleted or moved there. What was accepted is remembered until it is gone from the folder, so
+ * that whatever is cut off between two steps takes no file twice. Returns how many files were accepted.
+ */
+export async function fetchSftp(options: FetchSftpOptions): Promise<number> {
+  const { source, silenceMs, clock, signal, sightings, feedPull } = options
+  await using session = await SftpSession.open({ source, silenceMs, clock, signal })
+  const { listing, ready } = await lookUntilSettled(session, options)
+  const { state } = feedPull
+  const there = new Map(listing.map((file) => [file.name, file]))
+  const taken = state.taken.filter(({ name }) => there.has(name))
+  if (taken.length < state.taken.length) await feedPull.save({ ...state, taken })
+  const isTaken = (file: RemoteFile) => taken.some((one) => one.name === file.name && isSameFile(one, file))
+  const run: Run = { ...options, session, sightings, troubles: [], names: listing.map(({ name }) => name) }
+  await clearAway(run, ready.filter(isTaken))
+  const accepted = await fetchAll(
+    run,
+    ready.filter((file) => !isTaken(file)),
+  )
+  const [first, ...others] = run.troubles
+  if (first === undefined) return accepted
+  const more = others.length > 0 ? ` (and ${others.length} more files)` : ''
+  throw new PullError('sftp-file', describeError(first) + more, {
+    hint: 'It is tried again with the next fetch; the other files were taken',
+    cause: first,
+  })
+}
+
+interface Run extends FetchSftpOptions {
+  session: SftpSession
+  /** What went wrong with single files. */
+  troubles: unknown[]
+  /** Of all files in the folder that were not cleared away. */
+  names: string[]
+}
+
+async function lookUntilSettled(session: SftpSession, { sightings, clock, signal }: FetchSftpOptions) {
+  const listing = await session.list()
+  const { ready, settlesInMs } = sightings.look(listing)
+  if (settlesInMs === undefined || settlesInMs > waitHereMsMax) return { listing, ready }
+  await clock.sleep(Math.ceil(settlesInMs), signal)
+  const again = await session.list()
+  return { listing: again, ready: sightings.look(again).ready }
+}
+
+async function fetchAll(run: Run, files: readonly RemoteFile[]): Promise<number> {
+  let accepted = 0
+  let batch: Fetched[] = []
+  let bytes = 0
+  const acceptBatch = async () => {
+    if (batch.length === 0) return
+    accepted += (await run.feedPull.accept(batch)).length
+    const remotes = batch.flatMap(({ remote }) => remote ?? [])
+    run.log.info({ feed: run.feedName, files: remotes.length, bytes }, 'fetched files')
+    batch = []
+    bytes = 0
+    await clearAway(run, remotes)
+  }
+  for (const file of files) {
+    const fetched = await fetchOne(run, file)
+    if (fetched === undefined) continue
+    batch.push(fetched)
+    bytes += file.bytes
+    if (batch.length >= batchFilesMax || bytes >= batchBytesMax) await acceptBatch()
+  }
+  await acceptBatch()
+  return accepted
+}
+
+/** Undefined: it changed while it was read, or could not be read; the next fetch tries again. */
+async function fetchOne(run: Run, file: RemoteFile): Promise<Fetched | undefined> {
+  const { feedPull, session, signal, log, feedName } = run
+  await using part = await feedPull.openPart()
+  try {
+    await part.expect(file.bytes)
+    await session.download(file.name, part)
+    const now = await session.look(file.name)
+    if (now === undefined || !isSameFile(now, file) || part.bytes !== file.bytes) {
+      log.info({ feed: feedName, file: file.name }, 'changed while it was fetched: it is tried again')
+      return undefined
+    }
+    await part.finish()
+    const fetched = feedPull.claimFor(file.name, feedPull.modeOf(file.name))
+    await rename(part.path, fetched.path)
+    return { ...fetched, remote: file }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (!(error instanceof PullError) || error.code === 'disk-full') throw error
+    run.troubles.push(error)
+    return undefined
+  } finally {
+    await removeIfPresent(part.path)
+  }
+}
+
+/** Only what is still what was accepted: a file that was written anew meanwhile is the next one. */
+async function clearAway(run: Run, files: readonly RemoteFile[]): Promise<void> {
+  const { source, session, sightings, clock } = run
+  if (source.after === 'keep') return
+  for (const file of files) {
+    try {
+      const now = await session.look(file.name)
+      if (now !== undefined && !isSameFile(now, file)) continue
+      if (now !== undefined && source.after === 'delete') await session.delete(file.name)
+      else if (now !== undefined) {
+        const stamp = new Date(clock.now()).toISOString().replace(/[-:.Z]/g, '')
+        await session.move(file.name, { to: source.moveTo ?? 'done', otherName: `${stamp}-${file.name}` })
+      }
+      run.names = run.names.filter((name) => name !== file.name)
+      for (const marker of sightings.markersToRemove(file.name, run.names)) await session.delete(marker)
+    } catch (error) {
+      run.signal.throwIfAborted()
+      if (!(error instanceof PullError)) throw error
+      run.troubles.push(error)
+    }
+  }
+}

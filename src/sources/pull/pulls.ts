@@ -1,0 +1,119 @@
+import type { FeedConfig } from '../../config/model.ts'
+import type { CatalogName } from '../../lib/brand.ts'
+import { describeError } from '../../lib/errors.ts'
+import { ReleaseStack } from '../../lib/release-stack.ts'
+import type { RedisConnections } from '../../redis/connections.ts'
+import { hasSchedules, openSchedules, type Schedules } from '../../redis/schedules.ts'
+import { isOperatingFailure } from '../folder-access.ts'
+import { Waker } from '../waker.ts'
+import { Puller, type PullerOptions } from './puller.ts'
+
+export interface PullsOptions extends Omit<PullerOptions, 'feed' | 'pull' | 'closing'> {
+  catalog: CatalogName
+  feeds: readonly FeedConfig[]
+  connections: RedisConnections
+  /** How often schedules that Redis lost are set again. */
+  rescanMs: number
+}
+
+/** Feeds fetched at one time, of one catalog. */
+const fetchesMax = 4
+const tryAgainMs = 1_000
+
+/** Fetches files of all feeds that have `pull` until it is disposed: then running fetches are given up. */
+export function openPulls(options: PullsOptions): AsyncDisposable {
+  const pulls = new Pulls(options)
+  const running = pulls.run()
+  return {
+    [Symbol.asyncDispose]: async () => {
+      pulls.stop()
+      await running
+    },
+  }
+}
+
+/**
+ * Waiting for Redis → keeping the schedules (set at the start, and again at intervals, should Redis have lost them), while
+ * what is due is handed to the feed it is for → closed. Schedules of feeds that are configured no longer go. While Redis
+ * is away nothing is due; what was missed is fetched once when it is back.
+ */
+class Pulls {
+  readonly #options: PullsOptions
+  readonly #pullers: readonly Puller[]
+  readonly #waker: Waker
+  readonly #closing = new AbortController()
+  #isStarted = false
+
+  constructor(options: PullsOptions) {
+    this.#options = options
+    this.#waker = new Waker(options.clock)
+    this.#pullers = options.feeds.flatMap((feed) =>
+      feed.pull ? [new Puller({ ...options, feed, pull: feed.pull, closing: this.#closing.signal })] : [],
+    )
+  }
+
+  async run(): Promise<void> {
+    await using opened = new ReleaseStack()
+    let schedules: Schedules | undefined
+    while (!this.#closing.signal.aborted) {
+      const isKept = await this.#try(async () => {
+        schedules ??= await this.#open(opened)
+        if (schedules) await this.#keep(schedules)
+      })
+      // No feed is fetched, and none was.
+      if (isKept && schedules === undefined) return
+      if (!this.#closing.signal.aborted) await this.#waker.sleep(isKept ? this.#options.rescanMs : tryAgainMs)
+    }
+  }
+
+  stop(): void {
+    this.#closing.abort(new Error('catalogd ends'))
+    this.#waker.wake()
+  }
+
+  async #open(opened: ReleaseStack): Promise<Schedules | undefined> {
+    const { connections, catalog } = this.#options
+    if (this.#pullers.length === 0 && !(await hasSchedules(connections, catalog))) return undefined
+    const schedules = opened.use('schedules', await openSchedules(this.#options))
+    if (this.#pullers.length === 0) return schedules
+    const concurrency = Math.min(fetchesMax, this.#pullers.length)
+    const onDue = (id: string) => this.#fetch(schedules, id)
+    opened.use('fetches', schedules.run({ concurrency, onDue }))
+    return schedules
+  }
+
+  async #keep(schedules: Schedules): Promise<void> {
+    const { feeds } = this.#options
+    await schedules.set(
+      feeds.flatMap((feed) => (feed.pull ? [{ id: idOf(feed), at: feed.pull.schedule }] : [])),
+    )
+    if (this.#isStarted) return
+    for (const puller of this.#pullers) {
+      if (await puller.isOverdue()) await schedules.runIn(idOf(puller.feed), 0)
+    }
+    this.#isStarted = true
+  }
+
+  async #fetch(schedules: Schedules, id: string): Promise<void> {
+    const puller = this.#pullers.find(({ feed }) => idOf(feed) === id)
+    const againInMs = await puller?.run()
+    if (againInMs !== undefined) await this.#try(() => schedules.runIn(id, againInMs))
+  }
+
+  /** False when it failed; it is repeated. */
+  async #try(step: () => Promise<void>): Promise<boolean> {
+    try {
+      await step()
+      return true
+    } catch (error) {
+      if (!isOperatingFailure(error)) throw error
+      this.#options.log.debug({ error: describeError(error) }, 'schedules cannot be kept at present')
+      return false
+    }
+  }
+}
+
+/** The schedule of a feed. */
+export function idOf({ name }: Pick<FeedConfig, 'name'>): string {
+  return `pull-${name}`
+}

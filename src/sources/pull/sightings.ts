@@ -1,0 +1,71 @@
+import type { FeedConfig } from '../../config/model.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { isTemporaryName } from '../entry-name.ts'
+import { compileMarkerPattern, compilePatterns, markersOf } from '../file-patterns.ts'
+import type { RemoteFile } from './pull-state.ts'
+
+/** Which files of a remote folder are complete, as far as looking at it can tell. */
+export class Sightings {
+  readonly #feed: FeedConfig
+  readonly #clock: Clock
+  /** By name: as it was seen, and since when it has not changed. */
+  #seen = new Map<string, { file: RemoteFile; sinceMs: number }>()
+
+  constructor({ feed, clock }: { feed: FeedConfig; clock: Clock }) {
+    this.#feed = feed
+    this.#clock = clock
+  }
+
+  /**
+   * Takes up a listing. `ready`: files that belong to the feed and are complete, oldest first; `settlesInMs`: when the
+   * next ones would be, if they do not change.
+   */
+  look(listing: readonly RemoteFile[]): { ready: RemoteFile[]; settlesInMs: number | undefined } {
+    const own = this.#ownFiles(listing)
+    const now = this.#clock.monotonic()
+    this.#seen = new Map(
+      own.map((file) => {
+        const before = this.#seen.get(file.name)
+        return [file.name, before && isSameFile(before.file, file) ? before : { file, sinceMs: now }]
+      }),
+    )
+    const waits = own.map((file) => this.#waitOf(file.name, now))
+    const ready = own.filter((_, index) => (waits[index] ?? 0) <= 0)
+    const waiting = waits.filter((wait) => wait > 0)
+    const byAge = (a: RemoteFile, b: RemoteFile) => a.modifiedMs - b.modifiedMs || (a.name < b.name ? -1 : 1)
+    return { ready: ready.sort(byAge), settlesInMs: waiting.length > 0 ? Math.min(...waiting) : undefined }
+  }
+
+  /** Markers of a file that is gone from the folder, which announce none of the others. */
+  markersToRemove(name: string, others: readonly string[]): string[] {
+    const { settle } = this.#feed
+    if (settle.kind !== 'marker') return []
+    const needed = new Set(others.flatMap((other) => markersOf(settle.pattern, other)))
+    return markersOf(settle.pattern, name).filter((marker) => !needed.has(marker))
+  }
+
+  #ownFiles(listing: readonly RemoteFile[]): RemoteFile[] {
+    const { files, settle } = this.#feed
+    const modeOf = compilePatterns(files)
+    const isOwn = ({ name }: RemoteFile) => modeOf(name) !== undefined && !isTemporaryName(name)
+    if (settle.kind === 'quiet') return listing.filter(isOwn)
+    const isMarker = compileMarkerPattern(settle.pattern)
+    const names = new Set(listing.map(({ name }) => name))
+    return listing.filter(
+      (file) =>
+        isOwn(file) &&
+        !isMarker(file.name) &&
+        markersOf(settle.pattern, file.name).some((marker) => names.has(marker)),
+    )
+  }
+
+  #waitOf(name: string, now: number): number {
+    const { settle } = this.#feed
+    const sinceMs = this.#seen.get(name)?.sinceMs ?? now
+    return settle.kind === 'quiet' ? sinceMs + settle.forMs - now : 0
+  }
+}
+
+export function isSameFile(one: RemoteFile, other: RemoteFile): boolean {
+  return one.bytes === other.bytes && one.modifiedMs === other.modifiedMs
+}
