@@ -92,7 +92,7 @@ export class AlertBook {
   }
 }
 
-export function matterOf({ kind, catalog, subject }: Condition): string {
+function matterOf({ kind, catalog, subject }: Condition): string {
   return JSON.stringify([kind, catalog ?? null, subject])
 }
 

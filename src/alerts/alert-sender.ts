@@ -12,13 +12,13 @@ interface SenderOptions {
   log: Log
   /** Something was delivered or dropped. */
   onChange: () => void
-  firstDelayMs?: number
+  /** After the first failure; doubled with each one that follows. */
+  retryAfterMs: number
 }
 
 /** More would be a storm when the webhook is back. */
 const waitingMax = 200
 const delayMsMax = 5 * 60_000
-const firstDelayMsDefault = 2_000
 
 /**
  * Delivers payloads in order, each at least once: what fails is tried again ever more seldom, and what waits longest is
@@ -65,13 +65,13 @@ export class AlertSender implements AsyncDisposable {
   }
 
   async #run(): Promise<void> {
-    const { send, clock, log, onChange, firstDelayMs = firstDelayMsDefault } = this.#options
+    const { send, clock, log, onChange, retryAfterMs } = this.#options
     const { signal } = this.#stop
-    let delayMs = firstDelayMs
+    let delayMs = retryAfterMs
     for (let [payload] = this.#waiting; payload && !signal.aborted; [payload] = this.#waiting) {
       try {
         await send(payload, signal)
-        delayMs = firstDelayMs
+        delayMs = retryAfterMs
         // It may have been dropped meanwhile.
         const at = this.#waiting.indexOf(payload)
         if (at >= 0) this.#waiting.splice(at, 1)

@@ -27,9 +27,12 @@ export interface AlertsOptions {
   onFatal: (error: unknown) => void
   /** Default 10 s. */
   lookEveryMs?: number
+  /** After the first failed call of the webhook; default 2 s. */
+  retryAfterMs?: number
 }
 
 const lookEveryMsDefault = 10_000
+const retryAfterMsDefault = 2_000
 
 /**
  * Looks every few seconds at what is wrong and tells the webhook when something begins and when it is over. What was told
@@ -51,6 +54,7 @@ export async function openAlerts(options: AlertsOptions): Promise<AsyncDisposabl
     new AlertSender({
       send: (payload, signal) => webhook.send(payload, signal),
       waiting: state.waiting,
+      retryAfterMs: options.retryAfterMs ?? retryAfterMsDefault,
       clock,
       log,
       onChange: () => void keep(),
