@@ -5,7 +5,7 @@ import type { IdReader } from '../records/judge-pass.ts'
 import type { ParsedRecord, RecordIssue } from '../records/model.ts'
 import { closestName } from './closest-name.ts'
 import type { CompiledRule, PlaceOf } from './compiled-rule.ts'
-import { groupMapping } from './group-mapping.ts'
+import { type CompiledGroup, compileGroup } from './group-links.ts'
 import { type BoundField, mapRecord, readId } from './map-record.ts'
 import type { ProductPatch } from './model.ts'
 import { compileRule } from './rule.ts'
@@ -44,7 +44,16 @@ export interface BoundMapping {
 export function compileMapping(options: { feed: FeedConfig; mode: FeedMode }): Mapping {
   const { group, name } = options.feed
   const mapping = compileFields(options)
-  return group ? groupMapping(mapping, { feed: name, group }) : mapping
+  if (!group) return mapping
+  const problems: string[] = []
+  const compiled = compileGroup(group, problems)
+  if (!compiled) throw new ConfigError('mapping', `feed ${name}: group: ${problems.join('; ')}`)
+  return {
+    ...mapping,
+    neededColumns: [...new Set([...mapping.neededColumns, ...compiled.columns])],
+    bind: (columns) => bindGroup(mapping.bind(columns), compiled, columns),
+    bindLeniently: (columns) => bindGroup(mapping.bindLeniently(columns), compiled, columns),
+  }
 }
 
 function compileFields({ feed, mode }: { feed: FeedConfig; mode: FeedMode }): Mapping {
@@ -159,6 +168,19 @@ function bindRules({ rules, id, isImplicit }: Rules, placeOf: PlaceOf): BoundMap
     },
     map: (record) => mapRecord(record, { id: boundId, fields }),
   }
+}
+
+/** Without the columns that tie rows together no file is bound: its rows would be taken for products. */
+function bindGroup(binding: MappingBinding, group: CompiledGroup, columns: readonly string[]): MappingBinding {
+  const placeOf = (column: string) => (columns.includes(column) ? columns.indexOf(column) : undefined)
+  const absent = group.missing(placeOf).map((column): MissingColumn => {
+    const suggestion = closestName(column, columns)
+    return { column, field: 'group', ...(suggestion === undefined ? {} : { suggestion }) }
+  })
+  const missingColumns = [...(binding.kind === 'bound' ? [] : binding.missingColumns), ...absent]
+  if (binding.kind !== 'bound' || missingColumns.length > 0) return { kind: 'missing-columns', missingColumns }
+  const { bound } = binding
+  return { kind: 'bound', bound: { ...bound, idReader: group.bind(bound.idReader, placeOf) } }
 }
 
 function isProductField(name: string): name is ProductField {
