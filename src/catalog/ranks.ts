@@ -52,8 +52,9 @@ function ownerOf(field: ProductField, feeds: ReadonlyMap<FeedName, FeedConfig>):
   return owner?.name
 }
 
-/** A feed of products without configured fields may bring any of them. */
+/** A feed of products without configured fields may bring any of them; its key only finds products. */
 function mapsField(field: ProductField, feed: FeedConfig | undefined): boolean {
   if (feed?.kind !== 'products') return false
+  if (field === feed.key) return false
   return Object.keys(feed.fields).length === 0 || Object.hasOwn(feed.fields, field)
 }

@@ -2,6 +2,7 @@ import type { ConfigDocument } from './document.ts'
 import { normalizeRule } from './field-rules.ts'
 import { fieldRuleSchema } from './field-schema.ts'
 import { checkFormat } from './format-checks.ts'
+import { checkKey, checkKeyRule } from './key-checks.ts'
 import { checkGroup } from './group-schema.ts'
 import { checkFieldNames, type FieldKnowledge, namesAt, soundPart } from './parts.ts'
 import { patternsOverlap } from './pattern-overlap.ts'
@@ -48,6 +49,11 @@ function checkFiles(document: ConfigDocument, path: ConfigPath): void {
   }
 }
 
+interface FieldsKnowledge extends FieldKnowledge {
+  /** The field by which records name products. */
+  key: string | undefined
+}
+
 function checkFields(document: ConfigDocument, path: ConfigPath, knowledge: FieldsKnowledge): void {
   const fields = namesAt(document, path)
   for (const field of fields) {
@@ -75,16 +81,6 @@ function checkFields(document: ConfigDocument, path: ConfigPath, knowledge: Fiel
       'is missing, expected the column that holds the id of the product',
     )
   }
-}
-
-/** Both at once would contradict each other wherever they name different products. */
-function checkKeyRule(document: ConfigDocument, path: ConfigPath, key: string): void {
-  const fields = namesAt(document, path)
-  if (!fields.includes(key)) {
-    document.addProblem([...path, key], `is missing, expected the column that holds ${key} of the product`)
-  }
-  if (!fields.includes('product_id')) return
-  document.addProblem([...path, 'product_id'], 'found beside key, expected one of them', 'key')
 }
 
 interface RuleKnowledge {

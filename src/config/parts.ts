@@ -1,8 +1,9 @@
 import type { z } from 'zod'
 import type { ConfigDocument } from './document.ts'
 import { describeFound } from './issues.ts'
-import type { FeedKind, FieldRule, GroupConfig } from './model.ts'
+import type { FeedKind, GroupConfig } from './model.ts'
 import { type ConfigPath, suggestion } from './problems.ts'
+import type { FieldRule } from './rule-model.ts'
 
 /** What the catalog stage knows and the configuration cannot: given by whoever puts the stages together. */
 export interface FieldKnowledge {
@@ -10,9 +11,11 @@ export interface FieldKnowledge {
   productFields?: readonly string[]
   /** What is wrong with how a field is computed, one sentence each. */
   checkRule?: (field: string, rule: FieldRule) => string[]
+  /** Why a feed cannot find products by this field. */
+  keyProblem?: (key: string) => string | undefined
   /** What is wrong with how rows become products. */
   checkGroup?: (group: GroupConfig) => string[]
-  /** The same for the fields of a consent. */
+  /** The same as `checkRule` for the fields of a consent. */
   checkConsentRule?: (field: string, rule: FieldRule) => string[]
 }
 

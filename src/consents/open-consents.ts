@@ -92,7 +92,7 @@ export async function openConsents(options: OpenConsentsOptions): Promise<Consen
 }
 
 /** All but the lease, which says who imports. */
-function everyKey({ heldIds: _, writerLease: __, ...keys }: CatalogKeys): string[] {
+function everyKey({ heldIds: _, keyIndex: __, writerLease: ___, ...keys }: CatalogKeys): string[] {
   return Object.values(keys)
 }
 

@@ -15,7 +15,7 @@ export interface PassOptions {
   path: string
   bytes: number
   judgement: Judgement
-  rejects: RejectsWriter
+  rejects: Pick<RejectsWriter, 'write'>
   problems: ProblemCollector
   turn: ImportTurn
   progress: ImportProgress
@@ -51,6 +51,8 @@ interface Steps<Item> {
   describe?(issues: readonly RecordIssue[]): readonly RecordIssue[]
   /** One transaction. */
   apply(batch: BatchOf<Item>): Promise<void>
+  /** Between two transactions, while nothing else of the pass is under way. */
+  settle?(applied: Applied): Promise<void>
 }
 
 /** The second pass: each batch of records is one transaction. Safe to repeat from the first record. */
@@ -74,6 +76,7 @@ export async function applyPass<Item>(options: PassOptions, steps: Steps<Item>):
       }
       const items = await mapRecords(batch.records, { options, steps, applied })
       await running
+      await steps.settle?.(applied)
       context.work.advance()
       const progressJson = options.progress.update({
         bytesRead: batch.bytesRead,

@@ -1,9 +1,12 @@
 import type { BoundMapping } from '../catalog/mapping.ts'
 import type { ProductPatch } from '../catalog/model.ts'
+import type { ProductId } from '../lib/brand.ts'
+import type { StoredProduct } from '../outbox/model.ts'
+import type { WriterChunk } from '../outbox/write-chunk.ts'
 import { type Applied, applyPass, type BatchOf, type PassOptions } from './apply-pass.ts'
 import { planChunk } from './plan-chunk.ts'
 
-interface ApplyOptions extends PassOptions {
+export interface ApplyOptions extends PassOptions {
   mapping: BoundMapping
   /** The feed has removals that wait for approval: naming a product takes it out of them. */
   hasHeld: boolean
@@ -13,33 +16,45 @@ interface ApplyOptions extends PassOptions {
 export function applyRecords(options: ApplyOptions): Promise<Applied> {
   return applyPass<ProductPatch>(options, {
     map: (record) => {
-      const { patch, issues } = options.mapping.map(record)
+      const { patch, issues } = options.mapping.map(record, options.context.clock.now())
       return { id: patch?.productId, item: patch, issues }
     },
     apply: (batch) => applyBatch(options, batch),
   })
 }
 
-async function applyBatch(
+async function applyBatch(options: ApplyOptions, batch: BatchOf<ProductPatch>): Promise<void> {
+  const { writer, onOffered } = options.context
+  let offers = false
+  await writer.update(
+    batch.items.map((patch) => patch.productId),
+    (stored) => {
+      const plan = planPatches(options, batch, stored)
+      offers = plan.offers
+      return plan.chunk
+    },
+  )
+  if (offers) onOffered()
+}
+
+/** What the patches of a batch change, each of another product, and whether anything is to be delivered then. */
+export function planPatches(
   { context, accept, hasHeld }: ApplyOptions,
   { items, progressJson, applied }: BatchOf<ProductPatch>,
-): Promise<void> {
-  const { feed, ranks, catalog, writer } = context
+  stored: ReadonlyMap<ProductId, StoredProduct>,
+): { chunk: WriterChunk; offers: boolean } {
+  const { feed, ranks, catalog, keyFields } = context
   const ids = items.map((patch) => patch.productId)
-  let offered = false
-  await writer.update(ids, (stored) => {
-    const steps = items.map((patch) => ({ patch }))
-    const plan = planChunk({ steps, stored, feed: feed.name, ranks, urgent: catalog.urgent })
-    offered = plan.changes.length > 0 || accept.resend === true
-    applied.unchanged += items.length - plan.writes.length
-    applied.incomplete += plan.tally.incomplete
-    return {
-      writes: plan.writes,
-      counts: { sequence: accept.sequence, add: { ...plan.tally, incomplete: 0 } },
-      ...(accept.resend ? { echoes: ids } : {}),
-      ...(hasHeld ? { heldIds: { feed: feed.name, remove: ids } } : {}),
-      ...(progressJson === undefined ? {} : { progress: { feed: feed.name, value: progressJson } }),
-    }
-  })
-  if (offered) context.onOffered()
+  const steps = items.map((patch) => ({ patch }))
+  const plan = planChunk({ steps, stored, feed: feed.name, ranks, urgent: catalog.urgent, keyFields })
+  applied.unchanged += items.length - plan.writes.length
+  applied.incomplete += plan.tally.incomplete
+  const chunk: WriterChunk = {
+    writes: plan.writes,
+    counts: { sequence: accept.sequence, add: { ...plan.tally, incomplete: 0 } },
+    ...(accept.resend ? { echoes: ids } : {}),
+    ...(hasHeld ? { heldIds: { feed: feed.name, remove: ids } } : {}),
+    ...(progressJson === undefined ? {} : { progress: { feed: feed.name, value: progressJson } }),
+  }
+  return { chunk, offers: plan.changes.length > 0 || accept.resend === true }
 }

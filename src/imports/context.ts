@@ -16,6 +16,8 @@ import type { ImportTurns } from './import-turns.ts'
 export interface ImportContext {
   catalog: CatalogConfig
   ranks: FieldRanks
+  /** Fields by which some feed finds products. */
+  keyFields: readonly string[]
   manifest: Manifest
   archive: Archive
   /** `state/<catalog>/reports`. */

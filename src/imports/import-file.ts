@@ -1,34 +1,34 @@
 import { dirname } from 'node:path'
-import type { AcceptSequence } from '../lib/brand.ts'
 import { FileRefusedError } from '../lib/errors.ts'
-import type { WriterChunk } from '../outbox/writer.ts'
+import type { WriterChunk } from '../outbox/write-chunk.ts'
 import { failedDirOf, removeFailedFile } from '../sources/failed-files.ts'
 import type { AcceptLine } from '../sources/model.ts'
+import { checkExpectation } from './check-expectation.ts'
 import type { FeedContext } from './context.ts'
+import type { FullFile } from './file-time.ts'
+import { formatHeld, heldAfter } from './held.ts'
 import { importConsents } from './import-consents.ts'
 import { importProducts } from './import-products.ts'
 import type { Ending, ImportRun } from './import-run.ts'
 import { ImportProgress } from './progress.ts'
+import { readHeld } from './read-held.ts'
 import { type ImportReport, ProblemCollector, readReport, reportPaths, writeReport } from './report.ts'
 import { emptyTally, type Tally, tallyNames } from './tally.ts'
 
 /**
  * Imports one accepted file: judges it whole, applies its records chunk by chunk, then what it no longer names.
  * Refused files are set aside, held ones wait for the operator. Safe to repeat from the start at any point.
- * `approvedBy`: the decision by which the operator accepted that mapped columns are gone; it is carried out with this.
+ * A file that the operator has approved is not held once more.
  */
-export async function importFile(
-  context: FeedContext,
-  accept: AcceptLine,
-  { approvedBy }: { approvedBy?: AcceptSequence } = {},
-): Promise<ImportReport> {
+export async function importFile(context: FeedContext, accept: AcceptLine): Promise<ImportReport> {
   const { clock, archive } = context
+  const approved = (await readHeld(context)).find(({ sequence }) => sequence === accept.sequence)
   const source = await archive.sourceOf(accept)
   using turn = context.turns.begin(source.bytes)
   const run: ImportRun = {
     context,
     accept,
-    approvedBy,
+    approvedBy: approved?.approvedBy,
     ...source,
     turn,
     startedMs: clock.monotonic(),
@@ -40,6 +40,7 @@ export async function importFile(
 
 async function decide(run: ImportRun): Promise<Ending> {
   try {
+    await checkExpectation(run)
     return run.context.feed.kind === 'consents' ? await importConsents(run) : await importProducts(run)
   } catch (error) {
     if (!(error instanceof FileRefusedError)) throw error
@@ -49,8 +50,12 @@ async function decide(run: ImportRun): Promise<Ending> {
 }
 
 /** Writes down the outcome: Redis first (applied), then the manifest and the report, which a repeat writes again. */
-async function finish(run: ImportRun, { held, counted, ...ending }: Ending): Promise<ImportReport> {
-  const { context, accept, approvedBy, problems, startedMs } = run
+async function finish(
+  run: ImportRun,
+  { held, counted, supersedes = false, ...ending }: Ending,
+): Promise<ImportReport> {
+  const { context, accept, problems, startedMs } = run
+  const { sequence } = accept
   const { clock, feed, work, signal, manifest, archive, reportsDir } = context
   const report: ImportReport = {
     sequence: accept.sequence,
@@ -80,39 +85,43 @@ async function finish(run: ImportRun, { held, counted, ...ending }: Ending): Pro
     await archive.failFile(accept, report, { onPart: () => work.advance(), signal })
   }
   await manifest.append([
-    { kind: 'outcome', of: accept.sequence, outcome: ending.outcome, at: report.finishedAt },
+    {
+      ...{ kind: 'outcome', of: sequence, outcome: ending.outcome, at: report.finishedAt },
+      ...(ending.asOf === undefined || accept.isDated ? {} : { asOf: ending.asOf }),
+    },
   ])
-  const decidesHeld = held !== undefined || ending.removals !== undefined || approvedBy !== undefined
+  const holding = heldAfter(await readHeld(context), { sequence, supersedes, held })
+  const full: FullFile | undefined =
+    supersedes && ending.asOf !== undefined ? { sequence, file: accept.name, asOf: ending.asOf } : undefined
   await settle(context, {
     accept,
-    applied: approvedBy ?? accept.sequence,
-    ...(decidesHeld ? { held: { feed: feed.name, value: held && JSON.stringify(held) } } : {}),
+    held: { feed: feed.name, value: formatHeld(holding) },
+    ...(full ? { fullAsOf: { feed: feed.name, value: JSON.stringify(full) } } : {}),
   })
   return report
 }
 
-/** A refused file whose outcome stands in the manifest, but not in Redis. Its report is there, unless somebody removed it. */
-export async function passRefused(
+/** A refused or late file whose outcome stands in the manifest, but not in Redis. Its report is there, unless somebody removed it. */
+export async function passUnapplied(
   context: FeedContext,
   accept: AcceptLine,
 ): Promise<ImportReport | undefined> {
-  await settle(context, { accept, applied: accept.sequence })
+  await settle(context, { accept })
   return readReport(reportPaths(context.reportsDir, accept).report)
 }
 
-interface Settling extends Pick<WriterChunk, 'held'> {
+interface Settling extends Pick<WriterChunk, 'held' | 'fullAsOf'> {
   accept: AcceptLine
-  applied: AcceptSequence
 }
 
 /** Nothing of the import is left to do. */
-async function settle({ feed, writer }: FeedContext, { accept, applied, ...held }: Settling): Promise<void> {
+async function settle({ feed, writer }: FeedContext, { accept, ...holding }: Settling): Promise<void> {
   await writer.update([], () => ({
     writes: [],
-    applied: { scope: feed.name, sequence: applied },
+    applied: { scope: feed.name, sequence: accept.sequence },
     progress: { feed: feed.name, value: undefined },
     forgetCounts: { sequence: accept.sequence, names: tallyNames },
-    ...held,
+    ...holding,
   }))
 }
 

@@ -1,68 +1,108 @@
 import { type BoundMapping, compileMapping, type MissingColumn } from '../catalog/mapping.ts'
+import type { ProductId } from '../lib/brand.ts'
 import { FileRefusedError } from '../lib/errors.ts'
+import { readStored } from '../outbox/read-stored.ts'
+import { IdTableBuilder } from '../records/id-table.ts'
 import type { Judgement } from '../records/judge.ts'
-import { reasonColumn } from '../records/model.ts'
 import { openRejectsWriter } from '../records/rejects-writer.ts'
-import { applyRecords } from './apply-records.ts'
-import { parseHeld, reasonToHold } from './held.ts'
+import { type AbsentProducts, absentById, absentByKey } from './absent-products.ts'
+import { applyKeyedRecords } from './apply-keyed.ts'
+import type { Applied } from './apply-pass.ts'
+import { type ApplyOptions, applyRecords } from './apply-records.ts'
+import { FileTime } from './file-time.ts'
+import { reasonToHold } from './held.ts'
+import { isWholeFeed, reasonToHoldFile } from './hold-file.ts'
 import { describeJudgement, type Ending, type ImportRun, judge, listColumns } from './import-run.ts'
+import { readHeld } from './read-held.ts'
 import { applyRemovals, findRemovals } from './removals.ts'
 import { reportPaths } from './report.ts'
 
 /** A file of products: what it says, then what it no longer names. Throws FileRefusedError when it says nothing. */
 export async function importProducts(run: ImportRun): Promise<Ending> {
+  const time = new FileTime(run)
+  return time.describe((await time.late()) ?? (await importTimed(run, time)))
+}
+
+async function importTimed(run: ImportRun, time: FileTime): Promise<Ending> {
   const { context, accept, approvedBy } = run
   const mapping = compileMapping({ feed: context.feed, mode: accept.mode })
   const judgement = await judge(run, {
-    neededColumns: mapping.neededColumns,
+    neededColumns: [...new Set([...mapping.neededColumns, ...time.columns])],
     idReaderOf: (columns) => {
       const binding = mapping.bindLeniently(columns)
-      return binding.kind === 'bound' ? binding.bound.idReader : undefined
+      return time.listen(columns, binding.kind === 'bound' ? binding.bound.idReader : undefined)
     },
   })
+  const late = await time.late()
+  if (late) return { ...describeJudgement(judgement), ...late }
   const { columns } = judgement
   const binding = approvedBy === undefined ? mapping.bind(columns) : mapping.bindLeniently(columns)
   return binding.kind === 'bound'
     ? await applyFile(run, judgement, binding.bound)
-    : holdFile(run, judgement, binding.missingColumns)
+    : await holdFile(run, judgement, binding.missingColumns)
 }
 
 /** A mapped column is gone: nothing is applied until the operator says so. Without the id nothing can be. */
-function holdFile(
-  { context, accept }: ImportRun,
-  judgement: Judgement,
-  missing: readonly MissingColumn[],
-): Ending {
+function holdFile(run: ImportRun, judgement: Judgement, missing: readonly MissingColumn[]): Promise<Ending> {
+  const { context, accept } = run
+  const idField = context.feed.key ?? 'product_id'
   const list = missing.map(({ column, field, suggestion }) => {
-    return `"${column}" (for ${field})${suggestion === undefined ? '' : `, did you mean "${suggestion}"?`}`
+    return `"${column}" (for ${field === 'product_id' ? idField : field})${suggestion === undefined ? '' : `, did you mean "${suggestion}"?`}`
   })
   const reason = `the header has no column ${list.join('; ')}; it has ${listColumns(judgement.columns)}`
   const needed = missing.find(({ field }) => field === 'product_id' || field === 'group')
   if (needed) {
     const [code, key] =
-      needed.field === 'group' ? ['no-group-column', 'group'] : ['no-id-column', 'fields.product_id']
+      needed.field === 'group' ? ['no-group-column', 'group'] : ['no-id-column', `fields.${idField}`]
     throw new FileRefusedError(code, `${accept.name}: ${reason}`, {
       hint: `Correct ${key} in the configuration, or the file, and drop it again`,
     })
   }
+  const hint = `Correct the file or the configuration and drop it again; or approve ${accept.sequence} to import it without these columns`
+  return holdWhole(run, judgement, { reason, hint })
+}
+
+/** More files of a feed would wait for the operator than anybody looks through. */
+const heldFilesMax = 100
+
+/** Nothing of the file is applied until the operator says so. */
+async function holdWhole(
+  { context, accept }: ImportRun,
+  judgement: Judgement,
+  { reason, hint }: { reason: string; hint: string },
+): Promise<Ending> {
+  const held = await readHeld(context)
+  const others = held.filter(({ kind, sequence }) => kind === 'file' && sequence !== accept.sequence)
+  if (others.length >= heldFilesMax) {
+    throw new FileRefusedError(
+      'held-too-many',
+      `${accept.name}: ${reason}; and ${others.length} files of the feed are held`,
+      {
+        hint: 'Approve or discard the held files (catalogd status), then drop this one again',
+      },
+    )
+  }
+  const { sequence, name: file } = accept
   const at = new Date(context.clock.now()).toISOString()
+  const mode = isWholeFeed(accept, judgement) ? 'full' : 'delta'
   return {
     ...describeJudgement(judgement),
     outcome: 'held',
     reason,
-    hint: `Correct the file or the configuration and drop it again; or approve ${accept.sequence} to import it without these columns`,
-    held: { kind: 'file', sequence: accept.sequence, file: accept.name, at, reason },
+    hint,
+    held: { kind: 'file', mode, sequence, file, at, reason },
   }
 }
 
 async function applyFile(run: ImportRun, judgement: Judgement, mapping: BoundMapping): Promise<Ending> {
   const { context, accept, path, bytes, problems, progress } = run
-  const { feed, connection, keys, reportsDir } = context
+  const { feed, reportsDir } = context
+  const isWhole = isWholeFeed(accept, judgement)
   const paths = reportPaths(reportsDir, accept)
   await using rejects = await openRejectsWriter({ ...judgement, path: paths.rejects })
-  const held = parseHeld(await connection.hget(keys.held, feed.name))
+  const held = await readHeld(context)
   // A new full file decides anew what is missing; until it has, nothing of the old decision is taken back.
-  const hasHeld = held?.kind === 'removals'
+  const hasHeld = held.some(({ kind }) => kind === 'removals')
   progress.update({ phase: 'applying', bytesRead: 0 })
   const options = {
     context,
@@ -77,26 +117,51 @@ async function applyFile(run: ImportRun, judgement: Judgement, mapping: BoundMap
     progress,
     hasHeld,
   }
-  const { unchanged, ...counted } = await applyRecords(options)
+  if (run.approvedBy === undefined) {
+    const reason = await reasonToHoldFile(options)
+    const hint = `Nothing of it was applied: approve ${accept.sequence} if that is right, or discard ${accept.sequence} and drop a corrected file; a later full file takes its place`
+    if (reason !== undefined) return await holdWhole(run, judgement, { reason, hint })
+    progress.update({ phase: 'applying', bytesRead: 0 })
+  }
+  const { applied, absentOf } = await applyByIdOrKey(options)
+  const { unchanged, ...counted } = applied
   const ending: Ending = {
     ...describeJudgement(judgement),
     outcome: 'imported',
     unchanged,
     counted,
     ...(rejects.count > 0 ? { rejectsFile: paths.rejects } : {}),
+    supersedes: isWhole,
   }
-  const countsMissing =
-    accept.mode === 'full' &&
-    feed.missing.action === 'out_of_stock' &&
-    !judgement.columns.includes(reasonColumn)
+  const countsMissing = isWhole && feed.missing.action === 'out_of_stock'
   // Awaited here: closing the rejects file may fail, and nothing may still be running then.
-  return countsMissing ? await removeMissing(run, judgement, ending) : ending
+  return countsMissing ? await removeMissing(run, { judgement, absentOf, ending }) : ending
 }
 
-async function removeMissing(run: ImportRun, judgement: Judgement, ending: Ending): Promise<Ending> {
+/** Both ways end with who can tell which products the file does not name. */
+async function applyByIdOrKey(
+  options: ApplyOptions,
+): Promise<{ applied: Applied; absentOf: AbsentProducts }> {
+  const { ids } = options.judgement
+  const { feed, connection, keys } = options.context
+  const { key } = feed
+  if (key === undefined) return { applied: await applyRecords(options), absentOf: absentById(ids) }
+  const found = await IdTableBuilder.open()
+  const applied = await applyKeyedRecords({ ...options, key, found })
+  const read = (known: readonly ProductId[]) => readStored(connection, keys, known)
+  return { applied, absentOf: absentByKey({ key, values: ids, found, read }) }
+}
+
+interface Removing {
+  judgement: Judgement
+  absentOf: AbsentProducts
+  ending: Ending
+}
+
+async function removeMissing(run: ImportRun, { judgement, absentOf, ending }: Removing): Promise<Ending> {
   const { context, accept, problems } = run
   const { feed, clock } = context
-  const removals = await findRemovals(context, judgement.ids)
+  const removals = await findRemovals(context, absentOf)
   const reason = reasonToHold({
     removals,
     atMost: feed.missing.atMost,
@@ -116,6 +181,9 @@ async function removeMissing(run: ImportRun, judgement: Judgement, ending: Endin
     reason,
     hint: `Everything else was imported; approve ${accept.sequence} to mark the missing products out of stock, or discard ${accept.sequence}`,
     removals: { ...removals, held: true },
-    held: { kind: 'removals', sequence: accept.sequence, file: accept.name, at, reason, ...removals },
+    held: {
+      ...{ kind: 'removals', sequence: accept.sequence, file: accept.name, at, reason, ...removals },
+      ...(run.approvedBy === undefined ? {} : { approvedBy: run.approvedBy }),
+    },
   }
 }

@@ -1,3 +1,4 @@
+import { keyFieldsOf } from '../catalog/feed-key.ts'
 import { rankFields } from '../catalog/ranks.ts'
 import type { CatalogConfig, FeedConfig } from '../config/model.ts'
 import type { ConsentIntake } from '../consents/model.ts'
@@ -13,6 +14,7 @@ import type { Archive } from '../sources/archive.ts'
 import type { Manifest } from '../sources/manifest.ts'
 import type { AcceptLine, DecisionLine } from '../sources/model.ts'
 import { Importer } from './importer.ts'
+import { prepareKeyIndexes } from './key-indexes.ts'
 import type { ImportReport } from './report.ts'
 import { WriterLease } from './writer-lease.ts'
 
@@ -130,17 +132,21 @@ export class ImportRunner implements AsyncDisposable {
     })
     const known = await connections.commands.get(keys.origin)
     if (known !== stateId) await writer.update([], () => ({ writes: [], origin: stateId }))
+    const keyFields = consents ? [] : keyFieldsOf(catalog.feeds)
+    const connection = connections.commands
+    await prepareKeyIndexes({ connection, keys, keyFields, writer, log, catalog, signal })
     const { manifest, archive, reportsDir, watchdog, onOffered, onImported, onCatalogDecision } =
       this.#options
     this.#importer = new Importer({
       context: {
         catalog,
         ranks: rankFields(catalog.feeds),
+        keyFields,
         manifest,
         archive,
         reportsDir,
         writer,
-        connection: connections.commands,
+        connection,
         keys,
         consents,
         clock,

@@ -4,16 +4,12 @@ import type { Watchdog } from '../lib/watchdog.ts'
 import type { Manifest } from '../sources/manifest.ts'
 import type { AcceptLine, DecisionLine } from '../sources/model.ts'
 import type { FeedContext, ImportContext } from './context.ts'
-import { parseHeld } from './held.ts'
-import { importFile, passRefused } from './import-file.ts'
+import { decideHeld } from './decide-held.ts'
+import { importFile, passUnapplied } from './import-file.ts'
 import { ImportTurns } from './import-turns.ts'
-import { applyRemovals } from './removals.ts'
 import type { ImportReport } from './report.ts'
 import { runAnnounced } from './run-announced.ts'
-import { tallyNames } from './tally.ts'
-
-/** What becomes of the catalog in accept order: a file to import, or a decision to carry out. */
-export type ImportStep = AcceptLine | DecisionLine
+import { type ImportStep, scopeOf } from './step-scope.ts'
 
 interface ImporterOptions {
   context: Omit<ImportContext, 'signal'>
@@ -99,28 +95,32 @@ export class Importer {
           continue
         }
         work.advance()
-        if (feedContext) await this.#runFeedStep(feedContext, step)
-        else await this.#runCatalogStep(context, step as DecisionLine)
+        const next = feedContext
+          ? await this.#runFeedStep(feedContext, step)
+          : await this.#runCatalogStep(context, step as DecisionLine)
+        if (next) cursor.sequence = next.rewindTo
       }
     } finally {
       this.#wakers.delete(wakeUp.wake)
     }
   }
 
-  async #runFeedStep(context: FeedContext, step: ImportStep): Promise<void> {
+  async #runFeedStep(context: FeedContext, step: ImportStep): ReturnType<typeof decideHeld> {
     const { onImported } = this.#options
-    if (step.kind === 'decision') return decideHeld(context, step, onImported)
+    if (step.kind === 'decision') return decideHeld(context, step)
     const { manifest, log } = context
-    if (manifest.outcome(step.sequence)?.outcome === 'refused') {
-      const report = await passRefused(context, step)
+    const outcome = manifest.outcome(step.sequence)?.outcome
+    if (outcome === 'refused' || outcome === 'late') {
+      const report = await passUnapplied(context, step)
       if (report) onImported(report, step)
-      return
+      return undefined
     }
     log.info({ feed: step.feed, file: step.name, sequence: step.sequence, bytes: step.bytes }, 'importing')
     onImported(await importFile(context, step), step)
+    return undefined
   }
 
-  async #runCatalogStep({ writer }: ImportContext, step: DecisionLine): Promise<void> {
+  async #runCatalogStep({ writer }: ImportContext, step: DecisionLine): Promise<undefined> {
     await this.#options.onCatalogDecision(step)
     await writer.update([], () => ({ writes: [], applied: { scope: '*', sequence: step.sequence } }))
   }
@@ -133,59 +133,6 @@ function nextStep(manifest: Manifest, scope: FeedName | '*', cursor: { sequence:
     if (scopeOf(step, (sequence) => manifest.file(sequence)?.feed) === scope) return step
   }
   return undefined
-}
-
-/** Which row of steps a line belongs to; undefined: of a feed that is no longer configured or known. */
-function scopeOf(
-  step: ImportStep,
-  feedOf: (sequence: AcceptSequence) => FeedName | undefined,
-): FeedName | '*' | undefined {
-  if (step.kind === 'accept') return step.feed
-  return step.decision === 'approve' || step.decision === 'discard' ? feedOf(step.import) : '*'
-}
-
-/** Approve or discard: acts only on what is still held of that very import. */
-async function decideHeld(
-  context: FeedContext,
-  step: DecisionLine,
-  onImported: ImporterOptions['onImported'],
-): Promise<void> {
-  const { feed, connection, keys, writer, manifest, log } = context
-  if (step.decision !== 'approve' && step.decision !== 'discard') return
-  const applied = { scope: feed.name, sequence: step.sequence }
-  const held = parseHeld(await connection.hget(keys.held, feed.name))
-  if (held?.sequence !== step.import) {
-    log.warn({ feed: feed.name, import: step.import }, 'nothing of this import is held any more')
-    await writer.update([], () => ({ writes: [], applied }))
-    return
-  }
-  const isApproved = step.decision === 'approve'
-  const accept = isApproved && held.kind === 'file' ? manifest.file(step.import) : undefined
-  if (accept && !isFollowed(manifest, accept, step.sequence)) {
-    // It may hold removals in its turn: those are for another decision, so nothing held is touched afterwards.
-    onImported(await importFile(context, accept, { approvedBy: step.sequence }), accept)
-    return
-  }
-  if (accept)
-    log.warn({ feed: feed.name, file: held.file }, 'a later file was imported: drop the held file again')
-  if (isApproved && held.kind === 'removals') await applyRemovals(context, held.sequence)
-  await writer.update([], () => ({
-    writes: [],
-    applied,
-    held: { feed: feed.name, value: undefined },
-    heldIds: { feed: feed.name, clear: true },
-    forgetCounts: { sequence: held.sequence, names: tallyNames },
-  }))
-  context.onOffered()
-}
-
-/** Whether another file of the feed was accepted after this one, before the decision. */
-function isFollowed(manifest: Manifest, { feed, sequence }: AcceptLine, until: AcceptSequence): boolean {
-  for (const line of manifest.after(sequence, feed)) {
-    if (line.sequence >= until) return false
-    if (line.kind === 'accept') return true
-  }
-  return false
 }
 
 /** Sleeps until woken; a wake-up that comes while nobody sleeps is not lost. */

@@ -1,5 +1,6 @@
 import { composeDocument } from '../catalog/compose.ts'
 import { diffDocuments } from '../catalog/diff.ts'
+import { keyValues } from '../catalog/feed-key.ts'
 import { applyDue, nextSwitch } from '../catalog/later.ts'
 import { markMissing, mergePatch } from '../catalog/merge.ts'
 import type { Change, ProductPatch, ProductState } from '../catalog/model.ts'
@@ -7,7 +8,7 @@ import type { FieldRanks } from '../catalog/ranks.ts'
 import { decodeState, storedForm } from '../catalog/stored-form.ts'
 import type { FeedName, ProductId } from '../lib/brand.ts'
 import { digestDocument } from '../outbox/digest.ts'
-import type { ProductWrite, StoredProduct } from '../outbox/model.ts'
+import type { KeyEntry, ProductWrite, StoredProduct } from '../outbox/model.ts'
 import { emptyTally, type Tally, tallyChange } from './tally.ts'
 
 /** One step for one product: what a record says, or that a full feed no longer names it. */
@@ -19,6 +20,8 @@ interface PlanOptions {
   feed: FeedName
   ranks: FieldRanks
   urgent: readonly string[]
+  /** Fields by which feeds find products; nothing where the plan is only shown. */
+  keyFields?: readonly string[]
 }
 
 export interface ChunkPlan {
@@ -28,7 +31,7 @@ export interface ChunkPlan {
 }
 
 /** Pure: which products change, how, and into which lane. Products that stay as they are need no write. */
-export function planChunk({ steps, stored, feed, ranks, urgent }: PlanOptions): ChunkPlan {
+export function planChunk({ steps, stored, feed, ranks, ...options }: PlanOptions): ChunkPlan {
   const plan: ChunkPlan = { writes: [], changes: [], tally: emptyTally() }
   for (const step of steps) {
     const productId = 'patch' in step ? step.patch.productId : step.missing
@@ -39,34 +42,33 @@ export function planChunk({ steps, stored, feed, ranks, urgent }: PlanOptions): 
       'patch' in step
         ? mergePatch({ state, patch: step.patch, feed, ranks })
         : markMissing(state as ProductState, feed)
-    addProduct(plan, { productId, before, state, next, urgent, missing: 'missing' in step })
+    addProduct(plan, { productId, before, state, next, ...options, missing: 'missing' in step })
   }
   return plan
 }
 
-interface DueOptions extends Pick<PlanOptions, 'stored' | 'ranks' | 'urgent'> {
+interface DueOptions extends Omit<PlanOptions, 'steps' | 'feed'> {
   nowMs: number
 }
 
 /** Pure: what becomes of products whose announced changes are due, each feed's by the ranks of its records. */
-export function planDue({ stored, nowMs, ranks, urgent }: DueOptions): ChunkPlan {
+export function planDue({ stored, nowMs, ranks, ...options }: DueOptions): ChunkPlan {
   const plan: ChunkPlan = { writes: [], changes: [], tally: emptyTally() }
   for (const [productId, before] of stored) {
     const state = readState(before)
     if (!state) continue
     const next = applyDue(state, { nowMs, ranks })
-    addProduct(plan, { productId, before, state, next, urgent, missing: false })
+    addProduct(plan, { productId, before, state, next, ...options, missing: false })
   }
   return plan
 }
 
-interface ProductOutcome {
+interface ProductOutcome extends Pick<PlanOptions, 'urgent' | 'keyFields'> {
   productId: ProductId
   before: StoredProduct | undefined
   /** `before` as it reads. */
   state: ProductState | undefined
   next: ProductState
-  urgent: readonly string[]
   missing: boolean
 }
 
@@ -77,7 +79,13 @@ function addProduct(plan: ChunkPlan, outcome: ProductOutcome): void {
   if (composed.kind === 'incomplete') plan.tally.incomplete += 1
   const documentChanged = !sameBytes(before?.document, form.document)
   if (!documentChanged && sameBytes(before?.partial, form.partial) && before?.meta === form.meta) return
-  const write: ProductWrite = { productId, ...form, ...switchOf(state, next), offer: undefined }
+  const write: ProductWrite = {
+    productId,
+    ...form,
+    ...switchOf(state, next),
+    ...keysOf(outcome),
+    offer: undefined,
+  }
   plan.writes.push(write)
   if (composed.kind === 'incomplete' || !documentChanged) return
   const change = diffDocuments({
@@ -97,6 +105,17 @@ function switchOf(before: ProductState | undefined, next: ProductState): Pick<Pr
   const at = nextSwitch(next.later)
   if (at !== undefined) return { switchAt: at }
   return before?.later ? { switchAt: 'none' } : {}
+}
+
+/** What a feed with a key finds the product by, where that changes. */
+function keysOf({ productId, state, next, keyFields = [] }: ProductOutcome): Pick<ProductWrite, 'keys'> {
+  const [add, remove]: [KeyEntry[], KeyEntry[]] = [[], []]
+  for (const field of keyFields) {
+    const [before, after] = [state ? keyValues(state.fields, field) : [], keyValues(next.fields, field)]
+    for (const value of after) if (!before.includes(value)) add.push({ field, value, productId })
+    for (const value of before) if (!after.includes(value)) remove.push({ field, value, productId })
+  }
+  return add.length + remove.length > 0 ? { keys: { add, remove } } : {}
 }
 
 function readState({ document, partial, meta }: StoredProduct): ProductState | undefined {

@@ -1,6 +1,6 @@
 import { feedsOf } from '../catalog/stored-form.ts'
 import type { FeedName, ProductId } from '../lib/brand.ts'
-import type { IdTable } from '../records/id-table.ts'
+import type { AbsentProducts } from './absent-products.ts'
 import type { FeedContext } from './context.ts'
 import { planChunk } from './plan-chunk.ts'
 
@@ -14,13 +14,15 @@ export interface Removals {
 const idsPerStep = 500
 
 /** Which products of the feed the file no longer names. Bounded memory: the ids are collected in Redis. */
-export async function findRemovals(context: FeedContext, ids: IdTable): Promise<Removals> {
+export async function findRemovals(context: FeedContext, absentOf: AbsentProducts): Promise<Removals> {
   const { feed, writer, connection, keys, work } = context
   await writer.update([], () => ({ writes: [], heldIds: { feed: feed.name, clear: true } }))
   const removals: Removals = { missing: 0, of: 0 }
   for await (const page of connection.hscanStream(keys.meta, { count: 1_000 })) {
     context.signal.throwIfAborted()
-    const add = missingOfPage(page as string[], { feed: feed.name, ids, removals })
+    const known = productsOfFeed(page as string[], feed.name)
+    removals.of += known.length
+    const add = await absentOf(known)
     if (add.length > 0) await writer.update([], () => ({ writes: [], heldIds: { feed: feed.name, add } }))
     work.advance()
   }
@@ -61,20 +63,13 @@ export async function applyRemovals(context: FeedContext, sequence: number): Pro
   }
 }
 
-interface PageOptions {
-  feed: FeedName
-  ids: IdTable
-  removals: Removals
-}
-
-function missingOfPage(page: readonly string[], { feed, ids, removals }: PageOptions): ProductId[] {
-  const missing: ProductId[] = []
+/** Of a page of `meta`, ids and texts in turn: the products that the feed named last time. */
+export function productsOfFeed(page: readonly string[], feed: FeedName): ProductId[] {
+  const products: ProductId[] = []
   for (let i = 0; i + 1 < page.length; i += 2) {
     const [id, meta] = [page[i] as ProductId, page[i + 1] as string]
     const { feeds, missingFrom } = feedsOf(meta)
-    if (!feeds.has(feed) || missingFrom.has(feed)) continue
-    removals.of += 1
-    if (!ids.has(id)) missing.push(id)
+    if (feeds.has(feed) && !missingFrom.has(feed)) products.push(id)
   }
-  return missing
+  return products
 }

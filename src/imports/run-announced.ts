@@ -27,12 +27,12 @@ export async function runAnnounced(context: ImportContext, work: WatchedWork): P
 }
 
 async function applyAnnounced(context: ImportContext): Promise<void> {
-  const { connection, keys, clock, writer, ranks, catalog, log } = context
+  const { connection, keys, clock, writer, ranks, keyFields, catalog, log } = context
   const nowMs = clock.now()
   const ids = await connection.zrangebyscore(keys.switches, '-inf', nowMs, 'LIMIT', 0, idsPerStep)
   let changed = 0
   await writer.update(ids as ProductId[], (stored) => {
-    const { writes, changes } = planDue({ stored, nowMs, ranks, urgent: catalog.urgent })
+    const { writes, changes } = planDue({ stored, nowMs, ranks, keyFields, urgent: catalog.urgent })
     changed = changes.length
     const written = new Set(writes.map(({ productId }) => productId))
     // A product that waits for nothing has no place here; left in it, it would be looked at for ever.

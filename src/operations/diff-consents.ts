@@ -8,9 +8,10 @@ import { type ConsentStep, planConsents } from '../imports/plan-consents.ts'
 import { type Tally, tallyNames } from '../imports/tally.ts'
 import type { AcceptSequence, ProductId } from '../lib/brand.ts'
 import type { StoredProduct } from '../outbox/model.ts'
+import { readStored } from '../outbox/read-stored.ts'
 import type { Judgement } from '../records/judge.ts'
 import { readRecords } from '../records/read-records.ts'
-import { type Mirror, readStored } from './mirror.ts'
+import type { Mirror } from './mirror.ts'
 
 interface OpenedConsents {
   name: string

@@ -8,10 +8,11 @@ import { type ProductStep, planChunk } from '../imports/plan-chunk.ts'
 import { emptyTally, type Tally, tallyNames } from '../imports/tally.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { StoredProduct } from '../outbox/model.ts'
+import { readStored } from '../outbox/read-stored.ts'
 import { reasonColumn } from '../records/model.ts'
 import { readGroupedRecords } from '../records/read-grouped-records.ts'
 import { diffConsents } from './diff-consents.ts'
-import { type Mirror, readStored } from './mirror.ts'
+import type { Mirror } from './mirror.ts'
 import { type OpenedFile, openFile } from './open-file.ts'
 
 interface DiffOptions {
@@ -19,6 +20,8 @@ interface DiffOptions {
   feed: FeedConfig
   file: string
   mirror: Mirror
+  /** For which time the file is read: since the epoch in ms. */
+  nowMs: number
   signal: AbortSignal
   onChange: (change: Change) => void
 }
@@ -68,7 +71,7 @@ export async function diffFile(options: DiffOptions): Promise<FileDiff> {
 
 async function diffRecords(opened: Readable, options: DiffOptions, diff: FileDiff): Promise<void> {
   const { judgement, mapping, bytes, name } = opened
-  const { file, feed, signal } = options
+  const { file, feed, nowMs, signal } = options
   const { recordBytes } = feed.format
   for await (const batch of readGroupedRecords({
     path: file,
@@ -81,7 +84,7 @@ async function diffRecords(opened: Readable, options: DiffOptions, diff: FileDif
     diff.rejected += batch.rejected.filter(({ isRest }) => !isRest).length
     const patches: ProductPatch[] = []
     for (const record of batch.records) {
-      const { patch } = mapping.map(record)
+      const { patch } = mapping.map(record, nowMs)
       if (!patch) diff.rejected += 1
       else if (judgement.ids.isLast(patch.productId, record.record)) patches.push(patch)
       else diff.changes.superseded += 1

@@ -17,6 +17,13 @@ export interface StoredProduct {
   meta: string | undefined
 }
 
+/** A product that has a value in a field by which feeds find products. */
+export interface KeyEntry {
+  field: string
+  value: string
+  productId: ProductId
+}
+
 /** The new stored form of one product; parts that are undefined are removed. */
 export interface ProductWrite {
   productId: ProductId
@@ -26,6 +33,8 @@ export interface ProductWrite {
   incomplete: string | undefined
   /** When the product changes next by itself, ms since the epoch; `none`: no longer. Left out: there is and was nothing. */
   switchAt?: number | 'none'
+  /** By which values feeds find the product from now on, and no longer. */
+  keys?: { add: readonly KeyEntry[]; remove: readonly KeyEntry[] }
   /** Present when the wire document differs from the stored one. */
   offer: { digest: DocumentDigest; lane: 'urgent' | 'new' | 'deferred' } | undefined
 }

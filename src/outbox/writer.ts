@@ -1,31 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import type { FeedName, ProductId } from '../lib/brand.ts'
+import type { ProductId } from '../lib/brand.ts'
 import { StorageError } from '../lib/errors.ts'
-import type { RedisBatch, RedisConnection } from '../redis/connection.ts'
+import type { RedisConnection } from '../redis/connection.ts'
+import { type FoundProducts, type KeyLookup, lookUpKeys } from './key-index.ts'
 import type { CatalogKeys } from './keys.ts'
-import type { LaneDelays, ProductWrite, StoredProduct } from './model.ts'
-import { type OutboxScripts, offerArguments } from './scripts.ts'
-
-/** Everything that one transaction changes. */
-export interface WriterChunk {
-  writes: readonly ProductWrite[]
-  /** Products to be sent once more, changed or not. */
-  echoes?: readonly ProductId[]
-  /** Added to the counters of an unfinished import. */
-  counts?: { sequence: number; add: Readonly<Record<string, number>> }
-  /** HASH fields to set (string) or remove (undefined). */
-  held?: { feed: FeedName; value: string | undefined }
-  heldIds?: { feed: FeedName; add?: readonly ProductId[]; remove?: readonly ProductId[]; clear?: boolean }
-  progress?: { feed: FeedName; value: string | undefined }
-  /** `*` is the catalog itself. */
-  applied?: { scope: FeedName | '*'; sequence: number }
-  /** The manifest changed: sequences counted in another one mean nothing. */
-  origin?: string
-  /** Products that turned out to wait for nothing. */
-  forgetSwitches?: readonly ProductId[]
-  /** Removes the counters of a finished import. */
-  forgetCounts?: { sequence: number; names: readonly string[] }
-}
+import type { LaneDelays, StoredProduct } from './model.ts'
+import type { OutboxScripts } from './scripts.ts'
+import { appendChunk, type WriterChunk } from './write-chunk.ts'
 
 /** Another process writes, or Redis lost writes: unfinished imports start again at record one. */
 export class WriterLostError extends StorageError {}
@@ -88,6 +69,16 @@ export class CatalogWriter implements AsyncDisposable {
     await run
   }
 
+  /** The same for products that are found by a key; those that exactly one product matches are read. */
+  async updateByKey(
+    lookup: KeyLookup,
+    plan: (stored: ReadonlyMap<ProductId, StoredProduct>, found: FoundProducts) => WriterChunk | undefined,
+  ): Promise<void> {
+    const run = this.#tail.then(() => this.#updateByKey(lookup, plan))
+    this.#tail = run.catch(() => undefined)
+    await run
+  }
+
   /** Fails as an update would when Redis lost writes, another process writes, or the connection broke. Changes nothing. */
   async verify(): Promise<void> {
     await this.update([], () => undefined)
@@ -130,6 +121,23 @@ export class CatalogWriter implements AsyncDisposable {
     }
   }
 
+  async #updateByKey(
+    lookup: KeyLookup,
+    plan: (stored: Map<ProductId, StoredProduct>, found: FoundProducts) => WriterChunk | undefined,
+  ): Promise<void> {
+    if (this.#lost) throw new WriterLostError('writer-lost', 'this writer has been replaced')
+    try {
+      // Watched before the index is read: the products that it names are those of the transaction.
+      await this.#connection.watch(this.#keys.writer)
+      const found = await lookUpKeys(this.#connection, this.#keys, lookup)
+      const ids = new Set([...found.values()].flatMap((matches) => (matches.length === 1 ? matches : [])))
+      await this.#update([...ids], (stored) => plan(stored, found))
+    } catch (error) {
+      this.#lost = true
+      throw error
+    }
+  }
+
   async #read(ids: readonly ProductId[]): Promise<Map<ProductId, StoredProduct>> {
     const { writer, documents, partials, meta } = this.#keys
     const pipeline = this.#connection.pipeline().watch(writer).get(writer)
@@ -158,90 +166,13 @@ export class CatalogWriter implements AsyncDisposable {
 
   async #commit(chunk: WriterChunk): Promise<void> {
     const multi = this.#connection.multi()
-    this.#addProducts(multi, chunk)
-    this.#addBookkeeping(multi, chunk)
+    appendChunk(multi, chunk, { keys: this.#keys, scripts: this.#scripts, delays: this.#delays })
     this.#position += 1
     multi.set(this.#keys.writer, this.#mark())
     const answer = await multi.exec()
     if (!answer) throw new WriterLostError('writer-lost', 'another process writes the catalog')
     unwrap(answer)
     this.#committed = this.#position
-  }
-
-  #addProducts(multi: RedisBatch, chunk: WriterChunk): void {
-    const { documents, partials, meta, incomplete } = this.#keys
-    const set: Record<'documents' | 'partials' | 'meta' | 'incomplete', (string | Buffer)[]> = {
-      documents: [],
-      partials: [],
-      meta: [],
-      incomplete: [],
-    }
-    const gone: Record<'documents' | 'partials' | 'incomplete', string[]> = {
-      documents: [],
-      partials: [],
-      incomplete: [],
-    }
-    for (const write of chunk.writes) {
-      set.meta.push(write.productId, write.meta)
-      for (const part of ['documents', 'partials', 'incomplete'] as const) {
-        const value = { documents: write.document, partials: write.partial, incomplete: write.incomplete }[
-          part
-        ]
-        if (value === undefined) gone[part].push(write.productId)
-        else set[part].push(write.productId, value)
-      }
-    }
-    const names = { documents, partials, meta, incomplete }
-    for (const part of ['documents', 'partials', 'meta', 'incomplete'] as const) {
-      if (set[part].length > 0) multi.hset(names[part], ...set[part])
-    }
-    for (const part of ['documents', 'partials', 'incomplete'] as const) {
-      if (gone[part].length > 0) multi.hdel(names[part], ...gone[part])
-    }
-    this.#addSwitches(multi, chunk)
-    const offers = chunk.writes.filter((write) => write.offer !== undefined)
-    if (offers.length > 0) this.#scripts.append(multi, 'offer', offerArguments(offers, this.#delays))
-    if (chunk.echoes && chunk.echoes.length > 0) this.#scripts.append(multi, 'echo', chunk.echoes)
-  }
-
-  #addSwitches(multi: RedisBatch, { writes, forgetSwitches = [] }: WriterChunk): void {
-    const { switches } = this.#keys
-    const [due, gone]: [(string | number)[], ProductId[]] = [[], [...forgetSwitches]]
-    for (const { productId, switchAt } of writes) {
-      if (typeof switchAt === 'number') due.push(switchAt, productId)
-      else if (switchAt === 'none') gone.push(productId)
-    }
-    if (due.length > 0) multi.zadd(switches, ...due)
-    if (gone.length > 0) multi.zrem(switches, ...gone)
-  }
-
-  #addBookkeeping(multi: RedisBatch, chunk: WriterChunk): void {
-    const { counts, held, progress, applied, origin } = this.#keys
-    if (chunk.origin !== undefined) multi.del(applied, counts, held, progress).set(origin, chunk.origin)
-    const { sequence, add } = chunk.counts ?? { sequence: 0, add: {} }
-    for (const [name, by] of Object.entries(add)) {
-      if (by !== 0) multi.hincrby(counts, `${sequence}:${name}`, by)
-    }
-    for (const [key, change] of [
-      [held, chunk.held],
-      [progress, chunk.progress],
-    ] as const) {
-      if (change?.value !== undefined) multi.hset(key, change.feed, change.value)
-      else if (change) multi.hdel(key, change.feed)
-    }
-    if (chunk.heldIds) this.#addHeldIds(multi, chunk.heldIds)
-    if (chunk.forgetCounts) {
-      const { sequence: of, names } = chunk.forgetCounts
-      if (names.length > 0) multi.hdel(counts, ...names.map((name) => `${of}:${name}`))
-    }
-    if (chunk.applied) multi.hset(applied, chunk.applied.scope, String(chunk.applied.sequence))
-  }
-
-  #addHeldIds(multi: RedisBatch, change: NonNullable<WriterChunk['heldIds']>): void {
-    const key = this.#keys.heldIds(change.feed)
-    if (change.clear) multi.del(key)
-    if (change.add && change.add.length > 0) multi.sadd(key, ...change.add)
-    if (change.remove && change.remove.length > 0) multi.srem(key, ...change.remove)
   }
 
   #mark(): string {

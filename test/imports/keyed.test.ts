@@ -1,0 +1,130 @@
+import { expect, test } from 'vitest'
+import { feed, openImports, row } from './harness.ts'
+
+const byEan = `products: { drop: ./products, missing: { atMost: 100% } }
+prices:
+  drop: ./prices
+  mode: delta
+  key: variation_id
+  fields: { variation_id: EAN, price: Price }
+  owns: [price]`
+
+const withEan = (...rows: [id: string, ean: string, price?: string][]) => {
+  const lines = rows.map(([id, ean, price = '10']) => `${row(id, { price })},${ean}`)
+  return feed(...lines).replace('description\n', 'description,variation_id\n')
+}
+
+const prices = (...rows: [ean: string, price: string][]) =>
+  `EAN;Price\n${rows.map((cells) => `${cells.join(';')}\n`).join('')}`
+
+test('records find their products by another field, and write nothing but their own', async () => {
+  await using box = await openImports(byEan)
+  await box.import('products', withEan(['a', '111'], ['b', '222']))
+  await box.deliverAll()
+  const report = await box.import('prices', prices(['222', '7'], ['111', '8']), { mode: 'delta' })
+  expect(report).toMatchObject({
+    outcome: 'imported',
+    rejected: 0,
+    changes: { changed: 2, urgent: 2, added: 0 },
+  })
+  expect(await box.document('a')).toMatchObject({ price: 8, variation_id: '111' })
+  expect(await box.document('b')).toMatchObject({ price: 7 })
+  // The feed that only finds products by it does not become the writer of the field.
+  await box.import('products', withEan(['a', '333'], ['b', '222']))
+  expect(await box.document('a')).toMatchObject({ price: 8, variation_id: '333' })
+  expect(await box.redis.zrange(box.keys.keyIndex('variation_id'), '0', '-1')).toEqual(['222\0b', '333\0a'])
+  const again = await box.import('prices', prices(['111', '1'], ['333', '2']), { mode: 'delta' })
+  expect(again).toMatchObject({ rejected: 1 })
+  expect(await box.document('a')).toMatchObject({ price: 2 })
+  expect(box.failures).toEqual([])
+})
+
+test('a record whose key no product has, or several have, is rejected and can be dropped again', async () => {
+  await using box = await openImports(byEan)
+  await box.import('products', withEan(['a', '111'], ['b', '111']))
+  const report = await box.import('prices', prices(['999', '1'], ['111', '2'], ['', '3']), { mode: 'delta' })
+  expect(report).toMatchObject({ rejected: 3, changes: { changed: 0 } })
+  const codes = Object.fromEntries(report.problems.map(({ code, examples }) => [code, examples[0]]))
+  expect(codes['unknown-key']).toMatchObject({ record: 1, line: 2, field: 'variation_id' })
+  expect(codes['unknown-key']?.message).toContain('found "999", which no product has')
+  expect(codes['ambiguous-key']?.message).toContain('"a" and "b"')
+  expect(codes['required-empty']).toMatchObject({ record: 3, field: 'variation_id' })
+  const rejects = await box.read(report.rejectsFile ?? '')
+  expect(rejects).toContain('999')
+  await box.import('products', withEan(['a', '111'], ['b', '222'], ['c', '999']))
+  const again = await box.import('prices', rejects, { mode: 'delta' })
+  expect(again).toMatchObject({ rejected: 1 })
+  expect(await box.document('c')).toMatchObject({ price: 1 })
+  expect(await box.document('a')).toMatchObject({ price: 2 })
+})
+
+test('two records that find one product are applied one after the other', async () => {
+  await using box = await openImports(`products: { drop: ./products }
+prices:
+  drop: ./prices
+  mode: delta
+  key: skus.id
+  fields: { skus.id: EAN, price: Price, brand: Brand }
+  owns: [price]`)
+  const lines = feed(row('a'), row('b')).replace('description\n', 'description,skus\n').trimEnd().split('\n')
+  const skus = (...ids: string[]) => `"${JSON.stringify(ids.map((id) => ({ id }))).replaceAll('"', '""')}"`
+  await box.import('products', `${lines[0]}\n${lines[1]},${skus('s1', 's2')}\n${lines[2]},${skus('s3')}\n`)
+  const content = 'EAN;Price;Brand\ns1;4;first\ns3;5;\ns2;6;\n'
+  const report = await box.import('prices', content, { mode: 'delta' })
+  expect(report).toMatchObject({ rejected: 0 })
+  expect(await box.document('a')).toMatchObject({ price: 6, brand: 'first' })
+  expect(await box.document('b')).toMatchObject({ price: 5 })
+})
+
+test('a full file by key counts as missing what it names in no record, not even in a rejected one', async () => {
+  await using box = await openImports(
+    `${byEan.replace('mode: delta', 'missing: { atMost: 100% }, rejects: { atMost: 100% }').replace('  missing', '\n  missing')}`.replace(
+      'missing: { atMost: 100% }, rejects',
+      'missing: { atMost: 100% }\n  rejects',
+    ),
+  )
+  await box.import('products', withEan(['a', '111'], ['b', '222'], ['c', '333'], ['d', '444']))
+  await box.import('prices', prices(['111', '1'], ['222', '2'], ['333', '3']))
+  const report = await box.import('prices', prices(['111', '1'], ['222', 'no price'], ['999', '1']))
+  expect(report).toMatchObject({ outcome: 'imported', removals: { missing: 1, of: 3 }, rejected: 2 })
+  const stock = async (id: string) => (await box.document(id))?.availability
+  expect([await stock('a'), await stock('b'), await stock('c'), await stock('d')]).toEqual([
+    'InStock',
+    'InStock',
+    'OutOfStock',
+    'InStock',
+  ])
+  await box.import('prices', prices(['333', '3'], ['111', '1'], ['222', '2']))
+  expect(await stock('c')).toBe('InStock')
+})
+
+test('an index is filled from what is there when a feed begins to use it, and removed when none does', async () => {
+  await using box = await openImports(byEan)
+  const index = box.keys.keyIndex('variation_id')
+  await box.import('products', withEan(['a', '111'], ['b', '222']))
+  expect(await box.redis.smembers(box.keys.keyFields)).toEqual(['variation_id'])
+  await box.stop()
+  await box.redis.del(index, box.keys.keyFields)
+  await box.redis.sadd(box.keys.keyFields, 'brand')
+  await box.redis.zadd(box.keys.keyIndex('brand'), 0, 'left\0over')
+  box.start()
+  const report = await box.import('prices', prices(['222', '7']), { mode: 'delta' })
+  expect(report).toMatchObject({ rejected: 0 })
+  expect(await box.document('b')).toMatchObject({ price: 7 })
+  expect(await box.redis.zrange(index, '0', '-1')).toEqual(['111\0a', '222\0b'])
+  expect(await box.redis.smembers(box.keys.keyFields)).toEqual(['variation_id'])
+  expect(await box.redis.exists(box.keys.keyIndex('brand'))).toBe(0)
+})
+
+test('a wiped Redis is filled again, whichever feed is replayed first', async () => {
+  await using box = await openImports(`${byEan.split('\n').slice(1).join('\n')}\n${byEan.split('\n')[0]}`)
+  const many = Array.from({ length: 3_000 }, (_, index) => [`p${index}`, `e${index}`] as [string, string])
+  await box.import('products', withEan(...many))
+  await box.import('prices', prices(['e2999', '7']), { mode: 'delta' })
+  await box.redis.flushall()
+  while ((await box.document('p2999'))?.price !== 7) await new Promise(setImmediate)
+  while ((await box.redis.hget(box.keys.applied, 'prices')) !== '2') await new Promise(setImmediate)
+  const report = JSON.parse(await box.read(box.dir.join('state/reports/00000002-prices.json')))
+  expect(report).toMatchObject({ rejected: 0, changes: { changed: 1 } })
+  expect(box.failures).toEqual([])
+})
