@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { encodingNames, encodingOf } from './encoding.ts'
+import { encodingNames, encodingOf } from '../lib/encoding.ts'
 import { fieldRuleSchema } from './field-schema.ts'
 import { groupSchema } from './group-schema.ts'
 import {

@@ -2,8 +2,8 @@ import type { Encoding, FormatConfig } from '../config/model.ts'
 import { ConfigError } from '../lib/errors.ts'
 import { delimiterLine } from './delimiter-line.ts'
 import { detectDelimiter } from './detect-delimiter.ts'
-import type { Dialect } from './model.ts'
-import { parseLine } from './parse-ndjson.ts'
+import { detectType, refuseDoctype } from './detect-type.ts'
+import { type Dialect, reasonColumn } from './model.ts'
 import { fileRefusal } from './refusal.ts'
 
 export interface DetectionInput {
@@ -29,15 +29,17 @@ export function detectDialect(input: DetectionInput): Dialect {
   const container = { compression, members, sheet }
   if (text.toString('utf8').trim() === '' && input.complete) throw emptyFile(input.name)
   if (compression === 'xlsx') return sheetDialect(input)
-  const type = format.type === undefined ? detectType(input) : format.type === 'ndjson' ? 'ndjson' : 'csv'
+  const type = format.type === undefined ? detectType(input) : configuredType(format.type)
   const basis = { type: basisOf(format.type), encoding: input.encodingBasis }
-  if (type === 'ndjson') {
+  if (type !== 'csv') {
+    if (type === 'xml') refuseDoctype(text, input.name)
     const unused = { delimiter: ',', quote: undefined, lineEnd: '\n' } as const
     return {
       type,
       ...container,
       encoding,
       ...unused,
+      ...(type === 'ndjson' ? {} : { path: format.path }),
       basis: { ...basis, delimiter: 'detected', quote: 'detected' },
     }
   }
@@ -47,16 +49,30 @@ export function detectDialect(input: DetectionInput): Dialect {
   const { delimiter, lineEnd } = detectDelimiter({
     ...input,
     quote,
+    // Names of columns would be taken for cells of the first record.
+    neededColumns: format.header === undefined ? input.neededColumns : [],
     candidates: named === undefined ? candidates(input.name) : [named],
   })
   const csvBasis = { ...basis, delimiter: basisOf(configured), quote: basisOf(format.quote) }
-  return { type, ...container, encoding, delimiter, quote, lineEnd, basis: csvBasis }
+  return { type, ...container, encoding, delimiter, quote, lineEnd, ...headerOf(input), basis: csvBasis }
+}
+
+function configuredType(type: NonNullable<FormatConfig['type']>): Dialect['type'] {
+  return type === 'tsv' || type === 'xlsx' ? 'csv' : type
+}
+
+/** A file of rejected records has a header, whatever the file had that they come from. */
+function headerOf({ text, format }: DetectionInput): Pick<Dialect, 'header'> {
+  const isRejects = text.toString('utf8', 0, 64).trimStart().replace(/^["']/, '').startsWith(reasonColumn)
+  return format.header === undefined || isRejects ? {} : { header: format.header }
 }
 
 /** The text was made from the rows: nothing of it is a guess. */
-function sheetDialect({ compression, sheet, encoding }: DetectionInput): Dialect {
+function sheetDialect(input: DetectionInput): Dialect {
+  const { compression, sheet, encoding } = input
   const basis = { type: 'declared', encoding: 'declared', delimiter: 'declared', quote: 'declared' } as const
-  return { type: 'csv', compression, sheet, encoding, delimiter: ',', quote: '"', lineEnd: '\n', basis }
+  const made = { delimiter: ',', quote: '"', lineEnd: '\n' } as const
+  return { type: 'csv', compression, sheet, encoding, ...made, ...headerOf(input), basis }
 }
 
 function basisOf(configured: unknown): 'configured' | 'detected' {
@@ -81,25 +97,6 @@ function configuredDelimiter({ type, delimiter }: FormatConfig): string | undefi
   })
 }
 
-/** NDJSON begins with an object on a line of its own; other known formats that are not read are named. */
-function detectType({ text, complete, name }: DetectionInput): 'csv' | 'ndjson' {
-  const from = text.findIndex((byte) => byte > 0x20)
-  const lineEnd = text.indexOf(0x0a, from)
-  const line = text.subarray(from, lineEnd < 0 ? text.length : lineEnd)
-  const start = line.toString('utf8', 0, 512)
-  if (line[0] === 0x7b) {
-    const wholeLine = lineEnd >= 0 || complete
-    if (!(parseLine(line) instanceof Error)) return 'ndjson'
-    if (!wholeLine && /^\{\s*"/.test(start)) return 'ndjson'
-    if (/^\{\s*("|\r?$)/.test(start) && !/\.(csv|tsv|txt)/i.test(name))
-      throw unsupported(name, 'JSON over several lines')
-  }
-  if (/^\[\s*(\{|\r?$)/.test(start)) throw unsupported(name, 'a JSON array')
-  if (/^<(\?xml|!|rss|feed|[a-z:]+[\s>])/i.test(start)) throw unsupported(name, 'XML or HTML')
-  if (start.startsWith('PK\u0003\u0004')) throw unsupported(name, 'a zip archive or a spreadsheet')
-  return 'csv'
-}
-
 /** Single quotes only where the header is quoted that way and double quotes do not occur. */
 function detectQuote(text: Buffer, configured: FormatConfig['quote']): string | undefined {
   if (configured !== undefined) return configured === 'none' ? undefined : configured
@@ -107,20 +104,11 @@ function detectQuote(text: Buffer, configured: FormatConfig['quote']): string | 
   return text.includes('"') || text[from] !== "'".charCodeAt(0) ? '"' : "'"
 }
 
-function unsupported(name: string, found: string): Error {
-  return fileRefusal({
-    name,
-    code: 'unsupported-format',
-    found: `the content is ${found}`,
-    hint: 'Export CSV, TSV or NDJSON (one JSON object on each line)',
-  })
-}
-
 export function emptyFile(name: string): Error {
   return fileRefusal({
     name,
     code: 'empty-file',
-    found: 'the file is empty: it has not even a header',
-    hint: 'Check the export: a feed without products still has a header',
+    found: 'the file is empty',
+    hint: 'Check the export: a feed without products still has a header, or the elements around the records',
   })
 }

@@ -1,11 +1,34 @@
 import { CellReader } from './cells.ts'
 import type { Dialect, RecordSlice } from './model.ts'
 import { parseCsv } from './parse-csv.ts'
+import { fileRefusal } from './refusal.ts'
+
+/** Columns, or cells of one record, that are read at most. */
+export const columnsMax = 10_000
 
 export interface Header {
   /** Trimmed. Of columns with one name the first counts: look them up with `indexOf`. */
   columns: readonly string[]
   warnings: readonly string[]
+}
+
+/** The columns of a CSV file, from its first record. Throws FileRefusedError when they are too many. */
+export function columnsOf(first: RecordSlice, dialect: Dialect, name: string): Header {
+  const width = new CellReader(dialect).count(first.bytes)
+  if (width > columnsMax) throw tooManyColumns(name, width)
+  const { header } = dialect
+  if (header === undefined) return readHeader(first, dialect)
+  const columns = header === 'none' ? Array.from({ length: width }, (_, index) => String(index + 1)) : header
+  return { columns, warnings: [] }
+}
+
+function tooManyColumns(name: string, width: number): Error {
+  return fileRefusal({
+    name,
+    code: 'too-many-columns',
+    found: `the first record has ${width} cells, more than ${columnsMax}`,
+    hint: 'Check that the file has line ends, and that format.delimiter is right',
+  })
 }
 
 /** Reads the column names; empty names at the end come from trailing delimiters and are no columns. */

@@ -3,10 +3,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FormatConfig } from '../config/model.ts'
 import { CellReader } from './cells.ts'
 import { everyValid } from './check-encoding.ts'
+import { CheckedXml } from './checked-xml.ts'
 import { columnsMax, tooManyColumns } from './column-limit.ts'
 import { emptyFile } from './detect-dialect.ts'
 import { GroupTable, type RowLinks } from './group-table.ts'
-import { readHeader } from './header.ts'
+import { columnsOf, type Header, readHeader } from './header.ts'
 import { type IdTable, IdTableBuilder } from './id-table.ts'
 import { lookUp } from './look-up.ts'
 import { type Dialect, type RecordSlice, reasonColumn } from './model.ts'
@@ -14,9 +15,9 @@ import { parseLine } from './parse-ndjson.ts'
 import type { FileSource } from './read-file.ts'
 import { fileRefusal } from './refusal.ts'
 import { openSplitter } from './slices.ts'
-import type { RecordSplitter } from './splitter.ts'
 import { readTexts } from './text.ts'
 import { openTextHash, type TextHash } from './text-hash.ts'
+import type { TextSplitter } from './text-splitter.ts'
 
 /** Reads the product id of a record without the rest of it. */
 export interface IdReader {
@@ -102,6 +103,8 @@ class JudgePass {
   /** The text being read: its name, and whether its header has been seen where it has one. */
   #name: string
   #begun = false
+  /** It, where it is XML. */
+  #xml: CheckedXml | undefined
   #records = 0
   #decodedBytes = 0
   #unreadableIds = 0
@@ -119,15 +122,17 @@ class JudgePass {
     this.#cells = new CellReader(dialect)
   }
 
-  beginText(name: string): RecordSplitter {
+  beginText(name: string): TextSplitter {
     this.#name = name
     this.#begun = false
     this.#widths = [0, 0]
     this.#lastUnparsable = false
-    return openSplitter(name, this.#dialect, {
-      recordBytes: this.#options.format.recordBytes,
-      before: this.#records,
-    })
+    const { recordBytes } = this.#options.format
+    const { type, path = '' } = this.#dialect
+    const before = this.#records
+    this.#xml =
+      type === 'xml' ? new CheckedXml({ name, path, recordBytes, firstRecord: before + 1 }) : undefined
+    return this.#xml ?? openSplitter(name, this.#dialect, { recordBytes, before })
   }
 
   take(batch: readonly RecordSlice[]): void {
@@ -137,7 +142,7 @@ class JudgePass {
     for (const slice of records) {
       const sound = valid || isUtf8(slice.bytes)
       if (!sound) this.#undecodable += 1
-      const cells = this.#readCells(slice)
+      const cells = this.#dialect.type === 'csv' ? this.#csvCells(slice) : this.#objectCells(slice)
       const id = cells && this.#idReader?.read(cells)
       // An id with undecodable bytes reads like others that differ from it in just these bytes.
       this.#addId(slice.record, sound || !id?.includes('\ufffd') ? id : undefined, cells)
@@ -158,15 +163,19 @@ class JudgePass {
     }
   }
 
-  endText({ textBytes, openEnded }: RecordSplitter): void {
+  endText({ textBytes, openEnded }: TextSplitter): void {
     this.#decodedBytes += textBytes
     if (!this.#begun && this.#dialect.type === 'csv') throw emptyFile(this.#name)
+    // A document without records says as much as a header alone.
+    if (!this.#begun && this.#dialect.type !== 'ndjson') this.#begin([])
     if (openEnded) this.#checkLastRecord(this.#columns ?? [])
   }
 
   async finish(): Promise<PassResult> {
     if (this.#columns === undefined) throw emptyFile(this.#options.name)
-    if (this.#records === 0) this.#warnings.push('the file has a header and no record')
+    if (this.#records === 0) {
+      this.#warnings.push(`the file has ${this.#dialect.type === 'csv' ? 'a header and ' : ''}no record`)
+    }
     if (this.#undecodable > 0) {
       this.#warnings.push(
         `${this.#undecodable} of ${this.#records} records hold bytes that are no ${this.#dialect.encoding}: they are rejected`,
@@ -185,26 +194,33 @@ class JudgePass {
 
   /** Takes the columns from the first batch of a text; returns its records. */
   #begin(batch: readonly RecordSlice[]): readonly RecordSlice[] {
-    const first = batch[0] as RecordSlice
+    const [first] = batch
     this.#begun = true
     if (this.#columns !== undefined) return this.#beginFurther(batch, this.#columns)
-    if (this.#dialect.type === 'ndjson') {
-      const source = parseLine(first.bytes)
-      const again = !(source instanceof Error) && Object.hasOwn(source, reasonColumn)
-      this.#columns = [...new Set([...this.#options.neededColumns, ...(again ? [reasonColumn] : [])])]
-    } else {
-      const { columns, warnings } = readHeader(first, this.#dialect)
-      this.#columns = columns
-      this.#warnings.push(...warnings)
-    }
+    const hasHeader = this.#dialect.type === 'csv' && this.#dialect.header === undefined
+    const { columns, warnings } =
+      this.#dialect.type === 'csv'
+        ? columnsOf(first as RecordSlice, this.#dialect, this.#name)
+        : this.#objectColumns(first)
+    this.#columns = columns
+    this.#warnings.push(...warnings)
     this.#idReader = this.#options.openIdReader(this.#columns)
     if (this.#idReader?.links) this.#groups = new GroupTable(this.#idReader.links.by, this.#hash)
-    return this.#dialect.type === 'ndjson' ? batch : batch.slice(1)
+    return hasHeader ? batch.slice(1) : batch
+  }
+
+  /** What the mapping reads; the reason column tells a file of rejected records. */
+  #objectColumns(first: RecordSlice | undefined): Header {
+    const source = first && !this.#xml ? parseLine(first.bytes) : undefined
+    const again =
+      this.#xml?.isRejects ?? (source && !(source instanceof Error) && Object.hasOwn(source, reasonColumn))
+    const columns = [...new Set([...this.#options.neededColumns, ...(again ? [reasonColumn] : [])])]
+    return { columns, warnings: [] }
   }
 
   /** Texts after the first have the columns of the first: every record is read by their positions. */
   #beginFurther(batch: readonly RecordSlice[], expected: readonly string[]): readonly RecordSlice[] {
-    if (this.#dialect.type === 'ndjson') return batch
+    if (this.#dialect.type !== 'csv' || this.#dialect.header !== undefined) return batch
     const { columns } = readHeader(batch[0] as RecordSlice, this.#dialect)
     if (columns.length === expected.length && columns.every((column, index) => column === expected[index])) {
       return batch.slice(1)
@@ -224,14 +240,16 @@ class JudgePass {
   }
 
   /** Those that the id reader looks at; undefined where they cannot be read. */
-  #readCells({ bytes }: RecordSlice): readonly unknown[] | undefined {
-    const reader = this.#idReader
-    if (this.#dialect.type === 'csv') return reader && this.#cells.readCells(bytes, reader.indices)
-    const source = parseLine(bytes)
+  #csvCells({ bytes }: RecordSlice): readonly unknown[] | undefined {
+    return this.#idReader && this.#cells.readCells(bytes, this.#idReader.indices)
+  }
+
+  #objectCells({ bytes }: RecordSlice): readonly unknown[] | undefined {
+    const source = this.#xml ? this.#xml.sourceOf() : parseLine(bytes)
     this.#lastUnparsable = source instanceof Error
     if (source instanceof Error) return undefined
     const columns = this.#columns ?? []
-    return reader?.indices.map((index) => lookUp(source, columns[index] ?? ''))
+    return this.#idReader?.indices.map((index) => lookUp(source, columns[index] ?? ''))
   }
 
   /**

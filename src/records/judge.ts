@@ -1,11 +1,14 @@
-import type { Encoding } from '../config/model.ts'
+import { FileRefusedError } from '../lib/errors.ts'
 import { detectCompression } from './detect-compression.ts'
 import { detectDialect } from './detect-dialect.ts'
-import { type DetectedEncoding, detectEncoding } from './detect-encoding.ts'
+import { type DetectedEncoding, detectEncoding, isProvisional, settleEncoding } from './detect-encoding.ts'
+import { detectPath, seenPaths } from './detect-path.ts'
+import { EncodingEvidence } from './encoding-evidence.ts'
 import { type JudgeOptions, type PassResult, runPass } from './judge-pass.ts'
 import type { Dialect } from './model.ts'
+import { noRecordsRefusal } from './no-records.ts'
+import type { FileSource } from './read-file.ts'
 import { decodeSample, readSample } from './text.ts'
-import { Utf8Tally } from './utf8-tally.ts'
 
 /** What the first pass found out about a whole file. */
 export interface Judgement extends PassResult {
@@ -24,45 +27,53 @@ export async function judgeFile(options: JudgeOptions): Promise<Judgement> {
   const detected: DetectedEncoding =
     compression === 'xlsx'
       ? { encoding: 'utf-8', basis: 'declared' }
-      : detectEncoding(sample.bytes, options.format.encoding)
-  const tally = mayBeUtf8(detected) ? new Utf8Tally() : undefined
+      : detectEncoding(sample, options.format.encoding)
+  const evidence = isProvisional(detected) ? new EncodingEvidence() : undefined
 
-  const judgeAs = async (encoding: Encoding, onRaw?: (chunk: Buffer) => void): Promise<Judgement> => {
+  const judgeAs = async (
+    { encoding, basis }: DetectedEncoding,
+    onRaw?: (chunk: Buffer) => void,
+  ): Promise<Judgement> => {
     const text = decodeSample(sample, encoding, options.name)
     const { complete } = sample
-    const dialect = detectDialect({
+    const detectedDialect = detectDialect({
       ...options,
       text,
       complete,
       ...container,
       encoding,
-      encodingBasis: detected.basis,
+      encodingBasis: basis,
     })
-    return { dialect, ...(await runPass(options, dialect, onRaw)) }
+    const dialect = await locate(options, detectedDialect, { text, complete })
+    try {
+      return { dialect, ...(await runPass(options, dialect, onRaw)) }
+    } catch (error) {
+      throw await withSeenPaths(error, options, dialect)
+    }
   }
 
-  const judgement = await judgeAs(detected.encoding, tally && ((chunk) => tally.add(chunk)))
-  tally?.end()
-  if (tally && detected.basis === 'detected' && tally.encoding !== detected.encoding) {
-    // The beginning did not show what the whole file shows: all that was read is read again.
-    return judgeAs(tally.encoding)
-  }
-  const mistaken = tally?.invalid === 0 && tally.multiByte > 0 && detected.encoding === 'windows-1252'
-  const warnings = [
-    ...(detected.warning === undefined ? [] : [detected.warning]),
-    ...(mistaken ? ['format.encoding says windows-1252, but the file is valid UTF-8 throughout'] : []),
-  ]
+  const first = await judgeAs(detected, evidence && ((chunk) => evidence.add(chunk)))
+  evidence?.end()
+  const settled = evidence ? settleEncoding(detected, evidence) : detected
+  // Where the beginning did not show what the whole file shows, all that was read is read again.
+  const judgement = settled.encoding === detected.encoding ? first : await judgeAs(settled)
+  const warnings = settled.warning === undefined ? [] : [settled.warning]
   return { ...judgement, warnings: [...warnings, ...judgement.warnings] }
 }
 
-/** Whether bytes tell anything that is not certain already. */
-function mayBeUtf8({
-  encoding,
-  basis,
-}: {
-  encoding: Encoding
-  basis: Dialect['basis']['encoding']
-}): boolean {
-  if (basis === 'detected') return encoding === 'utf-8' || encoding === 'windows-1252'
-  return basis === 'configured' && encoding === 'windows-1252'
+/** What would have been a way to records makes a wrong one easy to correct. */
+async function withSeenPaths(error: unknown, source: FileSource, dialect: Dialect): Promise<unknown> {
+  if (!(error instanceof FileRefusedError) || error.code !== 'path-not-found') return error
+  return noRecordsRefusal(source.name, dialect.path, await seenPaths(source, dialect))
+}
+
+/** Adds where the records of a document are. */
+async function locate(
+  source: FileSource,
+  dialect: Dialect,
+  sample: { text: Buffer; complete: boolean },
+): Promise<Dialect> {
+  const isDocument = dialect.type === 'json' || dialect.type === 'xml'
+  if (!isDocument || dialect.path !== undefined) return dialect
+  return { ...dialect, path: await detectPath(source, dialect, sample) }
 }

@@ -1,8 +1,6 @@
-import { lookUp } from './look-up.ts'
+import { type JsonObject, lookUp } from './look-up.ts'
 import type { ParsedRecord, RecordIssue, RecordSlice } from './model.ts'
 import type { ParsedSlice } from './parse-csv.ts'
-
-export type JsonObject = Readonly<Record<string, unknown>>
 
 export function parseNdjson(slices: readonly RecordSlice[], columns: readonly string[]): ParsedSlice[] {
   return slices.map((slice) => {

@@ -4,6 +4,7 @@ import { checkEncoding } from './check-encoding.ts'
 import type { Dialect, ParsedRecord, RecordBatch, RecordIssue, RecordSlice, RejectedRecord } from './model.ts'
 import { type ParsedSlice, parseCsv } from './parse-csv.ts'
 import { parseNdjson } from './parse-ndjson.ts'
+import { parseXml } from './parse-xml.ts'
 import type { FileSource } from './read-file.ts'
 import { readSlices } from './slices.ts'
 
@@ -38,7 +39,7 @@ function parseSlices(
   columns: readonly string[],
 ): Omit<RecordBatch, 'bytesRead'> {
   const encodingIssues = checkEncoding(slices, columns)
-  const results = dialect.type === 'csv' ? parseCsv(slices, dialect, columns) : parseNdjson(slices, columns)
+  const results = parse(slices, dialect, columns)
   const records: ParsedRecord[] = []
   const rejected: RejectedRecord[] = []
   const issues: RecordIssue[] = []
@@ -55,6 +56,11 @@ function parseSlices(
     else records.push(own.length > 0 ? { ...record, issues: own } : record)
   }
   return { records, rejected, issues }
+}
+
+function parse(slices: readonly RecordSlice[], dialect: Dialect, columns: readonly string[]): ParsedSlice[] {
+  if (dialect.type === 'csv') return parseCsv(slices, dialect, columns)
+  return dialect.type === 'xml' ? parseXml(slices, columns) : parseNdjson(slices, columns)
 }
 
 function recordOf(result: ParsedSlice): ParsedRecord {

@@ -1,7 +1,10 @@
+import { JsonSplitter } from './json-splitter.ts'
 import type { Dialect, RecordSlice } from './model.ts'
 import type { FileSource } from './read-file.ts'
 import { RecordSplitter } from './splitter.ts'
 import { readTexts } from './text.ts'
+import type { TextSplitter } from './text-splitter.ts'
+import { XmlSplitter } from './xml-splitter.ts'
 
 /**
  * The splitter of one text that both passes use, so that both number the same records. `before` records stand in the
@@ -11,8 +14,11 @@ export function openSplitter(
   name: string,
   dialect: Dialect,
   { recordBytes, before }: { recordBytes: number; before: number },
-): RecordSplitter {
-  const hasHeader = dialect.type === 'csv'
+): TextSplitter {
+  const { type, path = '' } = dialect
+  if (type === 'json') return new JsonSplitter({ name, path, recordBytes, firstRecord: before + 1 })
+  if (type === 'xml') return new XmlSplitter({ name, path, recordBytes, firstRecord: before + 1 })
+  const hasHeader = type === 'csv' && dialect.header === undefined
   return new RecordSplitter({
     ...dialect,
     name,

@@ -4,6 +4,7 @@ import { delimiterLine } from './delimiter-line.ts'
 import type { Dialect, RecordSlice } from './model.ts'
 import { NextByte } from './next-byte.ts'
 import { fileRefusal } from './refusal.ts'
+import { defaultBatch, type TextSplitter } from './text-splitter.ts'
 
 export interface SplitterOptions extends CellSyntax {
   lineEnd: Dialect['lineEnd']
@@ -20,7 +21,6 @@ export interface SplitterOptions extends CellSyntax {
 
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
-const defaultBatch = { records: 128, bytes: 2 ** 19 }
 
 /**
  * Cuts text into records exactly where csv-parse does, at the speed of searching for line ends and quotes.
@@ -30,7 +30,9 @@ const defaultBatch = { records: 128, bytes: 2 ** 19 }
  * leads out. All before `#position` has been looked at; text from `#start` on is kept, since its record has not ended.
  * The buffer is used again with every chunk: slices are valid until the next `push`.
  */
-export class RecordSplitter {
+export class RecordSplitter implements TextSplitter {
+  /** Nothing stands around records that are lines. */
+  readonly frame = undefined
   readonly #options: SplitterOptions
   readonly #batch: { records: number; bytes: number }
   readonly #blank: BlankTest

@@ -1,0 +1,93 @@
+import { type JsonListener, JsonMachine } from './json-machine.ts'
+import { KeptText } from './kept-text.ts'
+import { isRecordsName } from './record-names.ts'
+
+/** Levels of keys that are looked at. */
+const levelsMax = 3
+const pathsMax = 1000
+
+interface ArrayFound {
+  path: string
+  holds: 'objects' | 'nothing' | 'others'
+}
+
+/** Finds the arrays in JSON, for the one that may be the records. What is no JSON ends the search without a word. */
+export class JsonPaths implements JsonListener {
+  readonly #kept = new KeptText()
+  readonly #machine = new JsonMachine(this)
+  /** Keys of the open objects; undefined once an array is open. */
+  readonly #keys: string[] = []
+  #arrayDepth = 0
+  #isOver = false
+  readonly #found: ArrayFound[] = []
+  readonly #rootKeys = new Set<string>()
+
+  write(piece: Buffer): void {
+    if (this.#isOver) return
+    const start = this.#machine.openKey ?? this.#kept.length
+    const from = this.#kept.length - start
+    this.#kept.append(piece, start)
+    this.#machine.shift(start)
+    this.#isOver = this.#machine.take(this.#kept.bytes, from) >= 0
+  }
+
+  /** So far it was JSON, of one value. */
+  get isJson(): boolean {
+    return !this.#isOver
+  }
+
+  /** Keys of the object at the root. */
+  get rootKeys(): ReadonlySet<string> {
+    return this.#rootKeys
+  }
+
+  get arrays(): readonly string[] {
+    return this.#found.map(({ path }) => path)
+  }
+
+  /**
+   * Where the records are: in the array at the root, in one with objects whose key tells so, in an empty one of such a
+   * key, in the first one with objects, in the first empty one.
+   */
+  get path(): string | undefined {
+    const isNamed = ({ path }: ArrayFound) => path === '' || isRecordsName(path.split('.').at(-1) ?? '')
+    const first = (holds: ArrayFound['holds'], named: boolean) =>
+      this.#found.find((array) => array.holds === holds && (!named || isNamed(array)))?.path
+    return (
+      first('objects', true) ?? first('nothing', true) ?? first('objects', false) ?? first('nothing', false)
+    )
+  }
+
+  /** Further text cannot find a better one. */
+  get isCertain(): boolean {
+    const path = this.path
+    return path !== undefined && this.#found.some((array) => array.path === path && array.holds === 'objects')
+  }
+
+  key(start: number, end: number, depth: number): void {
+    if (this.#arrayDepth > 0 || depth > levelsMax) return
+    const key = String(JSON.parse(this.#kept.bytes.toString('utf8', start, end)))
+    if (depth === 1 && this.#rootKeys.size < pathsMax) this.#rootKeys.add(key)
+    this.#keys.length = depth - 1
+    this.#keys.push(key)
+  }
+
+  begin(_at: number, depth: number, kind: 'object' | 'array' | 'scalar'): void {
+    const last = this.#found.at(-1)
+    if (this.#arrayDepth > 0) {
+      if (depth === this.#arrayDepth && last?.holds === 'nothing')
+        last.holds = kind === 'object' ? 'objects' : 'others'
+      return
+    }
+    if (kind !== 'array' || depth > levelsMax || this.#found.length > pathsMax) return
+    this.#arrayDepth = depth + 1
+    // A key with a dot cannot be told from two.
+    const keys = this.#keys.slice(0, depth)
+    if (keys.every((key) => key !== '' && !key.includes('.')))
+      this.#found.push({ path: keys.join('.'), holds: 'nothing' })
+  }
+
+  ended(_end: number, depth: number): void {
+    if (depth < this.#arrayDepth) this.#arrayDepth = 0
+  }
+}

@@ -1,0 +1,192 @@
+import { type JsonListener, JsonMachine } from './json-machine.ts'
+import { KeptText } from './kept-text.ts'
+import type { RecordSlice } from './model.ts'
+import { noRecordsRefusal } from './no-records.ts'
+import { fileRefusal } from './refusal.ts'
+import { defaultBatch, type TextSplitter } from './text-splitter.ts'
+
+export interface JsonSplitterOptions {
+  /** What messages call the file. */
+  name: string
+  /** Keys from the root to the array of records, with dots between; empty when the root is that array. */
+  path: string
+  recordBytes: number
+  /** Number of the first record. */
+  firstRecord: number
+  batch?: { records: number; bytes: number }
+}
+
+/**
+ * Cuts JSON at the elements of the array at one path, and refuses what is no JSON anywhere: both passes read the same
+ * records. Between chunks it stands outside of the array, where `#onPath` counts the open containers that lead to it,
+ * in the array between records, or in a record, whose text is kept from `#recordStart` on.
+ */
+export class JsonSplitter implements TextSplitter, JsonListener {
+  readonly #options: JsonSplitterOptions
+  readonly #batch: { records: number; bytes: number }
+  readonly #path: readonly string[]
+  readonly #kept = new KeptText()
+  readonly #machine: JsonMachine
+  #onPath = 0
+  /** The last key on the way is the next one of the path. */
+  #keyFits = false
+  readonly #fitted = new Set<number>()
+  #repeatedKey = false
+  #foundArray = false
+  #recordStart = -1
+  #recordLine = 0
+  #record: number
+  #ended: RecordSlice[] = []
+
+  constructor(options: JsonSplitterOptions) {
+    this.#options = options
+    this.#batch = options.batch ?? defaultBatch
+    this.#path = options.path === '' ? [] : options.path.split('.')
+    this.#machine = new JsonMachine(this)
+    this.#record = options.firstRecord
+  }
+
+  get textBytes(): number {
+    return this.#kept.offset + this.#kept.length
+  }
+
+  /** A document that does not end is refused. */
+  get openEnded(): boolean {
+    return false
+  }
+
+  get lastRecord(): number {
+    return this.#record - 1
+  }
+
+  get frame(): undefined {
+    return undefined
+  }
+
+  *push(chunk: Buffer): Generator<RecordSlice[]> {
+    const start = this.#firstKept()
+    const from = this.#kept.length - start
+    this.#kept.append(chunk, start)
+    this.#machine.shift(start)
+    if (this.#recordStart >= 0) this.#recordStart -= start
+    const fault = this.#machine.take(this.#kept.bytes, from)
+    if (fault >= 0) throw this.#notJson(fault)
+    if (this.#repeatedKey) throw this.#ambiguous()
+    yield* this.#takeEnded()
+    this.#checkLength(this.#kept.length - this.#firstKept())
+  }
+
+  end(): Iterable<RecordSlice[]> {
+    if (!this.#machine.end(this.#kept.length)) throw this.#truncated()
+    if (!this.#foundArray) throw noRecordsRefusal(this.#options.name, this.#options.path)
+    return []
+  }
+
+  key(start: number, end: number, depth: number): void {
+    const name = this.#path[depth - 1]
+    if (this.#onPath !== depth || name === undefined) return
+    const key: unknown = JSON.parse(this.#kept.bytes.toString('utf8', start, end))
+    this.#keyFits = key === name
+    if (!this.#keyFits) return
+    if (this.#fitted.has(depth)) this.#repeatedKey = true
+    this.#fitted.add(depth)
+  }
+
+  begin(at: number, depth: number, kind: 'object' | 'array' | 'scalar'): void {
+    if (this.#onPath !== depth) return
+    if (depth === this.#path.length + 1) {
+      this.#recordStart = at
+      this.#recordLine = this.#machine.line
+      return
+    }
+    const leadsOn = depth === 0 || this.#keyFits
+    this.#keyFits = false
+    if (!leadsOn || kind !== (depth === this.#path.length ? 'array' : 'object')) return
+    this.#onPath = depth + 1
+    if (kind === 'array') this.#foundArray = true
+  }
+
+  ended(end: number, depth: number): void {
+    if (this.#onPath > depth) this.#onPath = depth
+    if (this.#recordStart < 0 || depth !== this.#path.length + 1) return
+    const bytes = this.#kept.bytes.subarray(this.#recordStart, end)
+    this.#checkLength(bytes.length)
+    const offset = this.#kept.offset + this.#recordStart
+    this.#ended.push({ bytes, record: this.#record++, line: this.#recordLine, offset })
+    this.#recordStart = -1
+  }
+
+  #firstKept(): number {
+    return this.#recordStart >= 0 ? this.#recordStart : (this.#machine.openKey ?? this.#kept.length)
+  }
+
+  *#takeEnded(): Generator<RecordSlice[]> {
+    const ended = this.#ended
+    this.#ended = []
+    for (let from = 0; from < ended.length; ) {
+      let bytes = 0
+      let to = from
+      while (to < ended.length && to - from < this.#batch.records && bytes < this.#batch.bytes) {
+        bytes += (ended[to++] as RecordSlice).bytes.length
+      }
+      yield ended.slice(from, to)
+      from = to
+    }
+  }
+
+  #checkLength(bytes: number): void {
+    if (bytes <= this.#options.recordBytes) return
+    const what = this.#recordStart < 0 ? 'a key' : 'the record that begins'
+    throw fileRefusal({
+      name: this.#options.name,
+      code: 'record-too-long',
+      found: `${what} in line ${this.#recordLine || this.#machine.line} is longer than ${this.#options.recordBytes} bytes`,
+      hint: 'Check format.path, which says where the array of records is, or raise format.recordBytes',
+    })
+  }
+
+  #notJson(at: number): Error {
+    const { name } = this.#options
+    const byte = this.#kept.bytes[at] as number
+    const isOpening = byte === 0x5b || byte === 0x7b
+    const place = `line ${this.#machine.line}, column ${this.#machine.columnAt(at)}`
+    if (isOpening && this.#machine.isTooDeep) {
+      return fileRefusal({
+        name,
+        code: 'too-deep',
+        found: `${place}: more than ${this.#machine.depth} objects and arrays lie in each other`,
+        hint: 'Export the records with fewer levels',
+      })
+    }
+    return fileRefusal({
+      name,
+      code: 'not-well-formed',
+      found: `${place}: found ${nameOf(byte)}, expected ${this.#machine.expected}`,
+      hint: 'Correct the JSON, or export it again with a JSON library: nothing of a broken file is applied',
+    })
+  }
+
+  #truncated(): Error {
+    const place = `line ${this.#machine.line}, column ${this.#machine.columnAt(this.#kept.length)}`
+    return fileRefusal({
+      name: this.#options.name,
+      code: 'truncated',
+      found: `the JSON ends in ${place}, where ${this.#machine.expected} is expected`,
+      hint: 'The file was cut off: export it again and rename it into place when it is complete',
+    })
+  }
+
+  #ambiguous(): Error {
+    return fileRefusal({
+      name: this.#options.name,
+      code: 'ambiguous-path',
+      found: `a key of the path ${JSON.stringify(this.#options.path)} stands twice in one object (before line ${this.#machine.line})`,
+      hint: 'Export the array of records under one key',
+    })
+  }
+}
+
+function nameOf(byte: number): string {
+  if (byte > 0x20 && byte < 0x7f) return `the character ${String.fromCharCode(byte)}`
+  return `the byte 0x${byte.toString(16).padStart(2, '0')}`
+}

@@ -1,0 +1,118 @@
+import { StringDecoder } from 'node:string_decoder'
+import { SaxesParser, type SaxesTagNS } from 'saxes'
+import { isRecordName, recordNameOf } from './record-names.ts'
+import { atomKeyOf } from './xml-names.ts'
+
+/** Levels of elements that are looked at, the root counted. */
+const levelsMax = 4
+const pathsMax = 1000
+
+interface ElementFound {
+  path: string
+  name: string
+  count: number
+  /** How many have child elements or attributes. */
+  withParts: number
+  characters: number
+}
+
+/** Where records usually are, by the root. */
+const usual: ReadonlyMap<string, string> = new Map([
+  ['rss', 'rss/channel/item'],
+  ['feed', 'feed/entry'],
+  ['rdf:RDF', 'rdf:RDF/item'],
+])
+
+/** Finds the elements of XML that may be records. What is not well-formed ends the search without a word. */
+export class XmlPaths {
+  readonly #parser = new SaxesParser({
+    xmlns: true,
+    resolvePrefix: (prefix: string) => `undeclared:${prefix}`,
+  })
+  readonly #decoder = new StringDecoder('utf8')
+  readonly #found = new Map<string, ElementFound>()
+  readonly #open: { path: string; start: number; hasParts: boolean }[] = []
+  #root: string | undefined
+  #isOver = false
+
+  constructor() {
+    this.#parser.on('error', () => {
+      this.#isOver = true
+    })
+    this.#parser.on('opentag', (tag) => this.#enter(tag))
+    this.#parser.on('closetag', () => this.#leave())
+  }
+
+  write(piece: Buffer): void {
+    if (!this.#isOver) this.#parser.write(this.#decoder.write(piece))
+  }
+
+  get paths(): readonly string[] {
+    return [...this.#found.keys()]
+  }
+
+  /** Where the records are. Undefined when no element looks like one. */
+  get path(): string | undefined {
+    const expected = usual.get(this.#root ?? '')
+    if (expected !== undefined && (this.#found.has(expected) || !this.#best)) return expected
+    return this.#best?.path ?? this.#ofEmptyRoot
+  }
+
+  /** Further text cannot find a better one. */
+  get isCertain(): boolean {
+    const { path } = this
+    return (
+      path !== undefined &&
+      (path === usual.get(this.#root ?? '') || (this.#best?.path === path && isRecordName(this.#best.name)))
+    )
+  }
+
+  /** Elements with a telling name, else repeated ones with parts; of them those with most text. */
+  get #best(): ElementFound | undefined {
+    const elements = [...this.#found.values()].filter(
+      ({ path, withParts }) => path.includes('/') && withParts > 0,
+    )
+    const named = elements.filter(({ name }) => isRecordName(name))
+    const candidates = named.length > 0 ? named : elements.filter(({ count }) => count > 1)
+    const outermost = candidates.filter(
+      ({ path }) => !candidates.some((other) => path.startsWith(`${other.path}/`)),
+    )
+    return outermost.reduce<ElementFound | undefined>(
+      (best, element) => (best === undefined || element.characters > best.characters ? element : best),
+      undefined,
+    )
+  }
+
+  get #ofEmptyRoot(): string | undefined {
+    const name = this.#root === undefined ? undefined : recordNameOf(this.#root)
+    return name === undefined || this.#found.size > 1 ? undefined : `${this.#root}/${name}`
+  }
+
+  #enter(tag: SaxesTagNS): void {
+    const parent = this.#open.at(-1)
+    if (parent !== undefined) parent.hasParts = true
+    const path = parent === undefined ? atomKeyOf(tag) : `${parent.path}/${atomKeyOf(tag)}`
+    this.#root ??= path
+    const isDeep = this.#open.length >= levelsMax
+    this.#open.push({
+      path: isDeep ? (parent?.path ?? '') : path,
+      start: this.#parser.position,
+      hasParts: Object.values(tag.attributes).some(
+        ({ prefix, name }) => prefix !== 'xmlns' && name !== 'xmlns',
+      ),
+    })
+    if (isDeep || (this.#found.size >= pathsMax && !this.#found.has(path))) return
+    const found = this.#found.get(path)
+    if (found !== undefined) found.count += 1
+    else this.#found.set(path, { path, name: tag.local, count: 1, withParts: 0, characters: 0 })
+  }
+
+  #leave(): void {
+    const element = this.#open.pop()
+    if (element === undefined || this.#open.length >= levelsMax) return
+    const found = this.#found.get(element.path)
+    if (found === undefined) return
+    found.characters += this.#parser.position - element.start
+    if (element.hasParts) found.withParts += 1
+  }
+}

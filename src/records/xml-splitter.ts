@@ -1,0 +1,239 @@
+import { KeptText } from './kept-text.ts'
+import { LineCount } from './line-count.ts'
+import type { RecordFrame, RecordSlice } from './model.ts'
+import { noRecordsRefusal } from './no-records.ts'
+import { fileRefusal } from './refusal.ts'
+import { defaultBatch, type TextSplitter } from './text-splitter.ts'
+import { readStartTag, type XmlScope } from './xml-names.ts'
+import { readToken, type XmlToken } from './xml-token.ts'
+
+export interface XmlSplitterOptions {
+  /** What messages call the file. */
+  name: string
+  /** From the root to the record element, `rss/channel/item`. */
+  path: string
+  recordBytes: number
+  /** Number of the first record. */
+  firstRecord: number
+  batch?: { records: number; bytes: number }
+}
+
+/** An element around the records. */
+interface Surrounding {
+  tag: string
+  name: string
+  /** Its name and those around it are the beginning of the path. */
+  onPath: boolean
+  scope: XmlScope
+}
+
+const noScope: XmlScope = { version: '1.0', namespaces: {} }
+
+/**
+ * Cuts well-formed XML at the elements of one path, by the bytes of its markup alone: the first pass has it checked by
+ * a parser. Between chunks it stands outside of all records, where `#around` lists the open elements, or inside of one,
+ * where `#depth` counts those open in it. All before `#position` has been looked at; text from `#start` on is kept.
+ */
+export class XmlSplitter implements TextSplitter {
+  readonly #options: XmlSplitterOptions
+  readonly #batch: { records: number; bytes: number }
+  readonly #path: readonly string[]
+  readonly #kept = new KeptText()
+  readonly #lines = new LineCount()
+  readonly #around: Surrounding[] = []
+  #start = 0
+  #position = 0
+  #counted = 0
+  #depth = 0
+  #documentScope = noScope
+  #recordScope = noScope
+  #recordLine = 0
+  #record: number
+  #frame: RecordFrame | undefined
+  /** Elements were seen, but the one around the records (false) was not (true). */
+  #isElsewhere: boolean | undefined
+  #unfinished: XmlToken | undefined
+  /** Where the last token ends in the whole text. */
+  #tokenEnd = 0
+
+  constructor(options: XmlSplitterOptions) {
+    this.#options = options
+    this.#batch = options.batch ?? defaultBatch
+    this.#path = options.path.split('/')
+    this.#record = options.firstRecord
+  }
+
+  get textBytes(): number {
+    return this.#kept.offset + this.#kept.length
+  }
+
+  /** A document that does not end is no document. */
+  get openEnded(): boolean {
+    return false
+  }
+
+  get lastRecord(): number {
+    return this.#record - 1
+  }
+
+  get frame(): RecordFrame | undefined {
+    return this.#frame
+  }
+
+  /** After the last chunk: what begins and never ends, and the line in which it does. */
+  get unfinished(): string | undefined {
+    const token = this.#unfinished
+    if (token === undefined) return undefined
+    this.#countTo(token.start)
+    const words = { comment: 'comment', cdata: 'CDATA section', instruction: 'processing instruction' }
+    const what = token.kind in words ? words[token.kind as keyof typeof words] : 'tag'
+    return `the ${what} that begins in line ${this.#lines.line} never ends`
+  }
+
+  *push(chunk: Buffer): Generator<RecordSlice[]> {
+    this.#countTo(this.#start)
+    this.#kept.append(chunk, this.#start)
+    this.#position -= this.#start
+    this.#counted -= this.#start
+    this.#start = 0
+    yield* this.#take()
+    if (this.#depth === 0) this.#start = this.#position
+    this.#checkLength(this.textBytes - (this.#depth > 0 ? this.#kept.offset + this.#start : this.#tokenEnd))
+  }
+
+  end(): Iterable<RecordSlice[]> {
+    const { name, path, firstRecord } = this.#options
+    if (this.#record === firstRecord && this.#isElsewhere) throw noRecordsRefusal(name, path)
+    return []
+  }
+
+  *#take(): Generator<RecordSlice[]> {
+    let batch: RecordSlice[] = []
+    let bytes = 0
+    for (let token = this.#next(); token !== undefined; token = this.#next()) {
+      const slice = this.#enter(token)
+      if (slice === undefined) continue
+      batch.push(slice)
+      bytes += slice.bytes.length
+      if (batch.length < this.#batch.records && bytes < this.#batch.bytes) continue
+      yield batch
+      batch = []
+      bytes = 0
+    }
+    if (batch.length > 0) yield batch
+  }
+
+  /** The next complete token; `#position` moves behind it, or to where an incomplete one begins. */
+  #next(): XmlToken | undefined {
+    const text = this.#kept.bytes
+    const start = text.indexOf(0x3c, this.#position)
+    this.#position = start < 0 ? text.length : start
+    this.#unfinished = undefined
+    if (start < 0) return undefined
+    const token = readToken(text, start)
+    if (token?.kind === 'doctype') throw this.#doctype(start)
+    if (token !== undefined && token.end >= 0) {
+      this.#position = token.end
+      this.#tokenEnd = this.#kept.offset + token.end
+      return token
+    }
+    this.#unfinished = token ?? { kind: 'start', start, end: -1 }
+    return undefined
+  }
+
+  /** The record that this token ends. */
+  #enter({ kind, start, end }: XmlToken): RecordSlice | undefined {
+    if (kind === 'instruction' && this.#around.length === 0 && this.#depth === 0)
+      this.#readVersion(start, end)
+    if (kind !== 'start' && kind !== 'end') return undefined
+    const isEmpty = kind === 'start' && this.#kept.bytes[end - 2] === 0x2f
+    if (this.#depth > 0) {
+      if (!isEmpty) this.#depth += kind === 'start' ? 1 : -1
+      return this.#depth === 0 ? this.#slice(end) : undefined
+    }
+    if (kind === 'end') this.#around.pop()
+    else if (this.#openAround(start, end, isEmpty)) {
+      this.#countTo(start)
+      this.#recordLine = this.#lines.line
+      this.#start = start
+      if (isEmpty) return this.#slice(end)
+      this.#depth = 1
+    }
+    return undefined
+  }
+
+  /** True when a record begins; else the element is one around the records. */
+  #openAround(start: number, end: number, isEmpty: boolean): boolean {
+    const tag = this.#kept.bytes.toString('utf8', start, end)
+    const parent = this.#around.at(-1)
+    const scope = parent?.scope ?? this.#documentScope
+    const opened = readStartTag(tag, scope)
+    const depth = this.#around.length
+    const onPath = (parent?.onPath ?? true) && opened.key === this.#path[depth]
+    if (onPath && depth === this.#path.length - 1) {
+      this.#frame ??= { start: this.#around.map(({ tag }) => tag), end: this.#around.map(({ name }) => name) }
+      this.#recordScope = scope
+      return true
+    }
+    const name = /^<([^ \t\r\n/>]+)/.exec(tag)?.[1] ?? ''
+    if (!onPath) this.#isElsewhere ??= true
+    else if (depth === this.#path.length - 2) this.#isElsewhere = false
+    if (!isEmpty) this.#around.push({ tag, name, onPath, scope: opened.scope })
+    return false
+  }
+
+  #readVersion(start: number, end: number): void {
+    const text = this.#kept.bytes.toString('utf8', start, end)
+    const version = /^<\?xml\s+version\s*=\s*["']([^"']*)["']/.exec(text)?.[1]
+    if (version !== undefined) this.#documentScope = { ...noScope, version }
+  }
+
+  #slice(end: number): RecordSlice {
+    const bytes = this.#kept.bytes.subarray(this.#start, end)
+    this.#checkLength(bytes.length)
+    return {
+      bytes,
+      record: this.#record++,
+      line: this.#recordLine,
+      offset: this.#kept.offset + this.#start,
+      scope: this.#recordScope,
+    }
+  }
+
+  #countTo(position: number): void {
+    if (position <= this.#counted) return
+    this.#lines.add(this.#kept.bytes.subarray(this.#counted, position))
+    this.#counted = position
+  }
+
+  /** Of a record, or of a comment, instruction or tag outside of records. */
+  #checkLength(bytes: number): void {
+    if (bytes <= this.#options.recordBytes) return
+    this.#countTo(this.#start)
+    const what =
+      this.#depth > 0
+        ? `the record that begins in line ${this.#recordLine}`
+        : `what begins in line ${this.#lines.line}`
+    throw fileRefusal({
+      name: this.#options.name,
+      code: 'record-too-long',
+      found: `${what} is longer than ${this.#options.recordBytes} bytes`,
+      hint: `Check format.path (records are read at ${this.#options.path}), or raise format.recordBytes`,
+    })
+  }
+
+  #doctype(start: number): Error {
+    this.#countTo(start)
+    return doctypeRefusal(this.#options.name, this.#lines.line)
+  }
+}
+
+/** Entities of one's own can make a small file endless. */
+export function doctypeRefusal(name: string, line: number): Error {
+  return fileRefusal({
+    name,
+    code: 'doctype',
+    found: `line ${line} holds a document type declaration (<!DOCTYPE), which is never read`,
+    hint: 'Export the feed without it: product feeds need no entities of their own',
+  })
+}
