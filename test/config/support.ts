@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { productFields } from '../../src/api/contract/product.ts'
 import { checkConsentRule } from '../../src/catalog/consent-mapping.ts'
+import { groupProblems } from '../../src/catalog/group-links.ts'
 import { checkRule } from '../../src/catalog/mapping.ts'
 import { type LoadedConfig, readConfig } from '../../src/config/load.ts'
 import { ConfigProblemsError, formatProblem } from '../../src/config/problems.ts'
@@ -23,7 +24,9 @@ export async function read(
   const file = folder.join('catalogd.yaml')
   await writeFile(file, text)
   for (const [name, content] of Object.entries(given.files ?? {})) await writeFile(folder.join(name), content)
-  const knowledge = given.plain ? {} : { productFields, checkRule, checkConsentRule }
+  const knowledge = given.plain
+    ? {}
+    : { productFields, checkRule, checkGroup: groupProblems, checkConsentRule }
   return { loaded: await readConfig({ file, env: given.env ?? {}, ...knowledge }), folder: folder.path }
 }
 
