@@ -31,7 +31,7 @@ export function categoriesCoercer(options: CoerceOptions): Coerce {
 }
 
 function elementsOf(value: unknown, options: CoerceOptions): string[] | Problem {
-  const list = Array.isArray(value) ? value : splitCell(value, options)
+  const list = Array.isArray(value) ? splitElements(value, options) : splitCell(value, options)
   if (list instanceof Problem) return list
   const elements: string[] = []
   for (const element of list) {
@@ -42,12 +42,43 @@ function elementsOf(value: unknown, options: CoerceOptions): string[] | Problem 
         `found ${options.describe(element)} in the list, expected texts; give each element as a string`,
       )
     }
-    if (text !== '') elements.push(text)
+    if (text === '') continue
+    const translated = options.translate ? options.translate(text) : text
+    if (translated instanceof Problem) return translated
+    elements.push(translated)
   }
   return elements
 }
 
-function splitCell(value: unknown, { split, describe }: CoerceOptions): readonly unknown[] | Problem {
+/** Repeated elements of XML may hold lists each; the elements of a JSON list are what they are, unless split is set. */
+function splitElements(list: readonly unknown[], { split, escapeMark }: CoerceOptions): readonly unknown[] {
+  if (split === undefined) return list
+  return list.flatMap((element) =>
+    typeof element === 'string' ? splitText(element, split, escapeMark) : [element],
+  )
+}
+
+/** A mark behind the escape mark is part of its element, without the escape mark. */
+function splitText(text: string, mark: string, escapeMark: string | undefined): string[] {
+  const pieces = text.split(mark)
+  if (escapeMark === undefined) return pieces
+  const elements: string[] = []
+  let open = ''
+  for (const [index, piece] of pieces.entries()) {
+    const goesOn = piece.endsWith(escapeMark) && index < pieces.length - 1
+    if (goesOn) open += piece.slice(0, -escapeMark.length) + mark
+    else {
+      elements.push(open + piece)
+      open = ''
+    }
+  }
+  return elements
+}
+
+function splitCell(
+  value: unknown,
+  { split, escapeMark, describe }: CoerceOptions,
+): readonly unknown[] | Problem {
   const text = textOf(value)
   if (text === undefined) {
     return new Problem(
@@ -62,7 +93,7 @@ function splitCell(value: unknown, { split, describe }: CoerceOptions): readonly
     if (/^\[\s*"/.test(text))
       return new Problem('not-json', `found ${describe(value)}, which is no valid JSON array; correct it`)
   }
-  return text.split(split ?? defaultSplit)
+  return splitText(text, split ?? defaultSplit, escapeMark)
 }
 
 function parseArray(text: string): unknown[] | undefined {

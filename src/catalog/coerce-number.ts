@@ -1,11 +1,13 @@
 import type { Coerce, CoerceOptions } from './coerce-options.ts'
 import { splitMoney } from './money-text.ts'
-import { type NumberFault, type NumberLocale, parseNumberText } from './number-text.ts'
-import { Problem, type RecordNotes } from './problem.ts'
+import { type NumberFault, type NumberLocale, parseNumberText, withoutInvisible } from './number-text.ts'
+import { Problem } from './problem.ts'
+import type { RecordNotes } from './record-notes.ts'
 
 export type NumberKind = 'number' | 'integer' | 'decimal-string' | 'integer-string'
 
-const besideDigits = /[^\d.,-]/
+/** Something else than a bare number: a currency, or a dash in place of the decimals. */
+const besideDigits = /[^\d.,-]|[.,]-/
 
 /**
  * Cells become numbers, or plain decimal text where the contract wants numbers as text. Digits are kept as they stand
@@ -56,8 +58,9 @@ function fromText(
   if (typeof value !== 'string')
     return { code: 'not-a-number', found: 'which is no number', remedy: 'give digits' }
   // Only amounts of money have a currency: "5 kr" in stock is a mistake in the mapping.
-  const money = kind === 'number' && besideDigits.test(value) ? splitMoney(value) : undefined
-  if (!money) return parseNumberText(value.trim(), options.locale)
+  const text = besideDigits.test(value) ? withoutInvisible(value).trim() : value.trim()
+  const money = kind === 'number' && besideDigits.test(text) ? splitMoney(text) : undefined
+  if (!money) return parseNumberText(text, options.locale)
   if (money.code !== undefined) notes.currencies.push({ field: options.field, code: money.code })
   return parseNumberText(money.amount, options.locale)
 }

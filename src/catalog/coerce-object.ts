@@ -1,7 +1,8 @@
 import { fieldKinds } from '../api/contract/product.ts'
 import type { Coerce, CoerceOptions } from './coerce-options.ts'
 import { scalarCoercer } from './coerce-scalar.ts'
-import { Problem, type RecordNotes } from './problem.ts'
+import { Problem } from './problem.ts'
+import { openNotes, otherCurrency, type RecordNotes } from './record-notes.ts'
 import {
   inContractOrder,
   isJsonObject,
@@ -84,11 +85,11 @@ function eachVariation(map: JsonObject, coerce: (variation: unknown, path: strin
 
 /** A variation has a currency of its own: codes beside its amounts are held against that one. */
 function ownCurrency(variation: unknown, path: string, member: Member): unknown {
-  const notes: RecordNotes = { currencies: [], keepEntries: [] }
+  const notes = openNotes(undefined, 0)
   const result = member(variation, { path, notes, order: variationFields })
   if (result instanceof Problem || !isJsonObject(result)) return result
   const own = result.price_currency_code
-  const other = notes.currencies.find(({ code }) => own !== undefined && code !== String(own).toUpperCase())
+  const other = otherCurrency(notes, own)
   if (!other) return result
   return new Problem(
     'currency-mismatch',

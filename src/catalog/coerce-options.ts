@@ -1,7 +1,8 @@
 import type { ProductField } from '../api/contract/product.ts'
 import type { ReadDate } from './date-text.ts'
 import type { NumberLocale } from './number-text.ts'
-import type { RecordNotes } from './problem.ts'
+import type { Problem } from './problem.ts'
+import type { RecordNotes } from './record-notes.ts'
 
 /** Turns one non-empty value into the wire form of a field. Answers a `Problem` where it cannot. */
 export type Coerce = (value: unknown, notes: RecordNotes) => unknown
@@ -11,6 +12,10 @@ export interface CoerceOptions {
   locale: NumberLocale
   readDate: ReadDate
   split: string | undefined
+  /** A split mark behind it separates nothing. */
+  escapeMark: string | undefined
+  /** Replaces a value, and each element of a list, by what a table says. */
+  translate: ((text: string) => string | Problem) | undefined
   separator: string | undefined
   slash: string | undefined
   /** Values must not be shown. */

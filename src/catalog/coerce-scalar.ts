@@ -18,9 +18,12 @@ export function scalarCoercer(kind: FieldKind, options: CoerceOptions): Coerce {
   }
 }
 
-function textCoercer({ describe }: CoerceOptions): Coerce {
-  return (value) =>
-    textOf(value) ?? new Problem('not-text', `found ${describe(value)}, expected a text; give it as a string`)
+function textCoercer({ describe, translate }: CoerceOptions): Coerce {
+  return (value) => {
+    const text = textOf(value)
+    if (text !== undefined) return translate ? translate(text) : text
+    return new Problem('not-text', `found ${describe(value)}, expected a text; give it as a string`)
+  }
 }
 
 function dateCoercer({ describe, readDate }: CoerceOptions): Coerce {

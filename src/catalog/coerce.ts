@@ -1,5 +1,5 @@
 import type { FieldKind } from '../api/contract/kinds.ts'
-import { describeProblem, fieldKinds, fieldSchemas } from '../api/contract/product.ts'
+import { describeProblem, fieldKinds, fieldSchemas, type ProductField } from '../api/contract/product.ts'
 import { categoriesCoercer, listCoercer } from './coerce-list.ts'
 import { objectCoercer } from './coerce-object.ts'
 import type { Coerce, CoerceOptions } from './coerce-options.ts'
@@ -9,15 +9,20 @@ import { Problem } from './problem.ts'
 /** To the wire form of the field, checked by the contract. */
 export function coercerOf(options: CoerceOptions): Coerce {
   const coerce = coercerOfKind(fieldKinds[options.field], options)
-  const schema = fieldSchemas[options.field]
   return (value, notes) => {
     const result = coerce(value, notes)
-    if (result === undefined || result instanceof Problem || schema.safeParse(result).success) return result
-    // Parsed again for its words only: naming what was found slows the good case down.
-    const issues = schema.safeParse(result, { reportInput: true }).error?.issues ?? []
-    const sentences = issues.slice(0, 3).map((issue) => describeProblem(issue, options.field))
-    return new Problem('contract', sentences.join('; '), null)
+    return result === undefined || result instanceof Problem ? result : holdToContract(options.field, result)
   }
+}
+
+/** The value of a field, or what the contract has against it. */
+export function holdToContract(field: ProductField, value: unknown): unknown {
+  const schema = fieldSchemas[field]
+  if (schema.safeParse(value).success) return value
+  // Parsed again for its words only: naming what was found slows the good case down.
+  const issues = schema.safeParse(value, { reportInput: true }).error?.issues ?? []
+  const sentences = issues.slice(0, 3).map((issue) => describeProblem(issue, field))
+  return new Problem('contract', sentences.join('; '), null)
 }
 
 function coercerOfKind(kind: FieldKind, options: CoerceOptions): Coerce {

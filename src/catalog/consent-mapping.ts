@@ -1,11 +1,13 @@
-import type { FeedConfig, FieldRule } from '../config/model.ts'
+import type { FeedConfig } from '../config/model.ts'
+import type { FieldRule } from '../config/rule-model.ts'
 import { ConfigError } from '../lib/errors.ts'
 import type { ParsedRecord, RecordIssue } from '../records/model.ts'
 import { closestName } from './closest-name.ts'
-import type { CompiledRule, Compute, PlaceOf } from './compiled-rule.ts'
+import { type Columns, type CompiledRule, type Compute, columnsOf } from './compiled-rule.ts'
 import { coerceConsent, coerceEmail, describeCell, foldEmail } from './consent-value.ts'
-import { Problem, type RecordNotes } from './problem.ts'
-import { compileSteps } from './rule.ts'
+import { Problem } from './problem.ts'
+import { openNotes } from './record-notes.ts'
+import { compileSteps } from './steps.ts'
 
 export type ConsentField = 'email' | 'consent'
 
@@ -44,7 +46,6 @@ export interface BoundConsents {
 const fields: readonly ConsentField[] = ['email', 'consent']
 const coercers = { email: coerceEmail, consent: coerceConsent }
 const locale = { decimal: '.', thousands: undefined } as const
-const notes: RecordNotes = { currencies: [], keepEntries: [] }
 
 /** Throws a ConfigError that names everything wrong with the feed's rules, whatever its files hold. */
 export function compileConsentMapping(feed: FeedConfig): ConsentMapping {
@@ -85,6 +86,7 @@ function compileField(field: ConsentField, rule: FieldRule, problems: string[]):
   const describe = field === 'email' ? () => 'a value (not shown)' : describeCell
   return compileSteps(rule, {
     options: { locale, secret: true, describe },
+    shape: 'scalar',
     coerce: coercers[field],
     problems,
   })
@@ -93,39 +95,31 @@ function compileField(field: ConsentField, rule: FieldRule, problems: string[]):
 type Rules = Readonly<Record<ConsentField, CompiledRule>>
 
 function bindColumns(columns: readonly string[], rules: Rules): ConsentBinding {
-  const places = new Map<string, number>()
-  for (const [place, column] of columns.entries()) if (!places.has(column)) places.set(column, place)
-  const placeOf: PlaceOf = (column) => places.get(column)
-  const missingColumns = fields.flatMap((field) => missingIn(field, { rules, placeOf, columns }))
+  const places = columnsOf(columns)
+  const missingColumns = fields.flatMap((field) => missingIn(field, rules, places))
   if (missingColumns.length > 0) return { kind: 'missing-columns', missingColumns }
-  return { kind: 'bound', bound: bindRules(rules, placeOf) }
+  return { kind: 'bound', bound: bindRules(rules, places) }
 }
 
-function missingIn(
-  field: ConsentField,
-  { rules, placeOf, columns }: { rules: Rules; placeOf: PlaceOf; columns: readonly string[] },
-) {
-  return rules[field].missing(placeOf).map((column) => {
-    const suggestion = closestName(column, columns)
+function missingIn(field: ConsentField, rules: Rules, columns: Columns) {
+  return rules[field].missing(columns).map((column) => {
+    const suggestion = closestName(column, columns.names)
     // A header with an address in it is a record of a file without a header.
     const isShown = suggestion !== undefined && !suggestion.includes('@')
     return isShown ? { column, field, suggestion } : { column, field }
   })
 }
 
-function bindRules({ email, consent }: Rules, placeOf: PlaceOf): BoundConsents {
-  const present = email.columns.filter((column) => placeOf(column) !== undefined)
+function bindRules({ email, consent }: Rules, columns: Columns): BoundConsents {
+  const present = email.columns.filter((column) => columns.placeOf(column) !== undefined)
   // The id reader is given only the cells of the address, so there the columns have other places.
-  const readEmail = email.bind((column) => {
-    const place = present.indexOf(column)
-    return place < 0 ? undefined : place
-  })
-  const computes = { email: email.bind(placeOf), consent: consent.bind(placeOf) }
+  const readEmail = email.bind(columnsOf(present))
+  const computes = { email: email.bind(columns), consent: consent.bind(columns) }
   return {
     idReader: {
-      indices: present.map((column) => placeOf(column) ?? 0),
+      indices: present.map((column) => columns.placeOf(column) ?? 0),
       read: (cells) => {
-        const address = readEmail(cells, notes)
+        const address = readEmail(cells, openNotes(undefined, 0))
         return typeof address === 'string' ? foldEmail(address) : undefined
       },
     },
@@ -134,6 +128,7 @@ function bindRules({ email, consent }: Rules, placeOf: PlaceOf): BoundConsents {
 }
 
 function mapRecord(record: ParsedRecord, computes: Readonly<Record<ConsentField, Compute>>) {
+  const notes = openNotes(record, 0)
   const email = computes.email(record.cells, notes)
   const consent = computes.consent(record.cells, notes)
   const id = typeof email === 'string' ? foldEmail(email) : undefined

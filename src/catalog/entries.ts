@@ -1,6 +1,10 @@
-import type { EmptyPolicy, FieldRule } from '../config/model.ts'
+import type { EmptyPolicy, FieldRule } from '../config/rule-model.ts'
+import type { Reading } from './cell-content.ts'
 import { type CompiledRule, type Compute, nothingSaid } from './compiled-rule.ts'
 import { Problem } from './problem.ts'
+import { templateSource } from './take.ts'
+import { parseTemplate } from './template.ts'
+import { type EntriesFound, toEntries } from './to-entries.ts'
 import { sortedByKey } from './wire-order.ts'
 
 interface Context {
@@ -10,52 +14,80 @@ interface Context {
   compile: (rule: FieldRule, problems: string[]) => CompiledRule | undefined
 }
 
-interface Entry<Ready> {
-  key: string
+interface Entry<Key, Ready> {
+  key: Key
   keeps: boolean
   ready: Ready
 }
 
+type KeySource = string | ReturnType<typeof templateSource>
+
+const reading: Reading = { trim: true, shape: 'scalar', describe: () => 'a name' }
+
 /**
- * A map field of one rule per key. An empty entry goes the way of `empty`, its own or the field's: it leaves the map,
- * or its key is noted as "nothing said", so that merging keeps what the feed said before.
+ * A map field of one rule per key; a key may be a template. An empty entry goes the way of `empty`, its own or the
+ * field's: it leaves the map, or its key is noted as "nothing said", so that merging keeps what the feed said before.
  */
 export function compileEntries(
   entries: Readonly<Record<string, FieldRule>>,
   { empty, problems, compile }: Context,
 ): CompiledRule | undefined {
-  const compiled: Entry<CompiledRule>[] = []
+  const compiled: Entry<KeySource, CompiledRule>[] = []
   // Sorted here once, as wire documents want them, and not in every record.
   for (const [key, entry] of Object.entries(sortedByKey(entries))) {
     const found: string[] = []
     const ready = compile(entry, found)
+    const source = compileKey(key, found)
     problems.push(...found.map((problem) => `entry ${key}: ${problem}`))
-    if (ready) compiled.push({ key, keeps: (entry.empty ?? empty) === 'keep', ready })
+    if (ready && source !== undefined) {
+      compiled.push({ key: source, keeps: (entry.empty ?? empty) === 'keep', ready })
+    }
   }
   if (Object.keys(entries).length === 0) problems.push('entries: no entry is given')
   if (compiled.length === 0) return undefined
+  const keyColumns = compiled.flatMap(({ key }) => (typeof key === 'string' ? [] : key.columns))
   return {
-    columns: [...new Set(compiled.flatMap(({ ready }) => ready.columns))],
-    missing: (placeOf) => compiled.flatMap(({ ready }) => ready.missing(placeOf)),
-    bind: (placeOf) => {
-      return computeEntries(compiled.map((entry) => ({ ...entry, ready: entry.ready.bind(placeOf) })))
-    },
+    columns: [...new Set([...compiled.flatMap(({ ready }) => ready.columns), ...keyColumns])],
+    valueColumns: [...new Set(compiled.flatMap(({ ready }) => ready.valueColumns))],
+    missing: (columns) => compiled.flatMap(({ ready }) => ready.missing(columns)),
+    bind: (columns) =>
+      computeEntries(
+        compiled.map(({ key, keeps, ready }) => ({
+          key: typeof key === 'string' ? key : key.bind(columns),
+          keeps,
+          ready: ready.bind(columns),
+        })),
+      ),
+    timed: compiled.some(({ ready }) => ready.timed),
   }
 }
 
-function computeEntries(entries: readonly Entry<Compute>[]): Compute {
+function compileKey(key: string, problems: string[]): KeySource | undefined {
+  const template = parseTemplate(key)
+  if (typeof template !== 'string')
+    return template.names.length === 0 ? template.literals.join('') : templateSource(template, reading)
+  problems.push(`its name: ${template}`)
+  return undefined
+}
+
+function computeEntries(entries: readonly Entry<string | Compute, Compute>[]): Compute {
+  const isSorted = entries.every(({ key }) => typeof key === 'string')
   return (cells, notes) => {
-    const values: [string, unknown][] = []
-    const kept: string[] = []
-    for (const { key, keeps, ready } of entries) {
+    const found: EntriesFound = { values: [], kept: [], cleared: false }
+    for (const { key: source, keeps, ready } of entries) {
+      const key = typeof source === 'string' ? source : source(cells, notes)
+      if (key instanceof Problem) return key
+      if (typeof key !== 'string') {
+        // Without a name there is nothing to keep, and nothing to set.
+        found.cleared = true
+        continue
+      }
       const value = ready(cells, notes)
-      if (value instanceof Problem) return new Problem(value.code, value.text, `.${key}`)
-      if (value === nothingSaid || (value === undefined && keeps)) kept.push(key)
-      else if (value !== undefined) values.push([key, value])
+      if (value instanceof Problem) return value.below(`.${key}`)
+      if (value === nothingSaid || (value === undefined && keeps)) found.kept.push(key)
+      else if (value === undefined) found.cleared = true
+      else found.values.push([key, value])
     }
-    if (kept.length === entries.length) return nothingSaid
-    if (kept.length === 0 && values.length === 0) return undefined
-    notes.keepEntries.push(...kept)
-    return Object.fromEntries(values)
+    return toEntries(found, notes, { isSorted })
   }
 }

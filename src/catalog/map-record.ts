@@ -1,21 +1,13 @@
 import { availabilityWarning, type ProductField, requiredFields } from '../api/contract/product.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { ParsedRecord, RecordIssue } from '../records/model.ts'
+import type { BoundField } from './bound-field.ts'
 import { type Compute, nothingSaid } from './compiled-rule.ts'
 import type { ProductPatch } from './model.ts'
-import { Problem, type RecordNotes } from './problem.ts'
+import { Problem } from './problem.ts'
+import { openNotes, type RecordNotes } from './record-notes.ts'
+import { readTimed } from './timed-fields.ts'
 import { isJsonObject } from './wire-order.ts'
-
-export interface BoundField {
-  field: ProductField
-  /** An empty cell clears the field. */
-  clears: boolean
-  /** For messages. */
-  columns: readonly string[]
-  compute: Compute
-  /** Set where the column maps itself: a record that lacks the key of a required field says nothing about it. */
-  ownPlace: number | undefined
-}
 
 interface Fields {
   id: BoundField
@@ -32,15 +24,17 @@ const required: ReadonlySet<string> = new Set(requiredFields)
 
 /** Undefined when the cells hold no usable id. */
 export function readId(compute: Compute, cells: readonly unknown[]): ProductId | undefined {
-  const id = compute(cells, { currencies: [], keepEntries: [] })
+  const id = compute(cells, openNotes(undefined, 0))
   return typeof id === 'string' && id.trim() !== '' ? (id.trim() as ProductId) : undefined
 }
 
+/** `now` in ms: which timed cells count, and which will. */
 export function mapRecord(
   record: ParsedRecord,
   { id, fields }: Fields,
+  now: number,
 ): { patch: ProductPatch | undefined; issues: readonly RecordIssue[] } {
-  const notes: RecordNotes = { currencies: [], keepEntries: [] }
+  const notes = openNotes(record, now)
   const productId = readId(id.compute, record.cells)
   const findings: Findings = { record, productId, issues: [] }
   if (productId === undefined) reportEmptyOrProblem(id, findings, id.compute(record.cells, notes))
@@ -48,6 +42,7 @@ export function mapRecord(
   const clear: ProductField[] = []
   for (const bound of fields) {
     const value = bound.compute(record.cells, notes)
+    if (notes.warnings.length > 0) reportWarnings(bound, findings, notes)
     if (value === nothingSaid) continue
     if (value === undefined) {
       if (!bound.clears) continue
@@ -60,18 +55,30 @@ export function mapRecord(
   }
   checkCurrencies(notes, set, findings)
   warnOfAvailabilities(set, findings)
+  const timed =
+    notes.boundaries.length > 0 ? readTimed(record, { fields, notes, said: { set, clear } }) : undefined
+  for (const { bound, problem } of timed?.problems ?? []) reportEmptyOrProblem(bound, findings, problem)
   const isRejected = productId === undefined || findings.issues.some(({ severity }) => severity === 'reject')
   if (isRejected) return { patch: undefined, issues: findings.issues }
-  const patch = { productId, set, clear }
-  return {
-    patch: notes.keepEntries.length > 0 ? { ...patch, keepEntries: notes.keepEntries } : patch,
-    issues: findings.issues,
+  const patch: ProductPatch = { productId, set, clear }
+  if (notes.keepEntries.length > 0) patch.keepEntries = notes.keepEntries
+  if (timed && timed.later.length > 0) patch.later = timed.later
+  return { patch, issues: findings.issues }
+}
+
+function reportWarnings({ field, columns }: BoundField, findings: Findings, notes: RecordNotes): void {
+  for (const { code, text } of notes.warnings.splice(0)) {
+    const message = `${field}: ${text}${placeOf(columns)}`
+    report(findings, { field, code, message, severity: 'warn' })
   }
 }
 
+function placeOf(columns: readonly string[]): string {
+  return columns.length === 0 ? '' : ` (column ${columns.map((column) => JSON.stringify(column)).join(', ')})`
+}
+
 function reportEmptyOrProblem({ field, columns }: BoundField, findings: Findings, value: unknown): void {
-  const place =
-    columns.length === 0 ? '' : ` (column ${columns.map((column) => JSON.stringify(column)).join(', ')})`
+  const place = placeOf(columns)
   if (value instanceof Problem) {
     const text = value.path === null ? value.text : `${field}${value.path}: ${value.text}`
     report(findings, { field, code: value.code, message: text + place, severity: 'reject' })

@@ -1,14 +1,18 @@
 import { type ProductField, productFields } from '../api/contract/product.ts'
-import type { FeedConfig, FeedMode, FieldRule } from '../config/model.ts'
+import type { FeedConfig, FeedMode } from '../config/model.ts'
+import type { FieldRule } from '../config/rule-model.ts'
 import { ConfigError } from '../lib/errors.ts'
 import type { IdReader } from '../records/judge-pass.ts'
 import type { ParsedRecord, RecordIssue } from '../records/model.ts'
+import type { BoundField } from './bound-field.ts'
 import { closestName } from './closest-name.ts'
-import type { CompiledRule, PlaceOf } from './compiled-rule.ts'
+import { type Columns, type CompiledRule, columnsOf } from './compiled-rule.ts'
+import { issueOfKey, rulesOf } from './feed-key.ts'
 import { type CompiledGroup, compileGroup } from './group-links.ts'
-import { type BoundField, mapRecord, readId } from './map-record.ts'
+import { mapRecord, readId } from './map-record.ts'
 import type { ProductPatch } from './model.ts'
 import { compileRule } from './rule.ts'
+import type { ReadTable } from './translate.ts'
 
 /** How the records of one feed in one mode become product patches. */
 export interface Mapping {
@@ -36,12 +40,19 @@ export interface MissingColumn {
 export interface BoundMapping {
   /** For the pass that only needs ids: `cells[i]` is the cell of the column at `indices[i]`. The same id as `map`. */
   readonly idReader: IdReader
-  /** All problems of the record at once; no patch when one of them rejects it. */
-  map(record: ParsedRecord): { patch: ProductPatch | undefined; issues: readonly RecordIssue[] }
+  /** All problems of the record at once, as ids of a feed with a key the values of its key; no patch when one of them rejects it. */
+  map(record: ParsedRecord, now: number): { patch: ProductPatch | undefined; issues: readonly RecordIssue[] }
+}
+
+interface MappingOptions {
+  feed: FeedConfig
+  mode: FeedMode
+  /** For feeds whose rules look values up. */
+  readTable?: ReadTable | undefined
 }
 
 /** Throws a ConfigError that names everything wrong with the feed's rules, whatever its files hold. */
-export function compileMapping(options: { feed: FeedConfig; mode: FeedMode }): Mapping {
+export function compileMapping(options: MappingOptions): Mapping {
   const { group, name } = options.feed
   const mapping = compileFields(options)
   if (!group) return mapping
@@ -56,9 +67,11 @@ export function compileMapping(options: { feed: FeedConfig; mode: FeedMode }): M
   }
 }
 
-function compileFields({ feed, mode }: { feed: FeedConfig; mode: FeedMode }): Mapping {
+function compileFields(options: MappingOptions): Mapping {
+  const { feed } = options
+  const { key } = feed
   const isImplicit = Object.keys(feed.fields).length === 0
-  const rules = compileRules(isImplicit ? implicitRules() : feed.fields, { feed, mode })
+  const rules = compileRules(isImplicit ? implicitRules() : rulesOf(feed), options)
   const id = rules.find(({ field }) => field === 'product_id')
   if (!id) {
     throw new ConfigError('mapping', `feed ${feed.name}: fields do not map product_id`, {
@@ -69,8 +82,9 @@ function compileFields({ feed, mode }: { feed: FeedConfig; mode: FeedMode }): Ma
     fields: rules.map(({ field }) => field).filter((field) => field !== 'product_id'),
     neededColumns: [...new Set(rules.flatMap(({ rule }) => rule.columns))],
     // Without configured fields a file brings what it has; other feeds may bring the rest.
-    bind: (columns) => bindColumns(columns, { rules, id, isImplicit, needed: isImplicit ? [id] : rules }),
-    bindLeniently: (columns) => bindColumns(columns, { rules, id, isImplicit, needed: [id] }),
+    bind: (columns) =>
+      bindColumns(columns, { rules, id, key, isImplicit, needed: isImplicit ? [id] : rules }),
+    bindLeniently: (columns) => bindColumns(columns, { rules, id, key, isImplicit, needed: [id] }),
   }
 }
 
@@ -81,7 +95,7 @@ export function checkRule(field: string, rule: FieldRule): string[] {
     return [`${field} is no field of a product${suggestion ? `; did you mean ${suggestion}?` : ''}`]
   }
   const problems: string[] = []
-  compileRule(field, rule, problems)
+  compileRule(field, rule, { problems })
   return problems
 }
 
@@ -94,7 +108,7 @@ interface FieldRuleReady {
 
 function compileRules(
   fields: Readonly<Record<string, FieldRule>>,
-  { feed, mode }: { feed: FeedConfig; mode: FeedMode },
+  { feed, mode, readTable }: MappingOptions,
 ): FieldRuleReady[] {
   const problems = Object.entries(fields).flatMap(([field, rule]) =>
     checkRule(field, rule).map((problem) => `fields.${field}: ${problem}`),
@@ -103,7 +117,7 @@ function compileRules(
   return productFields.flatMap((field) => {
     const rule = Object.hasOwn(fields, field) ? fields[field] : undefined
     const empty = rule?.empty ?? (mode === 'full' ? 'clear' : 'keep')
-    const compiled = rule && compileRule(field, { ...rule, empty }, [])
+    const compiled = rule && compileRule(field, { ...rule, empty }, { problems: [], readTable })
     return compiled ? [{ field, rule: compiled, clears: empty === 'clear' }] : []
   })
 }
@@ -115,12 +129,9 @@ function implicitRules(): Record<string, FieldRule> {
   return Object.fromEntries<FieldRule>(entries)
 }
 
-function missingIn(
-  field: ProductField,
-  { rule, placeOf, columns }: { rule: CompiledRule; placeOf: PlaceOf; columns: readonly string[] },
-): MissingColumn[] {
-  return rule.missing(placeOf).map((column) => {
-    const suggestion = closestName(column, columns)
+function missingIn({ field, rule }: FieldRuleReady, columns: Columns): MissingColumn[] {
+  return rule.missing(columns).map((column) => {
+    const suggestion = closestName(column, columns.names)
     return suggestion === undefined ? { column, field } : { column, field, suggestion }
   })
 }
@@ -128,57 +139,64 @@ function missingIn(
 interface Rules {
   rules: readonly FieldRuleReady[]
   id: FieldRuleReady
+  /** The id is the value of this field. */
+  key: string | undefined
   isImplicit: boolean
 }
 
 function bindColumns(
-  columns: readonly string[],
+  names: readonly string[],
   { needed, ...rules }: Rules & { needed: readonly FieldRuleReady[] },
 ): MappingBinding {
-  const places = new Map<string, number>()
-  for (const [place, column] of columns.entries()) if (!places.has(column)) places.set(column, place)
-  const placeOf: PlaceOf = (column) => places.get(column)
-  const missingColumns = needed.flatMap(({ field, rule }) => missingIn(field, { rule, placeOf, columns }))
+  const columns = columnsOf(names)
+  const missingColumns = needed.flatMap((ready) => missingIn(ready, columns))
   if (missingColumns.length > 0) return { kind: 'missing-columns', missingColumns }
-  return { kind: 'bound', bound: bindRules(rules, placeOf) }
+  return { kind: 'bound', bound: bindRules(rules, columns) }
 }
 
-function bindRules({ rules, id, isImplicit }: Rules, placeOf: PlaceOf): BoundMapping {
+function bindRules({ rules, id, key, isImplicit }: Rules, columns: Columns): BoundMapping {
   const fields: BoundField[] = rules
     .filter(({ field }) => field !== 'product_id')
     .map(({ field, rule, clears }) => ({
       field,
       clears,
-      columns: rule.columns,
-      compute: rule.bind(placeOf),
-      ownPlace: isImplicit ? placeOf(field) : undefined,
+      columns: rule.valueColumns,
+      compute: rule.bind(columns),
+      timed: rule.timed,
+      ownPlace: isImplicit ? columns.placeOf(field) : undefined,
     }))
-  const idField = { field: id.field, clears: true, columns: id.rule.columns, ownPlace: undefined }
-  const boundId: BoundField = { ...idField, compute: id.rule.bind(placeOf) }
-  const present = id.rule.columns.filter((column) => placeOf(column) !== undefined)
+  const idField = { field: id.field, clears: true, columns: id.rule.valueColumns, ownPlace: undefined }
+  const boundId: BoundField = { ...idField, compute: id.rule.bind(columns), timed: false }
+  const present = id.rule.columns.filter((column) => columns.placeOf(column) !== undefined)
   // The id reader is given only the id's cells, so there the columns have other places.
-  const computeId = id.rule.bind((column) => {
-    const place = present.indexOf(column)
-    return place < 0 ? undefined : place
-  })
+  const computeId = id.rule.bind(columnsOf(present))
   return {
     idReader: {
-      indices: present.map((column) => placeOf(column) ?? 0),
+      indices: present.map((column) => columns.placeOf(column) ?? 0),
       read: (cells) => readId(computeId, cells),
     },
-    map: (record) => mapRecord(record, { id: boundId, fields }),
+    map: (record, now) => {
+      const mapped = mapRecord(record, { id: boundId, fields }, now)
+      if (key === undefined) return mapped
+      return { ...mapped, issues: mapped.issues.map((issue) => issueOfKey(issue, key)) }
+    },
   }
 }
 
 /** Without the columns that tie rows together no file is bound: its rows would be taken for products. */
-function bindGroup(binding: MappingBinding, group: CompiledGroup, columns: readonly string[]): MappingBinding {
+function bindGroup(
+  binding: MappingBinding,
+  group: CompiledGroup,
+  columns: readonly string[],
+): MappingBinding {
   const placeOf = (column: string) => (columns.includes(column) ? columns.indexOf(column) : undefined)
   const absent = group.missing(placeOf).map((column): MissingColumn => {
     const suggestion = closestName(column, columns)
     return { column, field: 'group', ...(suggestion === undefined ? {} : { suggestion }) }
   })
   const missingColumns = [...(binding.kind === 'bound' ? [] : binding.missingColumns), ...absent]
-  if (binding.kind !== 'bound' || missingColumns.length > 0) return { kind: 'missing-columns', missingColumns }
+  if (binding.kind !== 'bound' || missingColumns.length > 0)
+    return { kind: 'missing-columns', missingColumns }
   const { bound } = binding
   return { kind: 'bound', bound: { ...bound, idReader: group.bind(bound.idReader, placeOf) } }
 }

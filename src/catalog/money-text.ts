@@ -4,6 +4,8 @@ export interface Money {
   amount: string
   /** ISO 4217 code, when a code and not merely a sign or word stood there. */
   code: string | undefined
+  /** The code, else the sign or word as it stands there, without a point behind it; undefined: nothing stands there. */
+  mark: string | undefined
 }
 
 const isoCodes: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'))
@@ -15,6 +17,9 @@ const currencyWords: ReadonlySet<string> = new Set(
   ),
 )
 const withSign = /^\p{L}{0,3}\.?\p{Sc}\p{L}{0,3}$/u
+/** `1.299,-`, `12.–`, `299:-`, `12,=`: no smaller units. */
+const wholeMark = /^\s?[.,:]\s?[-‐-―−=]{1,2}/u
+const digitMarks = /(?:^|[\s\p{Sc}])([.,])$/u
 
 /** Undefined when there is no digit, or something else than a currency stands beside the digits. */
 export function splitMoney(text: string): Money | undefined {
@@ -23,29 +28,37 @@ export function splitMoney(text: string): Money | undefined {
   const last = text.search(/\d\D*$/)
   const { sign, rest, mark } = splitFront(text.slice(0, first))
   const before = currencyOf(rest)
-  const after = currencyOf(text.slice(last + 1))
+  const after = currencyOf(text.slice(last + 1).replace(wholeMark, ''))
   if (before === undefined || after === undefined) return undefined
-  if (before && after && before !== after) return undefined
-  return { amount: sign + mark + text.slice(first, last + 1), code: after || before || undefined }
+  if (before.code && after.code && before.code !== after.code) return undefined
+  const code = after.code ?? before.code
+  const amount = sign + mark + text.slice(first, last + 1)
+  return { amount, code, mark: code ?? before.mark ?? after.mark }
+}
+
+/** In either case. */
+export function isCurrencyCode(text: string): boolean {
+  return isoCodes.has(text.toUpperCase())
 }
 
 /** A minus may stand on either side of the currency; a mark directly before the digits belongs to them (`.50`). */
 function splitFront(front: string): { sign: string; rest: string; mark: string } {
   const minus = /[-−]/.exec(front)
   const unsigned = minus ? front.slice(0, minus.index) + front.slice(minus.index + 1) : front
-  const mark = /(?:^|[\s\p{Sc}])([.,])$/u.exec(unsigned)?.[1] ?? ''
+  const mark = digitMarks.exec(unsigned)?.[1] ?? ''
   return { sign: minus ? '-' : '', rest: unsigned.slice(0, unsigned.length - mark.length), mark }
 }
 
-/** The ISO code, '' for none needed or known, undefined when it is no currency. */
-function currencyOf(text: string): string | undefined {
-  let found = ''
+/** Undefined when it is no currency. */
+function currencyOf(text: string): Pick<Money, 'code' | 'mark'> | undefined {
+  let found: Pick<Money, 'code' | 'mark'> = { code: undefined, mark: undefined }
   for (const token of text.split(/\s+/)) {
     if (token === '') continue
     const code = token.replace(/[\p{Sc}.]/gu, '').toUpperCase()
-    if (isoCodes.has(code)) found = code
-    else if (!withSign.test(token) && !currencyWords.has(token.toLowerCase().replace(/\.$/, '')))
-      return undefined
+    const mark = token.replace(/\.$/, '')
+    if (isoCodes.has(code)) found = { code, mark: code }
+    else if (!withSign.test(token) && !currencyWords.has(mark.toLowerCase())) return undefined
+    else found.mark ??= mark
   }
   return found
 }

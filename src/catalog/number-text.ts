@@ -17,6 +17,11 @@ const scientific = /^[-+]?\d*[.,]?\d+e[-+]?\d+$/i
 const digitsMax = 15
 const charactersMax = 60
 
+/** Without what takes no space on a page: marks of the writing direction and joiners, which spreadsheets copy along. */
+export function withoutInvisible(text: string): string {
+  return text.replace(/[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, '')
+}
+
 /** A plain decimal (`-1299.5`: sign, digits, a point) or the fault. */
 export function parseNumberText(text: string, locale: NumberLocale): string | NumberFault {
   if (locale.decimal === '.' && locale.thousands !== '.' && plain.test(text)) return text
@@ -28,7 +33,7 @@ export function parseNumberText(text: string, locale: NumberLocale): string | Nu
   const body = text
     .slice(signed?.[0].length ?? 0)
     .replace(/\s/g, ' ')
-    .replaceAll('’', "'")
+    .replace(/[’‘ʼ′´`]/g, "'")
   if (body.length > charactersMax || !/\d/.test(body) || /[^\d., ']/.test(body)) {
     return {
       code: 'not-a-number',

@@ -1,5 +1,5 @@
 import { RE2JS, RE2JSException } from 're2js'
-import type { FieldRule } from '../config/model.ts'
+import type { FieldRule } from '../config/rule-model.ts'
 import { Problem } from './problem.ts'
 import { fillTemplate, parseTemplate, type Template } from './template.ts'
 import { textOf } from './text-of.ts'
@@ -36,7 +36,7 @@ export function compilePattern(
   }
 }
 
-function compileRegex(regex: string, problems: string[]): RE2JS | undefined {
+export function compileRegex(regex: string, problems: string[]): RE2JS | undefined {
   try {
     return RE2JS.compile(regex)
   } catch (error) {

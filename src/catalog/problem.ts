@@ -1,5 +1,3 @@
-import type { ProductField } from '../api/contract/product.ts'
-
 /**
  * What is wrong with one value, as a value: every step from cell to field answers with the result, with `undefined`
  * for "empty", or with one of these. `text` never holds a value of a sensitive field.
@@ -17,12 +15,9 @@ export class Problem {
     this.text = text
     this.path = path
   }
-}
 
-/** What the fields of one record tell each other; a fresh one per record. */
-export interface RecordNotes {
-  /** Currency codes that stood beside amounts. */
-  currencies: { field: ProductField; code: string }[]
-  /** Keys of `custom_fields` about which the record says nothing, though it sets others. */
-  keepEntries: string[]
+  /** The same, found at a place further inside. */
+  below(path: string): Problem {
+    return new Problem(this.code, this.text, this.path === null ? null : path + this.path)
+  }
 }

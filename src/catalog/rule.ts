@@ -1,101 +1,179 @@
 import { describeFound } from '../api/contract/describe.ts'
-import { type ProductField, sensitiveFields } from '../api/contract/product.ts'
-import type { FieldRule } from '../config/model.ts'
-import { coercerOf } from './coerce.ts'
-import type { Coerce, CoerceOptions } from './coerce-options.ts'
+import type { FieldKind } from '../api/contract/kinds.ts'
+import { fieldKinds, type ProductField, sensitiveFields } from '../api/contract/product.ts'
+import type { FieldRule } from '../config/rule-model.ts'
+import { coercerOf, holdToContract } from './coerce.ts'
+import type { CoerceOptions } from './coerce-options.ts'
 import { scalarCoercer } from './coerce-scalar.ts'
-import { type CompiledRule, nothingSaid } from './compiled-rule.ts'
+import type { CompiledRule } from './compiled-rule.ts'
 import { compileDate } from './date-text.ts'
+import { compileEach } from './each.ts'
 import { compileEntries } from './entries.ts'
-import type { NumberLocale } from './number-text.ts'
-import { compilePattern } from './pattern.ts'
+import { compileMatching } from './matching.ts'
+import { mergeParts } from './merged-parts.ts'
+import { readPairs } from './pairs-text.ts'
 import { Problem } from './problem.ts'
 import { rulePartProblems } from './rule-parts.ts'
-import { compileSource, missingOf } from './take.ts'
-import { compileWhen, outcomesOf } from './when.ts'
+import { compileSteps, type Steps } from './steps.ts'
+import { textOf } from './text-of.ts'
+import { type ReadTable, translator } from './translate.ts'
+import { sortedByKey } from './wire-order.ts'
 
-/** Adds to `problems` what is wrong whatever the file holds, and answers undefined then. */
+export interface RuleContext {
+  /** Takes what is wrong whatever the file holds. */
+  problems: string[]
+  /** Gives the tables that rules name; without it values stay as they are, which is enough to check a rule. */
+  readTable?: ReadTable | undefined
+}
+
+/** Answers undefined when there are problems. */
 export function compileRule(
   field: ProductField,
   rule: FieldRule,
-  problems: string[],
+  context: RuleContext,
 ): CompiledRule | undefined {
-  problems.push(...rulePartProblems(field, rule))
-  if (rule.from.kind === 'entries') {
-    if (field !== 'custom_fields') return undefined
-    return compileEntries(rule.from.entries, { empty: rule.empty, problems, compile: compileText })
+  const { problems } = context
+  const known = problems.length
+  problems.push(...rulePartProblems({ name: field, kind: fieldKinds[field], isMember: false }, rule))
+  if (field === 'custom_fields') return compileMap(rule, context)
+  if (rule.from.kind === 'each') {
+    if (problems.length > known) return undefined
+    return compileEach(rule.from, rule, {
+      field,
+      describe: describerOf(field),
+      problems,
+      compile: (kind, name, item, found) =>
+        compileMember(field, { kind, name }, item, { ...context, problems: found }),
+      check: (value) => holdToContract(field, value),
+    })
   }
-  const options = optionsOf(field, rule, problems)
-  return options && compileSteps(rule, { options, coerce: coercerOf(options), problems })
+  const options = optionsOf(field, rule, context)
+  const kind = fieldKinds[field]
+  return (
+    options && compileSteps(rule, { ...stepsOf(kind, rule, options), coerce: coercerOf(options), problems })
+  )
+}
+
+/** A field of a member of `skus` or `variations`. */
+function compileMember(
+  field: ProductField,
+  { kind, name }: { kind: FieldKind; name: string },
+  rule: FieldRule,
+  context: RuleContext,
+): CompiledRule | undefined {
+  const { problems } = context
+  problems.push(...rulePartProblems({ name, kind, isMember: true }, rule))
+  if (kind === 'object') return compileMap({ ...rule, empty: 'clear' }, context)
+  const options = optionsOf(field, rule, context)
+  return (
+    options &&
+    compileSteps(rule, { ...stepsOf(kind, rule, options), coerce: scalarCoercer(kind, options), problems })
+  )
+}
+
+/** `custom_fields`, from wherever its entries come. */
+function compileMap(rule: FieldRule, context: RuleContext): CompiledRule | undefined {
+  const { problems } = context
+  const { from, empty } = rule
+  const describe = describerOf('custom_fields')
+  switch (from.kind) {
+    case 'entries':
+      return compileEntries(from.entries, {
+        empty,
+        problems,
+        compile: (entry, found) => compileText(entry, { ...context, problems: found }),
+      })
+    case 'matching':
+      return compileMatching(from.regex, rule, { describe, problems })
+    case 'parts': {
+      const parts = from.parts.map((part) =>
+        compilePart({ ...part, empty: part.empty ?? empty ?? 'clear' }, context),
+      )
+      const ready = parts.filter((part) => part !== undefined)
+      return ready.length < parts.length ? undefined : mergeParts(ready)
+    }
+    default: {
+      const options = optionsOf('custom_fields', rule, context)
+      if (!options) return undefined
+      const { pairs } = rule
+      const coerce = pairs ? pairsCoercer(pairs, options) : coercerOf(options)
+      return compileSteps(rule, { ...stepsOf('object', rule, options), coerce, problems })
+    }
+  }
+}
+
+function compilePart(rule: FieldRule, context: RuleContext): CompiledRule | undefined {
+  context.problems.push(...rulePartProblems({ name: 'custom_fields', kind: 'object', isMember: false }, rule))
+  return compileMap(rule, context)
 }
 
 /** One entry of a map field: text, whatever the cell holds. */
-function compileText(rule: FieldRule, problems: string[]): CompiledRule | undefined {
-  problems.push(...rulePartProblems('custom_fields', rule))
-  const options = optionsOf('custom_fields', rule, problems)
-  return options && compileSteps(rule, { options, coerce: scalarCoercer('string', options), problems })
+function compileText(rule: FieldRule, context: RuleContext): CompiledRule | undefined {
+  const { problems } = context
+  problems.push(...rulePartProblems({ name: 'an entry', kind: 'string', isMember: false }, rule))
+  const options = optionsOf('custom_fields', rule, context)
+  return (
+    options &&
+    compileSteps(rule, {
+      ...stepsOf('string', rule, options),
+      coerce: scalarCoercer('string', options),
+      problems,
+    })
+  )
 }
 
-interface Steps {
-  options: Pick<CoerceOptions, 'locale' | 'secret' | 'describe'>
-  coerce: Coerce
-  problems: string[]
-}
-
-/** Take, trim, pattern, when, coerce: in this order, so that `when` sees what the pattern took out of the cell. */
-export function compileSteps(
-  rule: FieldRule,
-  { options, coerce, problems }: Steps,
-): CompiledRule | undefined {
-  const known = problems.length
-  const source = compileSource(rule.from, rule.trim !== false, problems)
-  const extract = rule.pattern && compilePattern(rule.pattern, { describe: options.describe, problems })
-  const decide = rule.when || rule.otherwise !== undefined ? compileWhen(rule, options) : undefined
-  problems.push(...outcomeProblems(rule, coerce))
-  if (!source || problems.length > known) return undefined
-  const bind: CompiledRule['bind'] = (placeOf) => {
-    if (missingOf(source, placeOf).length > 0) return () => nothingSaid
-    const take = source.bind(placeOf)
-    return (cells, notes) => {
-      let value = take(cells)
-      if (extract && value !== undefined && !(value instanceof Problem)) value = extract(value)
-      if (decide && !(value instanceof Problem)) value = decide(value)
-      return value === undefined || value instanceof Problem ? value : coerce(value, notes)
-    }
+function pairsCoercer(pairs: NonNullable<FieldRule['pairs']>, { describe }: CoerceOptions): Steps['coerce'] {
+  return (value) => {
+    const text = textOf(value)
+    if (text === undefined)
+      return new Problem('not-text', `found ${describe(value)}, expected a text with pairs`)
+    const found = readPairs(text, pairs)
+    if (found instanceof Problem) return found
+    const filled = [...found].filter(([, content]) => content !== '')
+    return filled.length === 0
+      ? undefined
+      : holdToContract('custom_fields', sortedByKey(Object.fromEntries(filled)))
   }
-  const missing: CompiledRule['missing'] = (placeOf) => missingOf(source, placeOf)
-  if (rule.from.kind !== 'value') return { columns: source.columns, missing, bind }
-  return constantRule(bind, problems)
 }
 
-/** Computed once. Every product shares the value, so nobody may change it. */
-function constantRule(bind: CompiledRule['bind'], problems: string[]): CompiledRule | undefined {
-  const value = bind(() => undefined)([], { currencies: [], keepEntries: [] })
-  if (value === undefined) problems.push('value: a constant cannot be empty')
-  if (value instanceof Problem) problems.push(`value: ${value.text}`)
-  if (value === undefined || value instanceof Problem) return undefined
-  return { columns: [], missing: () => [], bind: () => () => value }
+function stepsOf(
+  kind: FieldKind,
+  rule: FieldRule,
+  options: CoerceOptions,
+): Pick<Steps, 'options' | 'shape' | 'folding'> {
+  const isList = kind.endsWith('-list') && kind !== 'object-list'
+  const shape = isList ? 'list' : kind === 'object' || kind === 'object-list' ? 'object' : 'scalar'
+  return { options, shape: rule.pairs ? 'scalar' : shape, folding: { rows: rule.rows } }
 }
 
-/** What `when` and `otherwise` put in place of a cell must fit the field, whatever the cell. */
-function outcomeProblems(rule: FieldRule, coerce: Coerce): string[] {
-  return outcomesOf(rule).flatMap(([key, outcome]) => {
-    if (outcome === '' || outcome === null) return []
-    const result = coerce(outcome, { currencies: [], keepEntries: [] })
-    return result instanceof Problem ? [`${key}: ${result.text}`] : []
-  })
+function describerOf(field: ProductField): (value: unknown) => string {
+  const secret = sensitiveFields.includes(field)
+  return (value) => describeFound(value, secret)
 }
 
-function optionsOf(field: ProductField, rule: FieldRule, problems: string[]): CoerceOptions | undefined {
-  const readDate = compileDate(rule.date)
+function optionsOf(
+  field: ProductField,
+  rule: FieldRule,
+  { problems, readTable }: RuleContext,
+): CoerceOptions | undefined {
+  // Beside `during` the form is that of the times, which may be none of a day.
+  const readDate = compileDate(rule.during ? undefined : rule.date)
   if (typeof readDate === 'string') {
     problems.push(readDate)
     return undefined
   }
-  const locale: NumberLocale = { decimal: rule.decimal ?? '.', thousands: rule.thousands }
-  const secret = sensitiveFields.includes(field)
-  const describe = (value: unknown) => describeFound(value, secret)
-  const { split, separator, slash } = rule
-  const levels = separator?.trim() || separator
-  return { field, locale, readDate, split, separator: levels, slash, secret, describe }
+  const { split, separator, slash, unescape: escapeMark, decimal = '.', thousands } = rule
+  const describe = describerOf(field)
+  return {
+    field,
+    locale: { decimal, thousands },
+    readDate,
+    split,
+    escapeMark,
+    translate: rule.lookup && translator(rule.lookup, { readTable, describe }),
+    separator: separator?.trim() || separator,
+    slash,
+    secret: sensitiveFields.includes(field),
+    describe,
+  }
 }

@@ -1,10 +1,9 @@
-import type { FieldRule } from '../config/model.ts'
-import type { PlaceOf } from './compiled-rule.ts'
+import type { FieldRule } from '../config/rule-model.ts'
+import { contentOf, type Reading } from './cell-content.ts'
+import type { Columns, Compute } from './compiled-rule.ts'
 import { Problem } from './problem.ts'
 import { fillTemplate, parseTemplate, type Template } from './template.ts'
 import { textOf } from './text-of.ts'
-
-type Cells = readonly unknown[]
 
 /** Where a field's raw value comes from, before the columns have places. */
 export interface Source {
@@ -12,18 +11,18 @@ export interface Source {
   /** Of `any` one column must exist, of `all` each. */
   need: 'any' | 'all'
   /** Answers undefined for empty. A column without a place counts as empty. */
-  bind(placeOf: PlaceOf): (cells: Cells) => unknown
+  bind(columns: Columns): Compute
 }
 
 export function compileSource(
   from: FieldRule['from'],
-  trim: boolean,
+  reading: Reading,
   problems: string[],
 ): Source | undefined {
   switch (from.kind) {
     case 'columns':
       return from.columns.length > 0
-        ? columnsSource(from.columns, trim)
+        ? columnsSource(from.columns, reading)
         : fail(problems, 'no column is named')
     case 'value': {
       const { value } = from
@@ -34,31 +33,31 @@ export function compileSource(
     case 'template': {
       const template = parseTemplate(from.template)
       if (typeof template === 'string') return fail(problems, `template: ${template}`)
-      return templateSource(template, trim)
+      return templateSource(template, reading)
     }
-    case 'entries':
-      return fail(problems, 'entries cannot stand inside an entry')
+    default:
+      return fail(problems, `${from.kind} cannot stand here: one value is wanted`)
   }
 }
 
 /** Mapped columns whose absence leaves the rule without what it needs. */
-export function missingOf({ columns, need }: Source, placeOf: PlaceOf): readonly string[] {
+export function missingOf({ columns, need }: Source, { placeOf }: Columns): readonly string[] {
   const absent = columns.filter((column) => placeOf(column) === undefined)
   return need === 'any' && absent.length < columns.length ? [] : absent
 }
 
-function columnsSource(columns: readonly string[], trim: boolean): Source {
+function columnsSource(columns: readonly string[], reading: Reading): Source {
   return {
     columns,
     need: 'any',
-    bind: (placeOf) => {
+    bind: ({ placeOf }) => {
       const places = columns.map(placeOf).filter((place) => place !== undefined)
       const [only] = places
       if (only === undefined) return () => undefined
-      if (places.length === 1) return (cells) => contentOf(cells[only], trim)
-      return (cells) => {
+      if (places.length === 1) return (cells, notes) => contentOf(cells[only], reading, notes)
+      return (cells, notes) => {
         for (const place of places) {
-          const content = contentOf(cells[place], trim)
+          const content = contentOf(cells[place], reading, notes)
           if (content !== undefined) return content
         }
         return undefined
@@ -67,17 +66,18 @@ function columnsSource(columns: readonly string[], trim: boolean): Source {
   }
 }
 
-function templateSource(template: Template, trim: boolean): Source {
+export function templateSource(template: Template, reading: Reading): Source {
+  const scalar: Reading = { ...reading, shape: 'scalar' }
   return {
     columns: [...new Set(template.names)],
     need: 'all',
-    bind: (placeOf) => {
+    bind: ({ placeOf }) => {
       const places = template.names.map(placeOf)
-      return (cells) => {
+      return (cells, notes) => {
         let odd: string | undefined
         const text = fillTemplate(template, (index) => {
           const place = places[index]
-          const content = place === undefined ? undefined : contentOf(cells[place], trim)
+          const content = place === undefined ? undefined : contentOf(cells[place], scalar, notes)
           if (content === undefined) return ''
           const part = textOf(content)
           if (part === undefined) odd = template.names[index]
@@ -91,13 +91,6 @@ function templateSource(template: Template, trim: boolean): Source {
       }
     },
   }
-}
-
-/** Null, a missing key, and text of white space only (unless it is kept) are empty. */
-function contentOf(cell: unknown, trim: boolean): unknown {
-  if (typeof cell !== 'string') return cell ?? undefined
-  const text = trim ? cell.trim() : cell
-  return text === '' ? undefined : text
 }
 
 function fail(problems: string[], problem: string): undefined {

@@ -1,4 +1,4 @@
-import type { FieldRule } from '../config/model.ts'
+import type { FieldRule } from '../config/rule-model.ts'
 import { splitMoney } from './money-text.ts'
 import { type NumberLocale, parseNumberText } from './number-text.ts'
 import { Problem } from './problem.ts'
@@ -14,10 +14,14 @@ interface Comparison {
 
 const comparison = /^(<=|>=|<|>)\s*(-?\d+(?:\.\d+)?)$/
 
-/** The keys of `when`: exact cells first, then comparisons in configured order, then `otherwise`. */
+/**
+ * The keys of `when`: exact cells first, then comparisons in configured order, then what `known` makes of the value,
+ * then `otherwise`.
+ */
 export function compileWhen(
   rule: Pick<FieldRule, 'when' | 'otherwise'>,
   options: { locale: NumberLocale; secret: boolean; describe: (value: unknown) => string },
+  known?: (value: unknown) => unknown,
 ): Decide {
   const exact = new Map(Object.entries(rule.when ?? {}))
   const comparisons = Object.entries(rule.when ?? {}).flatMap(([key, outcome]) => {
@@ -34,7 +38,10 @@ export function compileWhen(
       const found = compare(text, comparisons, options.locale)
       if (found) return asOutcome(found.outcome)
     }
+    const outcome = known?.(value)
+    if (known && !(outcome instanceof Problem)) return outcome
     if (hasOtherwise) return asOutcome(rule.otherwise)
+    if (outcome !== undefined) return outcome
     const key =
       options.secret || text === undefined ? 'a key for it' : `the key ${JSON.stringify(text.slice(0, 40))}`
     const found = `found ${options.describe(value)}, which no key of when matches`

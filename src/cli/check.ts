@@ -14,7 +14,7 @@ export const checkCommand: CommandDefinition = {
   async run(context, { args: [name = '', file = ''] }) {
     const { checkFile } = await import('../operations/check-file.ts')
     const feed = findFeed(await context.catalog(), name)
-    const check = await checkFile({ feed, file, signal: context.signal })
+    const check = await checkFile({ feed, file, nowMs: context.clock.now(), signal: context.signal })
     context.print(check, () => formatCheck(check))
     return check.ok ? ExitCode.done : ExitCode.data
   },

@@ -49,7 +49,8 @@ export async function diffWithMirror(
   const { hasStorage, openMirror, openStorage } = await import('../storage.ts')
   const { config } = await context.loadedConfig()
   const catalog = await context.catalog()
-  const options = { catalog, feed: findFeed(catalog, name), file, signal: context.signal, onChange }
+  const nowMs = context.clock.now()
+  const options = { catalog, feed: findFeed(catalog, name), file, nowMs, signal: context.signal, onChange }
   if (!(await hasStorage(config))) return diffFile({ ...options, mirror: undefined })
   const { clock, log, signal } = context
   await using storage = await openStorage({ config, clock, log, signal })

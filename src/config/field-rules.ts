@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { DuringInput, FieldRuleDetails, FieldRuleInput, WhereInput } from './field-schema.ts'
-import type { CellCondition, FieldRule, TimeColumns } from './model.ts'
+import type { CellCondition, FieldRule, TimeColumns } from './rule-model.ts'
 
 const placeholder = /\{[^{}]+\}/
 

@@ -38,6 +38,8 @@ export interface FileCheck {
 interface CheckOptions {
   feed: FeedConfig
   file: string
+  /** For which time the file is read: since the epoch in ms. */
+  nowMs: number
   signal: AbortSignal
   onProgress?: (bytesRead: number) => void
 }
@@ -69,9 +71,9 @@ export async function checkFile(options: CheckOptions): Promise<FileCheck> {
 
 type Readable = Extract<OpenedFile, { kind: 'readable' | 'consents' }>
 
-async function readAll(opened: Readable, { file, feed, signal, onProgress }: CheckOptions) {
+async function readAll(opened: Readable, { file, feed, nowMs, signal, onProgress }: CheckOptions) {
   const { judgement, bytes, name } = opened
-  const map = readerOf(opened)
+  const map = readerOf(opened, nowMs)
   const problems = new ProblemCollector()
   const gaps = new Map<string, number>()
   const counts = { applied: 0, superseded: 0, incomplete: 0 }
@@ -113,7 +115,7 @@ interface ReadRecord {
   issues: readonly RecordIssue[]
 }
 
-function readerOf(opened: Readable): (record: ParsedRecord) => ReadRecord {
+function readerOf(opened: Readable, nowMs: number): (record: ParsedRecord) => ReadRecord {
   if (opened.kind === 'consents') {
     const { mapping } = opened
     return (record) => {
@@ -123,7 +125,7 @@ function readerOf(opened: Readable): (record: ParsedRecord) => ReadRecord {
   }
   const { mapping } = opened
   return (record) => {
-    const { patch, issues } = mapping.map(record)
+    const { patch, issues } = mapping.map(record, nowMs)
     return { id: patch?.productId, missing: patch ? missingFields(patch) : [], issues }
   }
 }

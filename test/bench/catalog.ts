@@ -6,7 +6,7 @@ import { mergePatch } from '../../src/catalog/merge.ts'
 import type { ProductDocument, ProductPatch, ProductState } from '../../src/catalog/model.ts'
 import { rankFields } from '../../src/catalog/ranks.ts'
 import { decodeState, storedForm } from '../../src/catalog/stored-form.ts'
-import type { FieldRule } from '../../src/config/model.ts'
+import type { FieldRule } from '../../src/config/rule-model.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import type { ParsedRecord } from '../../src/records/model.ts'
 import { columnRule, feedOf, templateRule, valueRule } from '../catalog/support.ts'
@@ -100,7 +100,7 @@ const window: ParsedRecord[] = Array.from({ length: 1_000 }, (_, index) => ({
 }))
 const at = <T>(list: readonly T[], index: number): T => list[index % list.length] as T
 const patches = window.map((record) => {
-  const { patch, issues } = bound.map(record)
+  const { patch, issues } = bound.map(record, 0)
   if (!patch) throw new Error(JSON.stringify(issues))
   return patch
 })
@@ -116,7 +116,7 @@ process.stdout.write(
   `${records} records, documents of ${Math.round(bytes)} bytes, meta "${stored[0]?.meta}"\n`,
 )
 
-measure({ name: 'map', step: (index) => bound.map(at(window, index)) })
+measure({ name: 'map', step: (index) => bound.map(at(window, index), 0) })
 measure({ name: 'merge (first)', step: (index) => merge(undefined, at(patches, index)) })
 measure({ name: 'merge (known)', step: (index) => merge(at(states, index), at(patches, index)) })
 measure({
@@ -126,7 +126,7 @@ measure({
 measure({
   name: 'map + merge + compose + store',
   step: (index) => {
-    const { patch } = bound.map(at(window, index))
+    const { patch } = bound.map(at(window, index), 0)
     if (!patch) return
     const state = merge(undefined, patch)
     storedForm(state, composeDocument(state, patch.productId))

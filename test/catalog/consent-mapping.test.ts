@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { checkConsentRule, compileConsentMapping } from '../../src/catalog/consent-mapping.ts'
 import { coerceConsent } from '../../src/catalog/consent-value.ts'
 import { Problem } from '../../src/catalog/problem.ts'
-import type { FieldRule } from '../../src/config/model.ts'
+import type { FieldRule } from '../../src/config/rule-model.ts'
 import { columnRule, feedOf } from './support.ts'
 
 function bind(columns: readonly string[], fields: Record<string, FieldRule> = {}) {

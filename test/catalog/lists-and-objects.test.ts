@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { FieldRule } from '../../src/config/model.ts'
+import type { FieldRule } from '../../src/config/rule-model.ts'
 import { bindTo, columnRule, issueOf, mapCell, recordOf, valueRule } from './support.ts'
 
 describe('categories', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { checkRule, compileMapping } from '../../src/catalog/mapping.ts'
-import type { FieldRule } from '../../src/config/model.ts'
+import type { FieldRule } from '../../src/config/rule-model.ts'
 import { ConfigError } from '../../src/lib/errors.ts'
 import { bindTo, columnRule, feedOf, issueOf, mapCell, recordOf, templateRule, valueRule } from './support.ts'
 
@@ -198,14 +198,14 @@ describe('columns of a file', () => {
   it('may lack all but one of alternatives', () => {
     const binding = mapping.bind(['handle', 'Price', 'sku'])
     if (binding.kind !== 'bound') throw new Error('not bound')
-    const { patch } = binding.bound.map(recordOf(['h', '5', 'P1']))
+    const { patch } = binding.bound.map(recordOf(['h', '5', 'P1']), 0)
     expect(patch).toEqual({ productId: 'P1', set: { url: 'https://x.example/h', price: 5 }, clear: [] })
   })
 
   it('say nothing when they are missing and an operator approved', () => {
     const binding = mapping.bindLeniently(['sku', 'handle'])
     if (binding.kind !== 'bound') throw new Error('not bound')
-    const { patch, issues } = binding.bound.map(recordOf(['P1', 'h']))
+    const { patch, issues } = binding.bound.map(recordOf(['P1', 'h']), 0)
     expect(issues).toEqual([])
     expect(patch).toEqual({ productId: 'P1', set: { url: 'https://x.example/h' }, clear: [] })
     expect(mapping.bindLeniently(['handle']).kind).toBe('missing-columns')
@@ -221,14 +221,14 @@ describe('columns of a file', () => {
     expect(implicit.bind(['name', 'price']).kind).toBe('missing-columns')
     const binding = implicit.bind(['product_id', 'price', 'brand', 'other', 'catalogd_reason'])
     if (binding.kind !== 'bound') throw new Error('not bound')
-    expect(binding.bound.map(recordOf(['P1', '5', '', 'x', 'y'])).patch).toEqual({
+    expect(binding.bound.map(recordOf(['P1', '5', '', 'x', 'y']), 0).patch).toEqual({
       productId: 'P1',
       set: { price: 5 },
       clear: ['brand'],
     })
-    expect(binding.bound.map(recordOf(['P1', '', '', '', ''])).issues[0]?.code).toBe('required-empty')
+    expect(binding.bound.map(recordOf(['P1', '', '', '', '']), 0).issues[0]?.code).toBe('required-empty')
     // An NDJSON record without the key leaves the field to other feeds.
-    expect(binding.bound.map(recordOf(['P1', undefined, undefined])).patch).toEqual({
+    expect(binding.bound.map(recordOf(['P1', undefined, undefined]), 0).patch).toEqual({
       productId: 'P1',
       set: {},
       clear: ['brand'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { FieldRule } from '../../src/config/model.ts'
+import type { FieldRule } from '../../src/config/rule-model.ts'
 import { bindTo, columnRule, issueOf, mapCell, recordOf, valueRule } from './support.ts'
 
 type Locale = Pick<FieldRule, 'decimal' | 'thousands'>

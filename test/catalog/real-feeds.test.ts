@@ -6,7 +6,7 @@ import { productSchema } from '../../src/api/contract/product.ts'
 import { composeDocument } from '../../src/catalog/compose.ts'
 import { mergePatch } from '../../src/catalog/merge.ts'
 import { rankFields } from '../../src/catalog/ranks.ts'
-import type { FieldRule } from '../../src/config/model.ts'
+import type { FieldRule } from '../../src/config/rule-model.ts'
 import type { RecordIssue } from '../../src/records/model.ts'
 import { bindTo, columnRule, feedOf, recordOf, templateRule, valueRule } from './support.ts'
 

@@ -1,5 +1,7 @@
 import { type BoundMapping, compileMapping } from '../../src/catalog/mapping.ts'
-import type { FeedConfig, FeedMode, FieldRule } from '../../src/config/model.ts'
+import type { ReadTable } from '../../src/catalog/translate.ts'
+import type { FeedConfig, FeedMode } from '../../src/config/model.ts'
+import type { FieldRule } from '../../src/config/rule-model.ts'
 import type { FeedName } from '../../src/lib/brand.ts'
 import type { ParsedRecord, RecordIssue } from '../../src/records/model.ts'
 
@@ -37,14 +39,21 @@ export function feedOf(fields: Record<string, FieldRule>, feed: Partial<FeedConf
   }
 }
 
+/** A mapping for tests, most of which do not care about the time. */
+interface BoundTo extends Pick<BoundMapping, 'idReader'> {
+  map(record: ParsedRecord, now?: number): ReturnType<BoundMapping['map']>
+}
+
 export function bindTo(
   columns: readonly string[],
   fields: Record<string, FieldRule>,
   mode: FeedMode = 'full',
-): BoundMapping {
-  const binding = compileMapping({ feed: feedOf(fields), mode }).bind(columns)
+  readTable?: ReadTable,
+): BoundTo {
+  const binding = compileMapping({ feed: feedOf(fields), mode, readTable }).bind(columns)
   if (binding.kind !== 'bound') throw new Error(`missing: ${JSON.stringify(binding.missingColumns)}`)
-  return binding.bound
+  const { idReader, map } = binding.bound
+  return { idReader, map: (record, now = 0) => map(record, now) }
 }
 
 export function recordOf(cells: readonly unknown[], record = 1): ParsedRecord {

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { encodingNames } from '../../src/config/encoding.ts'
 import { readConfig } from '../../src/config/load.ts'
 import { ConfigProblemsError, suggestWord } from '../../src/config/problems.ts'
+import { encodingNames } from '../../src/lib/encoding.ts'
 import type { ConfigError } from '../../src/lib/errors.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { problemsOf, withFeed } from './support.ts'
@@ -169,8 +169,8 @@ const cases: Record<string, { text: string; env?: Record<string, string>; expect
   availability: { column: q, otherwise: InStock }
   custom_fields: { entries: { a: { entries: { b: c } }, d: { colunm: e } } }`),
     expected: [
-      `9:17 ${feed}.fields.name: is missing where the value comes from, expected exactly one of column, value, template, entries`,
-      `10:16 ${feed}.fields.url: found column and value, expected exactly one of column, value, template, entries`,
+      `9:17 ${feed}.fields.name: is missing where the value comes from, expected exactly one of column, value, template, entries, matching, parts, each`,
+      `10:16 ${feed}.fields.url: found column and value, expected exactly one of column, value, template, entries, matching, parts, each`,
       `11:56 ${feed}.fields.price.thousands: found the decimal mark, expected another mark`,
       `12:36 ${feed}.fields.brand.trim: has no effect beside value, expected it to be left out`,
       `13:38 ${feed}.fields.tag1.result: found no pattern beside it, expected one with named groups`,

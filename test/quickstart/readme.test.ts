@@ -121,7 +121,7 @@ function mapColumns(feed: FeedConfig | undefined, record: Record<string, unknown
   if (feed === undefined) throw new Error('the example has no feed')
   const binding = compileMapping({ feed, mode: 'full' }).bind(Object.keys(record))
   if (binding.kind !== 'bound') throw new Error(`columns are missing: ${JSON.stringify(binding)}`)
-  const { patch, issues } = binding.bound.map({ record: 1, line: 2, cells: Object.values(record) })
+  const { patch, issues } = binding.bound.map({ record: 1, line: 2, cells: Object.values(record) }, 0)
   if (patch === undefined) throw new Error(JSON.stringify(issues))
   return patch
 }

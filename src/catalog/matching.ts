@@ -1,0 +1,90 @@
+import type { RE2JS } from 're2js'
+import type { FieldRule } from '../config/rule-model.ts'
+import { contentOf, type Reading } from './cell-content.ts'
+import type { CompiledRule, Compute } from './compiled-rule.ts'
+import { htmlToText } from './html-text.ts'
+import { compileRegex } from './pattern.ts'
+import { Problem } from './problem.ts'
+import { textOf } from './text-of.ts'
+import { type EntriesFound, toEntries } from './to-entries.ts'
+
+const group = 'name'
+/** Keys of objects whose names are remembered: a feed that makes up keys must not fill the memory. */
+const namesMax = 10_000
+
+interface Context {
+  describe: (value: unknown) => string
+  problems: string[]
+}
+
+/** One entry for each column, or key of the record, whose name matches. */
+export function compileMatching(
+  regex: string,
+  rule: FieldRule,
+  { describe, problems }: Context,
+): CompiledRule | undefined {
+  const expression = compileRegex(regex, problems)
+  if (expression && expression.namedGroups()[group] === undefined) {
+    problems.push(
+      `matching: ${regex} has no group called name; write (?<name>…) around the name of the entry`,
+    )
+    return undefined
+  }
+  if (!expression) return undefined
+  const reading: Reading = { trim: rule.trim !== false, shape: 'scalar', describe }
+  const compute = (columns: readonly (readonly [key: string, place: number])[], keyOf: KeyOf): Compute => {
+    return (cells, notes) => {
+      const found: EntriesFound = { values: [], kept: [], cleared: false }
+      const add = (key: string, cell: unknown): Problem | undefined => {
+        const content = contentOf(cell, reading, notes)
+        const text = textOf(content)
+        if (text !== undefined) found.values.push([key, rule.html ? htmlToText(text) : text])
+        else if (content !== undefined)
+          return new Problem('not-text', `found ${describe(content)}, expected a text`, `.${key}`)
+        else if (rule.empty === 'keep') found.kept.push(key)
+        else found.cleared = true
+        return undefined
+      }
+      if (notes.source) {
+        for (const [name, cell] of Object.entries(notes.source)) {
+          const key = keyOf(name)
+          const problem = key === undefined ? undefined : add(key, cell)
+          if (problem) return problem
+        }
+      } else {
+        for (const [key, place] of columns) {
+          const problem = add(key, cells[place])
+          if (problem) return problem
+        }
+      }
+      return toEntries(found, notes, { isSorted: false })
+    }
+  }
+  return {
+    columns: [],
+    valueColumns: [],
+    missing: () => [],
+    bind: ({ names }) => {
+      const keyOf = rememberKeys(expression)
+      const columns = names.flatMap((name, place) => {
+        const key = keyOf(name)
+        return key === undefined ? [] : [[key, place] as const]
+      })
+      return compute(columns, keyOf)
+    },
+    timed: false,
+  }
+}
+
+type KeyOf = (name: string) => string | undefined
+
+function rememberKeys(expression: RE2JS): KeyOf {
+  const known = new Map<string, string | undefined>()
+  return (name) => {
+    if (known.has(name)) return known.get(name)
+    const matcher = expression.matcher(name)
+    const key = matcher.find() ? matcher.group(group)?.trim() || undefined : undefined
+    if (known.size < namesMax) known.set(name, key)
+    return key
+  }
+}

@@ -1,0 +1,119 @@
+import type { FieldRule } from '../config/rule-model.ts'
+import { lookUp } from '../records/look-up.ts'
+import type { ParsedRecord } from '../records/model.ts'
+import { type Columns, columnsOf } from './compiled-rule.ts'
+import { Problem } from './problem.ts'
+import type { RecordNotes } from './record-notes.ts'
+import { isJsonObject, type JsonObject } from './wire-order.ts'
+
+/** Before the name of a column of the record, in a rule of its members. */
+export const outerMark = '../'
+/** What `each` says for the rows of a record. */
+export const eachRow = 'rows'
+
+/** A row of a record or an object of a list in it, as the rules of members see it. */
+export interface Member {
+  cells: readonly unknown[]
+  source: JsonObject | undefined
+  /** For messages: where it stands. */
+  place: string
+}
+
+/** How the members of a record are found. */
+export interface MemberReader {
+  /** What their rules see. */
+  columns: Columns
+  /** Answers undefined when there is no list. */
+  read(cells: readonly unknown[], notes: RecordNotes): readonly Member[] | Problem | undefined
+}
+
+type Row = Pick<ParsedRecord, 'cells' | 'line'> & { source?: ParsedRecord['source'] | undefined }
+type Describe = (value: unknown) => string
+
+/** `used` are the columns that the rules of the members name. */
+export function openMembers(
+  { each }: Extract<FieldRule['from'], { kind: 'each' }>,
+  columns: Columns,
+  { used, describe }: { used: readonly string[]; describe: Describe },
+): MemberReader {
+  const outer = used.filter((name) => name.startsWith(outerMark))
+  const outerPlaces = outer.map((name) => columns.placeOf(name.slice(outerMark.length)))
+  const outerCells = (cells: readonly unknown[]) =>
+    outerPlaces.map((place) => (place === undefined ? undefined : cells[place]))
+  return each === eachRow
+    ? rowMembers(columns, outer, outerCells)
+    : listMembers(columns.placeOf(each), { used, outer, outerCells, describe })
+}
+
+/** A row has the columns of the file, and behind them those of the record. */
+function rowMembers(
+  { names }: Columns,
+  outer: readonly string[],
+  outerCells: (cells: readonly unknown[]) => unknown[],
+): MemberReader {
+  const toMember = (row: Row, cells: readonly unknown[]): Member => ({
+    cells:
+      outer.length === 0
+        ? row.cells
+        : [...Array.from(names, (_, place) => row.cells[place]), ...outerCells(cells)],
+    source: isJsonObject(row.source) ? row.source : undefined,
+    place: ` (row at line ${row.line})`,
+  })
+  return {
+    columns: columnsOf([...names, ...outer]),
+    read: (cells, notes) =>
+      notes.rows?.map((row) => toMember(row, cells)) ?? [
+        { ...toMember({ cells, line: 0, source: notes.source }, cells), place: '' },
+      ],
+  }
+}
+
+interface ListParts {
+  used: readonly string[]
+  outer: readonly string[]
+  outerCells: (cells: readonly unknown[]) => unknown[]
+  describe: Describe
+}
+
+/** A member of a list has the columns that the rules name, and behind them those of the record. */
+function listMembers(
+  place: number | undefined,
+  { used, outer, outerCells, describe }: ListParts,
+): MemberReader {
+  const own = used.filter((name) => !name.startsWith(outerMark))
+  return {
+    columns: columnsOf([...own, ...outer]),
+    read: (cells) => {
+      const list = listOf(place === undefined ? undefined : cells[place], describe)
+      if (list === undefined || list instanceof Problem) return list
+      const further = outerCells(cells)
+      return list.map((member, index) => ({
+        cells: [...own.map((name) => lookUp(member, name)), ...further],
+        source: member,
+        place: ` (member ${index + 1})`,
+      }))
+    },
+  }
+}
+
+/** One object stands for a list of one: XML files write an element as often as it is there. */
+function listOf(cell: unknown, describe: Describe): readonly JsonObject[] | Problem | undefined {
+  const value = typeof cell === 'string' ? parseText(cell) : cell
+  if (value === undefined || value === null) return undefined
+  const list = Array.isArray(value) ? value : [value]
+  const odd = list.find((member) => !isJsonObject(member))
+  if (odd === undefined) return list
+  return new Problem(
+    'not-objects',
+    `found ${describe(odd)}, expected a list of objects; give one, or take another column`,
+  )
+}
+
+function parseText(text: string): unknown {
+  if (text.trim() === '') return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

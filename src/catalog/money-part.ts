@@ -1,0 +1,91 @@
+import type { FieldRule } from '../config/rule-model.ts'
+import type { CoerceOptions } from './coerce-options.ts'
+import { isCurrencyCode, splitMoney } from './money-text.ts'
+import { parseNumberText, withoutInvisible } from './number-text.ts'
+import { Problem } from './problem.ts'
+import { textOf } from './text-of.ts'
+
+/** Signs and words that mean one currency wherever they stand; the others need the merchant's word. Lower case. */
+const signs: Readonly<Record<string, string>> = {
+  ...{
+    '€': 'EUR',
+    euro: 'EUR',
+    euros: 'EUR',
+    '£': 'GBP',
+    '₹': 'INR',
+    '₽': 'RUB',
+    руб: 'RUB',
+    '₺': 'TRY',
+    tl: 'TRY',
+  },
+  ...{ zł: 'PLN', zl: 'PLN', kč: 'CZK', kc: 'CZK', ft: 'HUF', лв: 'BGN', '₴': 'UAH', грн: 'UAH', '₪': 'ILS' },
+  ...{
+    '₩': 'KRW',
+    '₫': 'VND',
+    '฿': 'THB',
+    '₱': 'PHP',
+    '₦': 'NGN',
+    '₸': 'KZT',
+    '₾': 'GEL',
+    '₼': 'AZN',
+    '₵': 'GHS',
+  },
+  ...{
+    '₡': 'CRC',
+    '₲': 'PYG',
+    '₮': 'MNT',
+    '₭': 'LAK',
+    '৳': 'BDT',
+    '֏': 'AMD',
+    kronor: 'SEK',
+    rp: 'IDR',
+    rm: 'MYR',
+  },
+  ...{
+    us$: 'USD',
+    usd$: 'USD',
+    ca$: 'CAD',
+    c$: 'CAD',
+    can$: 'CAD',
+    a$: 'AUD',
+    au$: 'AUD',
+    nz$: 'NZD',
+    hk$: 'HKD',
+  },
+  ...{ s$: 'SGD', sg$: 'SGD', nt$: 'TWD', mx$: 'MXN', mex$: 'MXN', r$: 'BRL', sfr: 'CHF' },
+}
+
+/** One part of an amount of money: the text of its number, or what stands beside it (undefined where nothing does). */
+export function compileMoneyPart(
+  part: NonNullable<FieldRule['part']>,
+  { locale, describe }: Pick<CoerceOptions, 'locale' | 'describe'>,
+): (value: unknown) => unknown {
+  return (value) => {
+    const text = textOf(value)
+    const money = text === undefined ? undefined : splitMoney(withoutInvisible(text))
+    if (!money) {
+      const remedy = 'correct the cell, or take the amount out of it with pattern'
+      return new Problem('not-money', `found ${describe(value)}, which is no amount of money; ${remedy}`)
+    }
+    if (part === 'currency') return money.mark
+    if (typeof value === 'number') return value
+    const digits = parseNumberText(money.amount, locale)
+    return typeof digits === 'string'
+      ? digits
+      : new Problem(digits.code, `found ${describe(value)} ${digits.found}; ${digits.remedy}`)
+  }
+}
+
+/** The ISO code of what stands beside an amount, or a `Problem`. */
+export function currencyOfMark(mark: unknown): string | Problem {
+  const text = String(mark)
+  if (isCurrencyCode(text)) return text.toUpperCase()
+  const folded = text.toLowerCase()
+  const code = Object.hasOwn(signs, folded) ? signs[folded] : undefined
+  if (code !== undefined) return code
+  const remedy = `set when: { ${JSON.stringify(text)}: … } to the code that it means, such as USD or SEK`
+  return new Problem(
+    'currency-ambiguous',
+    `found the sign ${JSON.stringify(text)}, which several currencies share; ${remedy}`,
+  )
+}

@@ -1,0 +1,67 @@
+import type { FieldRule } from '../config/rule-model.ts'
+import { Problem } from './problem.ts'
+
+const quote = '"'
+
+/**
+ * `colour=red,size="L, long",note=a, b`: a value in quotes may hold anything (a quote is doubled), and a piece without
+ * the mark of equality belongs to the value before it, as shops write both. Of pairs with one name the last counts.
+ */
+export function readPairs(
+  text: string,
+  { separator, equals }: NonNullable<FieldRule['pairs']>,
+): Map<string, string> | Problem {
+  const pairs = new Map<string, string>()
+  let name: string | undefined
+  for (let at = 0; at <= text.length; ) {
+    const end = nextOf(text, separator, at)
+    const middle = text.indexOf(equals, at)
+    if (middle < 0 || middle >= end) {
+      const piece = text.slice(at, end)
+      if (name !== undefined) pairs.set(name, `${pairs.get(name)}${separator}${piece}`)
+      else if (piece.trim() !== '') return notAPair(piece, equals)
+      at = end + separator.length
+      continue
+    }
+    name = text.slice(at, middle).trim()
+    if (name === '') return notAPair(text.slice(at, end), equals)
+    const start = middle + equals.length
+    const quoted = text[start] === quote ? readQuoted(text, start, separator) : undefined
+    pairs.set(name, quoted?.value ?? text.slice(start, end))
+    at = (quoted?.end ?? end) + separator.length
+  }
+  for (const [key, value] of pairs) pairs.set(key, value.trim())
+  return pairs
+}
+
+/** Undefined when the quote is an ordinary character: it is not closed right before a separator or the end. */
+function readQuoted(
+  text: string,
+  start: number,
+  separator: string,
+): { value: string; end: number } | undefined {
+  for (let at = start + 1; at < text.length; at++) {
+    if (text[at] !== quote) continue
+    if (text[at + 1] === quote) {
+      at += 1
+      continue
+    }
+    const end = at + 1
+    if (end < text.length && !text.startsWith(separator, end)) return undefined
+    return { value: text.slice(start + 1, at).replaceAll(quote + quote, quote), end }
+  }
+  return undefined
+}
+
+function nextOf(text: string, mark: string, from: number): number {
+  const found = text.indexOf(mark, from)
+  return found < 0 ? text.length : found
+}
+
+function notAPair(piece: string, equals: string): Problem {
+  const found = `found ${JSON.stringify(piece.slice(0, 40))}`
+  return new Problem(
+    'not-a-pair',
+    `${found}, expected a name, ${JSON.stringify(equals)} and a value; correct the cell or pairs`,
+  )
+}

@@ -1,0 +1,116 @@
+import type { FieldRule } from '../config/rule-model.ts'
+import { readAvailability } from './availability-words.ts'
+import type { Reading } from './cell-content.ts'
+import type { Coerce, CoerceOptions } from './coerce-options.ts'
+import { type Columns, type CompiledRule, type Compute, nothingSaid } from './compiled-rule.ts'
+import { compileDuring } from './during.ts'
+import { type Folding, foldRows } from './fold-rows.ts'
+import { htmlToText } from './html-text.ts'
+import { compileMoneyPart, currencyOfMark } from './money-part.ts'
+import { compilePattern } from './pattern.ts'
+import { Problem } from './problem.ts'
+import { openNotes } from './record-notes.ts'
+import { compileSource, missingOf, type Source } from './take.ts'
+import { compileWhen, outcomesOf } from './when.ts'
+import { compileWhere } from './where.ts'
+
+export interface Steps {
+  options: Pick<CoerceOptions, 'locale' | 'secret' | 'describe'>
+  shape: Reading['shape']
+  coerce: Coerce
+  /** How the values of several rows become one, where the rule says which rows count. */
+  folding?: Folding
+  problems: string[]
+}
+
+/** Never called with undefined or a `Problem`. */
+type Stage = (value: unknown) => unknown
+
+/**
+ * Take, trim, html, pattern, part, when (and words), coerce: in this order, so that `when` sees what the pattern took
+ * out of the cell.
+ */
+export function compileSteps(rule: FieldRule, steps: Steps): CompiledRule | undefined {
+  const { options, shape, coerce, problems } = steps
+  const known = problems.length
+  const reading: Reading = { trim: rule.trim !== false, shape, describe: options.describe }
+  const source = compileSource(rule.from, reading, problems)
+  const stages = compileStages(rule, steps)
+  const decide = compileDecision(rule, options)
+  const during = rule.during && compileDuring(rule, { describe: options.describe, problems })
+  const where = rule.where && compileWhere(rule.where)
+  problems.push(...outcomeProblems(rule, coerce))
+  if (!source || problems.length > known) return undefined
+  const bindValue = (columns: Columns): Compute => {
+    const take = source.bind(columns)
+    return (cells, notes) => {
+      let value = take(cells, notes)
+      for (const stage of stages) {
+        if (value === undefined || value instanceof Problem) break
+        value = stage(value)
+      }
+      if (decide && !(value instanceof Problem)) value = decide(value)
+      return value === undefined || value instanceof Problem ? value : coerce(value, notes)
+    }
+  }
+  if (rule.from.kind === 'value') return constantRule(bindValue, problems)
+  const bindTimed = during ? (columns: Columns) => during.bind(columns, bindValue(columns)) : bindValue
+  const bind =
+    where || rule.rows
+      ? (columns: Columns) =>
+          foldRows(bindTimed(columns), steps.folding ?? { rows: rule.rows }, where?.bind(columns))
+      : bindTimed
+  const beside = [...(where?.columns ?? []), ...(during?.columns ?? [])]
+  return {
+    columns: [...new Set([...source.columns, ...beside])],
+    valueColumns: source.columns,
+    missing: (columns) => (rule.optional ? [] : missingIn(source, beside, columns)),
+    bind: (columns) => (missingOf(source, columns).length > 0 ? () => nothingSaid : bind(columns)),
+    timed: during !== undefined,
+  }
+}
+
+function missingIn(source: Source, beside: readonly string[], columns: Columns): readonly string[] {
+  const absent = beside.filter((column) => columns.placeOf(column) === undefined)
+  return [...new Set([...missingOf(source, columns), ...absent])]
+}
+
+function compileStages(rule: FieldRule, { options, problems }: Steps): readonly Stage[] {
+  const { describe } = options
+  const stages: Stage[] = []
+  if (rule.html) stages.push(plainText)
+  const extract = rule.pattern && compilePattern(rule.pattern, { describe, problems })
+  if (extract) stages.push(extract)
+  if (rule.part) stages.push(compileMoneyPart(rule.part, options))
+  return stages
+}
+
+function plainText(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plainText)
+  return typeof value === 'string' ? htmlToText(value) || undefined : value
+}
+
+/** What the rule does not name itself, tables of ours may know. */
+function compileDecision(rule: FieldRule, options: Steps['options']): Stage | undefined {
+  if (rule.words) return compileWhen(rule, options, (value) => readAvailability(value, options.describe))
+  if (rule.part === 'currency') return compileWhen(rule, options, currencyOfMark)
+  return rule.when || rule.otherwise !== undefined ? compileWhen(rule, options) : undefined
+}
+
+/** Computed once. Every product shares the value, so nobody may change it. */
+function constantRule(bind: CompiledRule['bind'], problems: string[]): CompiledRule | undefined {
+  const value = bind({ names: [], placeOf: () => undefined })([], openNotes(undefined, 0))
+  if (value === undefined) problems.push('value: a constant cannot be empty')
+  if (value instanceof Problem) problems.push(`value: ${value.text}`)
+  if (value === undefined || value instanceof Problem) return undefined
+  return { columns: [], valueColumns: [], missing: () => [], bind: () => () => value, timed: false }
+}
+
+/** What `when` and `otherwise` put in place of a cell must fit the field, whatever the cell. */
+function outcomeProblems(rule: FieldRule, coerce: Coerce): string[] {
+  return outcomesOf(rule).flatMap(([key, outcome]) => {
+    if (outcome === '' || outcome === null) return []
+    const result = coerce(outcome, openNotes(undefined, 0))
+    return result instanceof Problem ? [`${key}: ${result.text}`] : []
+  })
+}
