@@ -147,9 +147,10 @@ function formatFeed({ feed, lastFile, waitingFiles, refused, stale, running, hel
     const percent = Math.round((100 * running.bytesRead) / Math.max(1, running.bytes))
     lines.push(`    ${running.phase} ${running.file}: ${percent} %, ${countOf(running.records, 'record')}`)
   }
-  if (held) {
+  for (const { kind, sequence, file, at, reason } of held) {
+    const what = kind === 'file' ? `nothing of ${file} was applied` : `removals of ${file}`
     lines.push(
-      `    held since ${held.at}: ${held.reason}; catalogd approve ${held.sequence} or catalogd discard ${held.sequence}`,
+      `    held since ${at}, ${what}: ${reason}; catalogd approve ${sequence} or catalogd discard ${sequence}`,
     )
   }
   return lines

@@ -22,6 +22,7 @@ export function describeTrouble(report: ImportReport, feed: FeedConfig | undefin
   if (outcome === 'refused') {
     return `Import ${sequence} was refused: ${reason}${hint === undefined ? '' : `. ${hint}`}`
   }
+  if (outcome === 'late') return `Import ${sequence} came late: ${reason}. ${hint}`
   const isMuch = rejected > records * (feed?.rejects.atMost ?? 0) || (rejected > 0 && rejected === records)
   if (!isMuch) return undefined
   const example = problems.find(({ severity }) => severity === 'reject')?.examples[0]
@@ -33,6 +34,7 @@ export function describeTrouble(report: ImportReport, feed: FeedConfig | undefin
 
 function messageOf({ outcome, rejected, records, removals }: ImportReport): string {
   if (outcome === 'refused') return 'refused: nothing of the file was applied'
+  if (outcome === 'late') return 'late: nothing of the file was applied'
   const what = rejected > 0 ? `imported, but ${rejected} of ${records} records were rejected` : 'imported'
   if (outcome === 'imported') return rejected > 0 ? what : 'imported with a warning'
   return removals ? `${what}; the removals are held` : 'held: nothing of the file was applied'

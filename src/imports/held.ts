@@ -1,18 +1,22 @@
+import type { FeedMode } from '../config/model.ts'
 import type { FeedName } from '../lib/brand.ts'
 import type { Removals } from './removals.ts'
 
-/** What of a feed waits for the operator; stands in Redis under the feed's name. */
-export type Held =
-  | {
-      kind: 'removals'
-      sequence: number
-      file: string
-      at: string
-      reason: string
-      missing: number
-      of: number
-    }
-  | { kind: 'file'; sequence: number; file: string; at: string; reason: string }
+interface Holding {
+  sequence: number
+  file: string
+  at: string
+  reason: string
+  /** The decision by which the file is, or was, applied. */
+  approvedBy?: number
+}
+
+/** The products that a file no longer names; everything else of it was applied. A feed has at most one of these. */
+export type HeldRemovals = Holding & { kind: 'removals'; missing: number; of: number }
+/** A file of which nothing was applied. */
+export type HeldFile = Holding & { kind: 'file'; mode: FeedMode }
+/** What of a feed waits for the operator; all of a feed stands in Redis under its name, in accept order. */
+export type Held = HeldRemovals | HeldFile
 
 interface HoldOptions {
   removals: Removals
@@ -39,8 +43,35 @@ export function reasonToHold(options: HoldOptions): string | undefined {
   return undefined
 }
 
-export function parseHeld(text: string | null): Held | undefined {
-  return text === null ? undefined : (JSON.parse(text) as Held)
+/** What a feed holds, from Redis. */
+export function parseHeld(text: string | null | undefined): Held[] {
+  if (text === null || text === undefined) return []
+  // Earlier versions held one thing a feed.
+  const value = JSON.parse(text) as Held | Held[]
+  return Array.isArray(value) ? value : [value]
+}
+
+/** For Redis; undefined: nothing is held. */
+export function formatHeld(held: readonly Held[]): string | undefined {
+  return held.length === 0 ? undefined : JSON.stringify(held)
+}
+
+interface Following {
+  sequence: number
+  /** A full file that was applied: what was held of earlier ones is void. */
+  supersedes: boolean
+  held: Held | undefined
+}
+
+/** What a feed holds after a file. A full file that is held itself takes the place of held full files only. Pure. */
+export function heldAfter(before: readonly Held[], { sequence, supersedes, held }: Following): Held[] {
+  const isFullFile = held?.kind === 'file' && held.mode === 'full'
+  const kept = before.filter((each) => {
+    if (each.sequence === sequence) return false
+    if (each.sequence > sequence) return true
+    return !(supersedes || (isFullFile && each.kind === 'file' && each.mode === 'full'))
+  })
+  return held === undefined ? kept : [...kept, held].sort((a, b) => a.sequence - b.sequence)
 }
 
 /** What is held, in a few words: follows "Approved" or "Discarded". */
@@ -50,6 +81,6 @@ export function describeHeld(feed: FeedName, held: Held): string {
   return `the removal of ${missing} of ${of} products of feed ${feed} that ${file} no longer names`
 }
 
-function percent(share: number): string {
+export function percent(share: number): string {
   return `${Math.round(share * 1000) / 10}%`
 }

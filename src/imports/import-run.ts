@@ -1,8 +1,8 @@
-import type { AcceptSequence } from '../lib/brand.ts'
 import { describeDialect } from '../records/describe-dialect.ts'
 import { type Judgement, judgeFile } from '../records/judge.ts'
 import type { AcceptLine } from '../sources/model.ts'
 import type { Applied } from './apply-pass.ts'
+import { checkCount } from './check-expectation.ts'
 import type { FeedContext } from './context.ts'
 import type { Held } from './held.ts'
 import type { ImportTurn } from './import-turns.ts'
@@ -13,7 +13,8 @@ import type { ImportReport, ProblemCollector } from './report.ts'
 export interface ImportRun {
   context: FeedContext
   accept: AcceptLine
-  approvedBy: AcceptSequence | undefined
+  /** The decision by which the operator let a held file in. */
+  approvedBy: number | undefined
   path: string
   /** To be read; fewer than were accepted when the archive holds the file compressed. */
   bytes: number
@@ -25,10 +26,15 @@ export interface ImportRun {
 
 /** How an import ends, before it is written down. */
 export type Ending = Partial<ImportReport> &
-  Pick<ImportReport, 'outcome'> & { held?: Held; counted?: Pick<Applied, 'superseded' | 'incomplete'> }
+  Pick<ImportReport, 'outcome'> & {
+    held?: Held
+    counted?: Pick<Applied, 'superseded' | 'incomplete'>
+    /** A full file was applied: what is held of earlier ones is void. */
+    supersedes?: boolean
+  }
 
 /** How a mapping of either kind finds the id of a record. */
-interface IdMapping {
+export interface IdMapping {
   neededColumns: readonly string[]
   idReaderOf(
     columns: readonly string[],
@@ -36,12 +42,10 @@ interface IdMapping {
 }
 
 /** The first pass over the file. */
-export async function judge(
-  { context, accept, path, bytes, progress }: ImportRun,
-  mapping: IdMapping,
-): Promise<Judgement> {
+export async function judge(run: ImportRun, mapping: IdMapping): Promise<Judgement> {
+  const { context, accept, path, bytes, progress } = run
   const { feed, writer, work, signal } = context
-  return judgeFile({
+  const judgement = await judgeFile({
     path,
     bytes,
     name: accept.name,
@@ -57,6 +61,8 @@ export async function judge(
     },
     signal,
   })
+  checkCount(run, judgement)
+  return judgement
 }
 
 const listedColumnsMax = 30

@@ -6,7 +6,7 @@ export interface ProgressState {
   sequence: number
   claim: string
   file: string
-  phase: 'judging' | 'applying' | 'removing'
+  phase: 'judging' | 'comparing' | 'applying' | 'removing'
   bytes: number
   bytesRead: number
   records: number

@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { FeedMode } from '../config/model.ts'
 import type { FeedName } from '../lib/brand.ts'
 import type { RecordIssue } from '../records/model.ts'
-import type { AcceptLine } from '../sources/model.ts'
+import type { AcceptLine, ImportOutcome } from '../sources/model.ts'
 import type { Tally } from './tally.ts'
 
 /** How a problem occurs in a file: how often, and its first examples. */
@@ -25,10 +25,12 @@ export interface ImportReport {
   bytes: number
   mode: FeedMode
   acceptedAt: string
+  /** As of when the file holds, where it says so. */
+  asOf?: string
   finishedAt: string
   seconds: number
-  outcome: 'imported' | 'held' | 'refused'
-  /** Why the file was refused, or what is held and what to do. */
+  outcome: ImportOutcome
+  /** Why the file was refused or is late, or what is held; `hint`: what to do. */
   reason?: string
   hint?: string
   records: number

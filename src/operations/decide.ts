@@ -57,10 +57,12 @@ export async function requireHeld(
   sequence: number,
 ): Promise<string> {
   const held = await connections.commands.hgetall(catalogKeys(catalog.name).held)
-  const all = Object.entries(held).map(([feed, text]) => ({ feed, held: parseHeld(text) }))
-  const found = all.find((each) => each.held?.sequence === sequence)
-  if (found?.held) return describeHeld(found.feed as FeedName, found.held)
-  const known = all.flatMap((each) => each.held?.sequence ?? [])
+  const all = Object.entries(held).flatMap(([feed, text]) =>
+    parseHeld(text).map((each) => ({ feed, held: each })),
+  )
+  const found = all.find((each) => each.held.sequence === sequence)
+  if (found) return describeHeld(found.feed as FeedName, found.held)
+  const known = all.map((each) => each.held.sequence)
   throw new ConfigError('nothing-held', `nothing of import ${sequence} is held`, {
     hint: known.length === 0 ? 'Nothing is held at present' : `Held at present: ${known.join(', ')}`,
   })

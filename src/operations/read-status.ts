@@ -31,7 +31,8 @@ export interface FeedStatus {
   stale: { expectEveryMs: number; sinceMs: number } | null
   waitingFiles: number
   running: ProgressState | null
-  held: Held | null
+  /** In accept order. */
+  held: Held[]
 }
 
 export interface CatalogStatus {
@@ -108,7 +109,7 @@ async function readFeeds({ config, catalog, connections, clock }: OperationConte
       waitingFiles: [...manifest.unfinished(feed)].length,
       refused: { files: await countFailedFiles(dir, feed), folder: failedDirOf(dir, feed) },
       running: running === undefined ? null : (JSON.parse(running) as ProgressState),
-      held: parseHeld(held?.[feed] ?? null) ?? null,
+      held: parseHeld(held?.[feed]),
     })
   }
   return feeds
@@ -160,6 +161,6 @@ function healthOf({ overview, consents, feeds, notices }: Judged): CatalogStatus
   const asks =
     overviews.some(({ dead, failuresInARow }) => dead > 0 || failuresInARow > 2) ||
     notices.length > 0 ||
-    feeds.some(({ held, refused, stale }) => held !== null || refused.files > 0 || stale !== null)
+    feeds.some(({ held, refused, stale }) => held.length > 0 || refused.files > 0 || stale !== null)
   return asks ? 'attention' : 'ok'
 }

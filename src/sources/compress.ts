@@ -23,12 +23,19 @@ interface Reading {
   signal: AbortSignal | undefined
 }
 
-/** SHA-256 of the content, in hexadecimal. */
-export async function hashContent(reading: Reading): Promise<string> {
-  const hash = createHash('sha256')
+interface Hashing extends Reading {
+  /** Default: SHA-256. */
+  algorithm?: 'md5' | 'sha256'
+  onPart?: () => void
+}
+
+/** Hash of the content, in hexadecimal. */
+export async function hashContent({ algorithm = 'sha256', onPart, ...reading }: Hashing): Promise<string> {
+  const hash = createHash(algorithm)
   for await (const chunk of readContent(reading)) {
     reading.signal?.throwIfAborted()
     hash.update(chunk as Buffer)
+    onPart?.()
   }
   return hash.digest('hex')
 }

@@ -35,9 +35,6 @@ export function cleanName(name: string): string {
   return cutBytes(cleaned, nameBytesMax) || 'file'
 }
 
-/** Ends the names of compressed files; without it the name is that of the plain file. */
-export const compressedSuffix = /\.(?:gz|zst|zip)$/i
-
 /** Names that writers use for files they have not finished. */
 export function isTemporaryName(name: string): boolean {
   return name.startsWith('.') || /\.(?:tmp|part|filepart)$/i.test(name)

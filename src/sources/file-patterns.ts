@@ -1,6 +1,6 @@
 import picomatch from 'picomatch'
 import type { FeedConfig, FeedMode } from '../config/model.ts'
-import { compressedSuffix } from './entry-name.ts'
+import { compressedSuffix } from './compressed-suffix.ts'
 import { parseSideName } from './side-files.ts'
 
 /** The mode of a file by its name; undefined when it does not belong to the feed. The first pattern that matches counts. */

@@ -1,5 +1,5 @@
 import type { FeedMode, SideKind } from '../config/model.ts'
-import { compressedSuffix } from './entry-name.ts'
+import { compressedSuffix } from './compressed-suffix.ts'
 import type { Expectation } from './model.ts'
 
 const sideKinds = ['md5', 'sha256', 'count'] as const satisfies readonly SideKind[]

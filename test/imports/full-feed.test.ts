@@ -172,7 +172,7 @@ test('approving a file without all columns does not approve the removals that it
   expect(await box.document('a')).toMatchObject({ name: 'New', price: 1 })
   expect(await box.document('b')).toMatchObject({ availability: 'InStock' })
   const held = JSON.parse((await box.redis.hget(box.keys.held, 'products')) ?? 'null')
-  expect(held).toMatchObject({ kind: 'removals', sequence: report.sequence, missing: 2, of: 3 })
+  expect(held).toMatchObject([{ kind: 'removals', sequence: report.sequence, missing: 2, of: 3 }])
   await box.approve(report.sequence, 'products')
   expect(await box.document('b')).toMatchObject({ availability: 'OutOfStock' })
   expect(await box.redis.hlen(box.keys.held)).toBe(0)

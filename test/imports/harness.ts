@@ -13,7 +13,7 @@ import { openRedis } from '../../src/redis/connections.ts'
 import { openArchive } from '../../src/sources/archive.ts'
 import { ClaimIds, claimFileName } from '../../src/sources/claim-name.ts'
 import { openManifest } from '../../src/sources/manifest.ts'
-import type { Decision } from '../../src/sources/model.ts'
+import type { Decision, Expectation } from '../../src/sources/model.ts'
 import { openOutbox } from '../../src/storage.ts'
 import { collectLog } from '../support/log-lines.ts'
 import { startRedis } from '../support/redis-server.ts'
@@ -36,6 +36,15 @@ ${indented}
   const [catalog] = config.catalogs.values()
   if (!catalog) throw new Error('no catalog')
   return catalog
+}
+
+interface ImportOptions {
+  mode?: FeedMode
+  name?: string
+  /** As its name said when it was accepted. */
+  asOf?: string
+  /** What side files said. */
+  expect?: Expectation
 }
 
 /** Imports over a real Redis, with accepted files put straight into the archive. */
@@ -98,20 +107,27 @@ export async function openImports(feedLines: string, { clock = systemClock }: { 
       runner = start()
     },
     /** Accepts a file and waits for its report. */
-    async import(feed: string, content: string | Buffer, options: { mode?: FeedMode; name?: string } = {}) {
-      const { mode = 'full', name = `${feed}.csv` } = options
+    async import(feed: string, content: string | Buffer, options: ImportOptions = {}) {
+      const { mode = 'full', name = `${feed}.csv`, asOf, expect } = options
       const claim = claims.next()
+      const said = {
+        ...(asOf === undefined ? {} : { asOf, isDated: true as const }),
+        ...(expect ? { expect } : {}),
+      }
       const parts = { claim, feed: feed as FeedName, mode, name }
       const path = join(
         dir.join('state/archive'),
-        claimFileName({ ...parts, resend: false, grownFrom: undefined }),
+        claimFileName({
+          ...{ ...parts, expect, resend: false, grownFrom: undefined },
+          asOfMs: asOf === undefined ? undefined : Date.parse(asOf),
+        }),
       )
       await writeFile(path, content)
       const at = new Date().toISOString()
       const bytes = Buffer.byteLength(content)
       const sequence = manifest.nextSequence
       const done = new Promise<ImportReport>((resolve) => waiting.set(sequence, resolve))
-      await manifest.append([{ kind: 'accept', ...parts, bytes, asOf: at, acceptedAt: at }])
+      await manifest.append([{ kind: 'accept', ...parts, bytes, asOf: at, acceptedAt: at, ...said }])
       runner.wake()
       return done
     },

@@ -1,0 +1,58 @@
+import type { ProductPatch } from '../catalog/model.ts'
+import type { ProductId } from '../lib/brand.ts'
+import type { StoredProduct } from '../outbox/model.ts'
+import { applyPass } from './apply-pass.ts'
+import type { ApplyOptions } from './apply-records.ts'
+import { planChunk } from './plan-chunk.ts'
+import { ImportProgress } from './progress.ts'
+import { ProblemCollector } from './report.ts'
+import { emptyTally, type Tally } from './tally.ts'
+
+/** What applying a file would change, counted as the import counts it; nothing is changed or reported. */
+export async function countChanges(options: ApplyOptions): Promise<Tally> {
+  const { context, accept, bytes, mapping } = options
+  const { feed, ranks, catalog, writer, clock } = context
+  const tally = emptyTally()
+  const count = (patches: readonly ProductPatch[], stored: ReadonlyMap<ProductId, StoredProduct>) => {
+    const steps = patches.map((patch) => ({ patch }))
+    const plan = planChunk({ steps, stored, feed: feed.name, ranks, urgent: catalog.urgent })
+    for (const lane of ['urgent', 'new', 'deferred'] as const) tally[lane] += plan.tally[lane]
+  }
+  const progress = new ImportProgress({ ...accept, bytes }, clock)
+  progress.update({ phase: 'comparing' })
+  const { key } = feed
+  await applyPass<ProductPatch>(
+    { ...options, progress, problems: new ProblemCollector(), rejects: { write: async () => undefined } },
+    {
+      map: (record) => {
+        const { patch, issues } = mapping.map(record, clock.now())
+        return { id: patch?.productId, item: patch, issues }
+      },
+      apply: async ({ items, progressJson }) => {
+        const value = progressJson
+        const chunk = value === undefined ? undefined : { writes: [], progress: { feed: feed.name, value } }
+        if (key === undefined) {
+          await writer.update(
+            items.map(({ productId }) => productId),
+            (stored) => {
+              count(items, stored)
+              return chunk
+            },
+          )
+          return
+        }
+        const values = [...new Set(items.map(({ productId }) => productId))]
+        await writer.updateByKey({ field: key, values }, (stored, products) => {
+          // A product that is not known changes nothing.
+          const found = items.flatMap((patch) => {
+            const [productId, ...others] = products.get(patch.productId) ?? []
+            return productId === undefined || others.length > 0 ? [] : [{ ...patch, productId }]
+          })
+          count(found, stored)
+          return chunk
+        })
+      },
+    },
+  )
+  return tally
+}
