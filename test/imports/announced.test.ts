@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ProductPatch } from '../../src/catalog/model.ts'
 import { rankFields } from '../../src/catalog/ranks.ts'
@@ -144,6 +145,110 @@ test('a Redis that was rolled back applies what was due once more, to the same e
   await untilPrice(box, 7)
   expect(await box.redis.zcard(box.keys.switches)).toBe(1)
   expect(box.failures).toEqual([])
+})
+
+const timed = `products:
+  drop: ./products
+  missing: { atMost: 100% }
+  fields:
+    product_id: id
+    name: { template: "Name {id}" }
+    url: { template: "https://shop.example/{id}" }
+    image_url: { template: "https://shop.example/{id}.jpg" }
+    availability: { value: InStock }
+    price_currency_code: { value: EUR }
+    price: { column: [sale_price, price], during: { sale_price: effective } }
+    list_price: price`
+
+interface Offer {
+  id: string
+  price: number
+  sale: number
+  from: number
+  until: number
+}
+
+function offers(rows: readonly Offer[]): string {
+  const lines = rows.map(({ id, price, sale, from, until }) => {
+    return `${id},${price},${sale},${new Date(from).toISOString()}/${new Date(until).toISOString()}`
+  })
+  return ['id,price,sale_price,effective', ...lines, ''].join('\n')
+}
+
+const priceAt = ({ price, sale, from, until }: Offer, now: number) =>
+  from <= now && now < until ? sale : price
+
+test('a sale price of a file begins and ends at its time without another file', async () => {
+  const { clock, advance } = shiftedClock()
+  await using box = await openImports(timed, { clock })
+  const [from, until] = [clock.now() + hourMs, clock.now() + 2 * hourMs]
+  const offer = { id: 'a', price: 10, sale: 7, from, until }
+  await box.import('products', offers([offer]))
+  expect(await box.document('a')).toMatchObject({ price: 10, list_price: 10 })
+  await box.deliverAll()
+  advance(hourMs)
+  await untilPrice(box, 7)
+  expect(await box.lane('a')).toBe('urgent')
+  // The same file once more says what holds already.
+  expect(await box.import('products', offers([offer]))).toMatchObject({ unchanged: 1 })
+  advance(hourMs)
+  await untilPrice(box, 10)
+  expect(await box.redis.zcard(box.keys.switches)).toBe(0)
+})
+
+test('whatever comes between, the price is the one that the last file gives for the time it is', async () => {
+  const { clock, advance } = shiftedClock()
+  await using box = await openImports(timed, { clock })
+  const hours = fc.integer({ min: -2, max: 4 })
+  const offer = fc.record({
+    sale: fc.integer({ min: 1, max: 9 }),
+    from: hours,
+    lasts: fc.integer({ min: 1, max: 3 }),
+  })
+  const step = fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        kind: fc.constant('file' as const),
+        rows: fc.array(offer, { minLength: 1, maxLength: 3 }),
+      }),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        kind: fc.constant('advance' as const),
+        halfHours: fc.integer({ min: 1, max: 5 }),
+      }),
+    },
+    { weight: 1, arbitrary: fc.constantFrom({ kind: 'restart' as const }, { kind: 'wipe' as const }) },
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 6 }), async (steps) => {
+      let last: Offer[] = []
+      for (const each of steps) {
+        if (each.kind === 'advance') advance((each.halfHours * hourMs) / 2)
+        else if (each.kind === 'wipe') {
+          await box.redis.flushall()
+          // The writer looks every 2 s whether Redis lost anything.
+          advance(2_000)
+        } else if (each.kind === 'restart') {
+          await box.stop()
+          box.start()
+        } else {
+          const now = clock.now()
+          last = each.rows.map(({ sale, from, lasts }, index) => {
+            // Off the half hours by which time is moved, so that no boundary falls into the test's own time.
+            const begin = now + from * hourMs + hourMs / 4
+            return { id: `p${index}`, price: 10, sale, from: begin, until: begin + lasts * hourMs }
+          })
+          await box.import('products', offers(last))
+        }
+        for (const row of last) await untilPrice(box, priceAt(row, clock.now()), row.id)
+      }
+      expect(box.failures).toEqual([])
+    }),
+    { numRuns: 8 },
+  )
 })
 
 test('products that wait for nothing are stored as they were', async () => {
