@@ -1,5 +1,5 @@
 import { isAscii } from 'node:buffer'
-import iconv, { type DecoderStream } from 'iconv-lite'
+import iconv from 'iconv-lite'
 import type { Encoding } from '../config/model.ts'
 import { fileRefusal } from './refusal.ts'
 import { SingleByteDecoder, undecodable } from './single-byte.ts'
@@ -41,20 +41,37 @@ export function createDecoder(encoding: Encoding, name: string): Decoder {
 
 const replacement = '\ufffd'
 
-/** Of the encodings that hold a byte back at a chunk border. A record with U+FFFD itself is taken for damaged, too. */
+/** A piece that is longer is decoded wherever it ends. */
+const heldBytesMax = 4 * 2 ** 20
+
+/**
+ * Decodes up to the last byte that is never part of a longer character; the library's own decoder of streams loses
+ * characters after a damaged one at a chunk border. A U+FFFD of the text itself is taken for damage, too.
+ */
 class MultiByteDecoder implements Decoder {
-  readonly #decoder: DecoderStream
+  readonly #encoding: Encoding
+  #held: Buffer = nothing
 
   constructor(encoding: Encoding) {
-    this.#decoder = iconv.getDecoder(encoding, { stripBOM: false })
+    this.#encoding = encoding
   }
 
   write(chunk: Buffer): Buffer {
-    return withUndecodable(this.#decoder.write(chunk), replacement)
+    if (this.#held.length === 0 && isAscii(chunk)) return chunk
+    const bytes = Buffer.concat([this.#held, chunk])
+    let length = bytes.length
+    while (length > 0 && (bytes[length - 1] as number) >= 0x30) length -= 1
+    if (bytes.length - length > heldBytesMax) length = bytes.length
+    this.#held = bytes.subarray(length)
+    return this.#decode(bytes.subarray(0, length))
   }
 
   end(): Buffer {
-    return withUndecodable(this.#decoder.end() ?? '', replacement)
+    return this.#decode(this.#held)
+  }
+
+  #decode(bytes: Buffer): Buffer {
+    return withUndecodable(iconv.decode(bytes, this.#encoding, { stripBOM: false }), replacement)
   }
 }
 

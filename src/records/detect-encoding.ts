@@ -1,11 +1,14 @@
 import type { Encoding } from '../config/model.ts'
+import { encodingOf } from '../lib/encoding.ts'
+import { EncodingEvidence } from './encoding-evidence.ts'
+import type { EncodingGuess } from './guess-encoding.ts'
 import type { Dialect } from './model.ts'
-import { Utf8Tally } from './utf8-tally.ts'
+import type { Sample } from './text.ts'
 
 export interface DetectedEncoding {
   encoding: Encoding
   basis: Dialect['basis']['encoding']
-  /** The configuration says otherwise than the file's byte order mark: the mark wins. */
+  /** Something that was said about the encoding contradicts the file, or the guess is uncertain. */
   warning?: string
 }
 
@@ -20,10 +23,11 @@ const marks: readonly { encoding: Encoding; bytes: Buffer }[] = [
 ]
 
 /**
- * A byte order mark, else the configuration, else a guess from the beginning of the (decompressed) file. The guess
- * between UTF-8 and Windows-1252 is provisional: only the whole file decides.
+ * A byte order mark, else the configuration, else the XML declaration, else a guess from the beginning of the
+ * (decompressed) file. The guess is provisional: only the whole file decides.
  */
-export function detectEncoding(head: Buffer, configured: Encoding | undefined): DetectedEncoding {
+export function detectEncoding(sample: Sample, configured: Encoding | undefined): DetectedEncoding {
+  const head = sample.bytes
   const marked = markedEncoding(head)
   if (marked) {
     const contradicted = configured !== undefined && configured !== marked
@@ -36,7 +40,31 @@ export function detectEncoding(head: Buffer, configured: Encoding | undefined): 
     }
   }
   if (configured) return { encoding: configured, basis: 'configured' }
-  return { encoding: detectUtf16(head) ?? detectSingleByte(head), basis: 'detected' }
+  const wide = detectUtf32(head) ?? detectUtf16(head)
+  if (wide) return { encoding: wide, basis: 'detected' }
+  const declared = declaredEncoding(head)
+  return declared ? { encoding: declared, basis: 'declared' } : { ...guess(sample), basis: 'detected' }
+}
+
+/**
+ * What the whole file says about it: a guess is made again, and what was declared gives way when the file is UTF-8
+ * throughout, which never happens by accident.
+ */
+export function settleEncoding(detected: DetectedEncoding, evidence: EncodingEvidence): DetectedEncoding {
+  const { encoding, basis } = detected
+  if (basis === 'detected') return { ...evidence.guess(), basis }
+  if (!evidence.isUtf8 || encoding === 'utf-8') return detected
+  if (basis === 'configured') {
+    const warning = `format.encoding says ${encoding}, but the file is valid UTF-8 throughout`
+    return { encoding, basis, warning }
+  }
+  const warning = `the XML declaration says ${encoding}, but the file is valid UTF-8 throughout: read as utf-8; set format.encoding if that is wrong`
+  return { encoding: 'utf-8', basis: 'detected', warning }
+}
+
+/** Whether what the bytes say can add anything. */
+export function isProvisional({ encoding, basis }: DetectedEncoding): boolean {
+  return basis !== 'bom' && !encoding.startsWith('utf-16') && !encoding.startsWith('utf-32')
 }
 
 /** What the byte order mark at the beginning says. */
@@ -59,9 +87,30 @@ function detectUtf16(head: Buffer): Encoding | undefined {
   return undefined
 }
 
-function detectSingleByte(head: Buffer): Encoding {
-  // Not ended: a sequence that the sample cuts off is no evidence.
-  const tally = new Utf8Tally()
-  tally.add(head)
-  return tally.encoding
+/** Of characters in four bytes the first or last byte is always zero, and the one beside it nearly always. */
+function detectUtf32(head: Buffer): Encoding | undefined {
+  const zeros = [0, 0, 0, 0]
+  for (let at = 0; at < head.length; at++) if (head[at] === 0) zeros[at % 4] = (zeros[at % 4] ?? 0) + 1
+  const units = Math.floor(head.length / 4)
+  const share = (place: number) => (zeros[place] ?? 0) / units
+  if (units < 2) return undefined
+  if (share(3) >= 1 && share(2) > 0.9 && share(0) < 0.1) return 'utf-32le'
+  return share(0) >= 1 && share(1) > 0.9 && share(3) < 0.1 ? 'utf-32be' : undefined
+}
+
+/** Of an XML declaration that can be read as single bytes, which no UTF-16 file has, whatever it says. */
+function declaredEncoding(head: Buffer): Encoding | undefined {
+  const declaration = /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/.exec(
+    head.toString('latin1', 0, 1000),
+  )
+  const encoding = encodingOf(declaration?.[1] ?? '')
+  return encoding === undefined || /^utf-(16|32)/.test(encoding) ? undefined : encoding
+}
+
+function guess({ bytes, complete }: Sample): EncodingGuess {
+  const evidence = new EncodingEvidence()
+  evidence.add(bytes)
+  // A sequence that the sample cuts off is no evidence.
+  if (complete) evidence.end()
+  return evidence.guess()
 }

@@ -56,7 +56,7 @@ export interface FileText {
 
 /**
  * The texts of a file in order: those of an archive's members, of any other file exactly one. A member may have a byte
- * order mark of its own. `onRaw` sees the bytes before they are decoded.
+ * order mark of its own. `onRaw` sees the bytes before they are decoded, but for members that have such a mark.
  */
 export async function* readTexts(
   source: FileSource,
@@ -65,14 +65,16 @@ export async function* readTexts(
 ): AsyncGenerator<FileText> {
   const isArchive = dialect.compression === 'zip'
   for await (const { name, chunks } of readBytes(source, dialect)) {
-    const raw = onRaw ? tap(chunks, onRaw) : chunks
-    if (isArchive) yield { name, chunks: decodeMember(raw, dialect.encoding, name) }
-    else yield { name, chunks: decodeChunks(raw, dialect.encoding, name) }
+    if (isArchive) yield { name, chunks: decodeMember(chunks, { encoding: dialect.encoding, name, onRaw }) }
+    else yield { name, chunks: decodeChunks(onRaw ? tap(chunks, onRaw) : chunks, dialect.encoding, name) }
   }
 }
 
 /** The bytes of each text, decompressed. */
-async function* readBytes(source: FileSource, { compression, members, sheet }: Container): AsyncGenerator<FileText> {
+async function* readBytes(
+  source: FileSource,
+  { compression, members, sheet }: Container,
+): AsyncGenerator<FileText> {
   const { name } = source
   if (compression === 'xlsx') yield { name, chunks: readSheet(source, sheet) }
   else if (compression === 'zip') yield* readMembers(source, members)
@@ -88,7 +90,14 @@ async function* readMembers(source: FileSource, pattern: string | undefined): As
   }
 }
 
-async function* decodeMember(chunks: AsyncIterable<Buffer>, encoding: Encoding, name: string): AsyncGenerator<Buffer> {
+async function* decodeMember(
+  chunks: AsyncIterable<Buffer>,
+  {
+    encoding,
+    name,
+    onRaw,
+  }: { encoding: Encoding; name: string; onRaw: ((chunk: Buffer) => void) | undefined },
+): AsyncGenerator<Buffer> {
   let own: Encoding | undefined
   const raw = withHead(chunks, (head) => {
     own = markedEncoding(head)
@@ -100,11 +109,15 @@ async function* decodeMember(chunks: AsyncIterable<Buffer>, encoding: Encoding, 
     yield first.value
     yield* raw
   }
-  yield* decodeChunks(all(), own ?? encoding, name)
+  // What a member says of itself is no evidence about the others.
+  yield* decodeChunks(onRaw && own === undefined ? tap(all(), onRaw) : all(), own ?? encoding, name)
 }
 
 /** Shows the first bytes, at least four where there are so many, before the first chunk is passed on. */
-async function* withHead(chunks: AsyncIterable<Buffer>, look: (head: Buffer) => void): AsyncGenerator<Buffer> {
+async function* withHead(
+  chunks: AsyncIterable<Buffer>,
+  look: (head: Buffer) => void,
+): AsyncGenerator<Buffer> {
   let head: Buffer | undefined = Buffer.alloc(0)
   for await (const chunk of chunks) {
     if (head === undefined) {

@@ -1,0 +1,72 @@
+import { type EncodingGuess, guessEncoding } from './guess-encoding.ts'
+import { Utf8Tally } from './utf8-tally.ts'
+
+/** So much text decides, however long the file is: judging it takes some 50 ms, in one go. */
+const phraseBytesMax = 8 * 2 ** 10
+const phraseBytes = 2000
+const lineFeed = 0x0a
+
+/** Gathers from bytes without a mark what tells their encoding: whether they are UTF-8, and else the phrases beyond ASCII. */
+export class EncodingEvidence {
+  readonly #tally = new Utf8Tally()
+  readonly #phrases = new Map<string, Buffer>()
+  #gathered = 0
+  /** The beginning of a line whose end the next chunk brings. */
+  #held: Buffer = Buffer.alloc(0)
+
+  add(chunk: Buffer): void {
+    this.#tally.add(chunk)
+    if (this.#gathered >= phraseBytesMax) return
+    const lastLine = chunk.lastIndexOf(lineFeed) + 1
+    if (lastLine > 0) {
+      this.#gather(Buffer.concat([this.#held, chunk.subarray(0, lastLine)]))
+      this.#held = Buffer.alloc(0)
+    }
+    // Copied: the chunk's memory is used again. Of endless lines only the beginning is looked at.
+    const room = phraseBytes - this.#held.length
+    this.#held = Buffer.concat([this.#held, chunk.subarray(lastLine, lastLine + Math.max(0, room))])
+  }
+
+  /** Everything has been added. */
+  end(): void {
+    this.#tally.end()
+    this.#gather(this.#held)
+  }
+
+  /** Valid throughout, and not for want of characters beyond ASCII. */
+  get isUtf8(): boolean {
+    return this.#tally.invalid === 0 && this.#tally.multiByte > 0
+  }
+
+  /** UTF-8, with some damage perhaps, else the best guess from what was added so far. */
+  guess(): EncodingGuess {
+    const { encoding, invalid, multiByte } = this.#tally
+    if (encoding === 'utf-8' && invalid <= multiByte) return { encoding: 'utf-8', isLatin: false }
+    const guess = guessEncoding([...this.#phrases.values()])
+    // Characters of two bytes are valid UTF-8 by accident now and then. Single bytes hardly ever are: a file with both
+    // is UTF-8 that was damaged, and its damaged records are rejected.
+    return encoding === 'utf-8' && guess.isLatin ? { encoding: 'utf-8', isLatin: false } : guess
+  }
+
+  /** Each phrase once: a word that stands in every line proves no more than one. */
+  #gather(text: Buffer): void {
+    let start = 0
+    let isBeyondAscii = false
+    for (let at = 0; at <= text.length && this.#gathered < phraseBytesMax; at++) {
+      const byte = text[at] ?? 0
+      if (byte >= 0x80) isBeyondAscii = true
+      // None of these is ever part of a character of two bytes.
+      if (byte >= 0x20 && byte !== 0x22 && byte !== 0x2c && byte !== 0x3b) continue
+      if (isBeyondAscii) this.#keep(text.subarray(start, Math.min(at, start + phraseBytes)))
+      start = at + 1
+      isBeyondAscii = false
+    }
+  }
+
+  #keep(phrase: Buffer): void {
+    const key = phrase.toString('latin1')
+    if (this.#phrases.has(key)) return
+    this.#phrases.set(key, Buffer.from(phrase))
+    this.#gathered += phrase.length
+  }
+}
