@@ -7,12 +7,20 @@ export function describeDialect(dialect: Dialect): string {
     return dialect.sheet === undefined ? 'XLSX, first sheet' : `XLSX, sheet ${JSON.stringify(dialect.sheet)}`
   }
   const parts = [
-    type === 'csv' ? `CSV with ${nameOf(delimiter)} (${basis.delimiter})` : `NDJSON (${basis.type})`,
+    type === 'csv'
+      ? `CSV with ${nameOf(delimiter)} (${basis.delimiter})`
+      : `${formatOf(dialect)} (${basis.type})`,
+    ...(type === 'csv' && dialect.header !== undefined ? ['no header'] : []),
     ...(type === 'csv' ? [quote === undefined ? 'no quotes' : `quote ${quote} (${basis.quote})`] : []),
     `${encoding} (${basis.encoding === 'bom' ? 'byte order mark' : basis.encoding})`,
     ...(compression === 'none' ? [] : [compression]),
   ]
   return parts.join(', ')
+}
+
+function formatOf({ type, path }: Dialect): string {
+  if (type === 'ndjson') return 'NDJSON'
+  return `${type.toUpperCase()}, records at ${path === '' ? 'the root' : path}`
 }
 
 function nameOf(delimiter: string): string {

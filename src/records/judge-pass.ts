@@ -10,7 +10,7 @@ import { GroupTable, type RowLinks } from './group-table.ts'
 import { columnsOf, type Header, readHeader } from './header.ts'
 import { type IdTable, IdTableBuilder } from './id-table.ts'
 import { lookUp } from './look-up.ts'
-import { type Dialect, type RecordSlice, reasonColumn } from './model.ts'
+import { type Dialect, type RecordFrame, type RecordSlice, reasonColumn } from './model.ts'
 import { parseLine } from './parse-ndjson.ts'
 import type { FileSource } from './read-file.ts'
 import { fileRefusal } from './refusal.ts'
@@ -52,6 +52,8 @@ export interface JudgeOptions extends FileSource {
 export interface PassResult {
   /** In file order; of an NDJSON file the needed columns, and the reason column where the first record has it. */
   columns: readonly string[]
+  /** What stands around the records of an XML file. */
+  frame?: RecordFrame | undefined
   /** The header is not counted, nor are blank records. Rows of one product count as one record. */
   records: number
   /** Where rows make products together. */
@@ -97,6 +99,7 @@ class JudgePass {
   readonly #cells: CellReader
   readonly #warnings: string[] = []
   #columns: readonly string[] | undefined
+  #frame: RecordFrame | undefined
   #idReader: IdReader | undefined
   /** In the place of the table of ids where rows make products together. */
   #groups: GroupTable | undefined
@@ -163,8 +166,9 @@ class JudgePass {
     }
   }
 
-  endText({ textBytes, openEnded }: TextSplitter): void {
+  endText({ textBytes, openEnded, frame }: TextSplitter): void {
     this.#decodedBytes += textBytes
+    this.#frame ??= frame
     if (!this.#begun && this.#dialect.type === 'csv') throw emptyFile(this.#name)
     // A document without records says as much as a header alone.
     if (!this.#begun && this.#dialect.type !== 'ndjson') this.#begin([])
@@ -181,7 +185,12 @@ class JudgePass {
         `${this.#undecodable} of ${this.#records} records hold bytes that are no ${this.#dialect.encoding}: they are rejected`,
       )
     }
-    const judged = { columns: this.#columns, decodedBytes: this.#decodedBytes, warnings: this.#warnings }
+    const judged = {
+      columns: this.#columns,
+      frame: this.#frame,
+      decodedBytes: this.#decodedBytes,
+      warnings: this.#warnings,
+    }
     const links = this.#idReader?.links
     const table = this.#groups
     if (!table || !links) {

@@ -31,6 +31,8 @@ export interface Dialect {
 
 /** What stands around the records of a document, outermost first: for a file of those that were rejected. */
 export interface RecordFrame {
+  /** XML: `1.0` or `1.1`. */
+  version: string
   /** XML: start tags, with the namespaces that the records use. */
   start: readonly string[]
   /** XML: names of the elements. */

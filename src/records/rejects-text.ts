@@ -1,8 +1,18 @@
 import { encodeText } from './encode-text.ts'
 import { type Dialect, type ParsedRecord, reasonColumn } from './model.ts'
 
-/** Writes rejected records as text of the dialect they were read in, with the reason as first column or key. */
-export class RejectsText {
+/** How rejected records become a file that can be corrected and dropped again. */
+export interface RejectsFormat {
+  /** What the file begins with. */
+  readonly head: Buffer
+  /** The record at `index`, counted from 0. */
+  record(record: ParsedRecord, reason: string, index: number): Buffer
+  /** What the file ends with. */
+  readonly tail: Buffer
+}
+
+/** Writes rejected records as CSV, NDJSON or JSON as they were read, with the reason as first column or key. */
+export class RejectsText implements RejectsFormat {
   readonly #dialect: Dialect
   readonly #columns: readonly string[]
   /** A file of rejects that was dropped again has the column already. */
@@ -16,19 +26,39 @@ export class RejectsText {
 
   /** What the file begins with: byte order mark and header. */
   get head(): Buffer {
-    const { type, basis } = this.#dialect
+    const { basis } = this.#dialect
     const mark = basis.encoding === 'bom' ? '\ufeff' : ''
-    const header = type === 'csv' ? this.#csvLine([reasonColumn, ...this.#withoutReason(this.#columns)]) : ''
-    return encodeText(mark + header, this.#dialect.encoding)
+    return encodeText(mark + this.#header, this.#dialect.encoding)
+  }
+
+  get tail(): Buffer {
+    const text = this.#dialect.type === 'json' ? `\n]${'}'.repeat(this.#keys.length)}\n` : ''
+    return encodeText(text, this.#dialect.encoding)
+  }
+
+  get #header(): string {
+    const { type } = this.#dialect
+    if (type === 'csv') return this.#csvLine([reasonColumn, ...this.#withoutReason(this.#columns)])
+    return type === 'json' ? `${this.#keys.map((key) => `{${JSON.stringify(key)}:`).join('')}[\n` : ''
+  }
+
+  /** On the way to the array of a JSON file: the feed may be configured to read just that one. */
+  get #keys(): readonly string[] {
+    return this.#dialect.path ? this.#dialect.path.split('.') : []
   }
 
   /** One record; cells that are too few or too many stay so. */
-  record(record: ParsedRecord, reason: string): Buffer {
-    const text =
-      this.#dialect.type === 'csv'
-        ? this.#csvLine([this.#oneLine(reason), ...this.#withoutReason(record.cells.map(textOf))])
-        : `${JSON.stringify(this.#object(record, reason))}\n`
-    return encodeText(text, this.#dialect.encoding)
+  record(record: ParsedRecord, reason: string, index: number): Buffer {
+    return encodeText(this.#recordText(record, reason, index), this.#dialect.encoding)
+  }
+
+  #recordText(record: ParsedRecord, reason: string, index: number): string {
+    const { type } = this.#dialect
+    if (type === 'csv') {
+      return this.#csvLine([this.#oneLine(reason), ...this.#withoutReason(record.cells.map(textOf))])
+    }
+    const object = JSON.stringify(this.#object(record, reason))
+    return type === 'json' ? `${index === 0 ? '' : ',\n'}${object}` : `${object}\n`
   }
 
   /** Without quotes nothing can enclose what would end the cell. */

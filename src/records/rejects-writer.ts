@@ -1,8 +1,9 @@
 import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { StorageError, systemErrorCode } from '../lib/errors.ts'
-import type { Dialect, RejectedRecord } from './model.ts'
-import { RejectsText } from './rejects-text.ts'
+import type { Dialect, RecordFrame, RejectedRecord } from './model.ts'
+import { type RejectsFormat, RejectsText } from './rejects-text.ts'
+import { RejectsXml } from './rejects-xml.ts'
 
 /** Gathered before they go to the disk. */
 const bufferedBytesMax = 64 * 2 ** 10
@@ -18,20 +19,25 @@ export function openRejectsWriter(options: {
   path: string
   dialect: Dialect
   columns: readonly string[]
+  /** Of an XML file. */
+  frame?: RecordFrame | undefined
 }): RejectsWriter {
-  return new RejectsFile(options.path, new RejectsText(options.dialect, options.columns))
+  const { path, dialect, columns, frame } = options
+  const format = dialect.type === 'xml' ? new RejectsXml(frame) : new RejectsText(dialect, columns)
+  return new RejectsFile(path, format)
 }
 
 /** Not begun (no file), then writing (file open, a buffer before it), then closed. A file from an earlier try is replaced. */
 class RejectsFile implements RejectsWriter {
   readonly #path: string
-  readonly #text: RejectsText
+  readonly #text: RejectsFormat
   #count = 0
   #buffered: Buffer[] = []
   #bufferedBytes = 0
   #file: FileHandle | undefined
+  #isClosed = false
 
-  constructor(path: string, text: RejectsText) {
+  constructor(path: string, text: RejectsFormat) {
     this.#path = path
     this.#text = text
   }
@@ -42,13 +48,15 @@ class RejectsFile implements RejectsWriter {
 
   async write(record: RejectedRecord): Promise<void> {
     if (this.#count === 0) this.#add(this.#text.head)
+    this.#add(this.#text.record(record, reasonOf(record), this.#count))
     this.#count += 1
-    this.#add(this.#text.record(record, reasonOf(record)))
     if (this.#bufferedBytes >= bufferedBytesMax) await this.#flush()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     try {
+      if (this.#count > 0 && !this.#isClosed) this.#add(this.#text.tail)
+      this.#isClosed = true
       await this.#flush()
     } finally {
       await this.#file?.close()

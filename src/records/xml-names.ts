@@ -33,9 +33,12 @@ export function isAtom({ uri }: Pick<XmlName, 'uri'>): boolean {
   return uri === atomNamespace
 }
 
+/** XML 1.1 has two line ends more; none of these is ever part of a name. */
+const startTagName = /^<([^ \t\r\n\u0085\u2028/>]+)/
+
 /** What a start tag is called, and what its children inherit. The tag has been found well-formed. */
-export function readStartTag(tag: string, scope: XmlScope): { key: string; scope: XmlScope } {
-  const name = /^<([^ \t\r\n/>]+)/.exec(tag)?.[1] ?? ''
+export function readStartTag(tag: string, scope: XmlScope): { name: string; key: string; scope: XmlScope } {
+  const name = startTagName.exec(tag)?.[1] ?? ''
   const namespaces = tag.includes('xmlns')
     ? { ...scope.namespaces, ...declaredIn(tag, scope) }
     : scope.namespaces
@@ -43,7 +46,7 @@ export function readStartTag(tag: string, scope: XmlScope): { key: string; scope
   const prefix = colon < 0 ? '' : name.slice(0, colon)
   const uri = Object.hasOwn(namespaces, prefix) ? namespaces[prefix] : undefined
   const key = atomKeyOf({ prefix, local: name.slice(colon + 1), uri: uri ?? '' })
-  return { key, scope: namespaces === scope.namespaces ? scope : { ...scope, namespaces } }
+  return { name, key, scope: namespaces === scope.namespaces ? scope : { ...scope, namespaces } }
 }
 
 function declaredIn(tag: string, scope: XmlScope): Readonly<Record<string, string>> {

@@ -171,14 +171,17 @@ export class XmlSplitter implements TextSplitter {
     const depth = this.#around.length
     const onPath = (parent?.onPath ?? true) && opened.key === this.#path[depth]
     if (onPath && depth === this.#path.length - 1) {
-      this.#frame ??= { start: this.#around.map(({ tag }) => tag), end: this.#around.map(({ name }) => name) }
+      this.#frame ??= {
+        version: scope.version,
+        start: this.#around.map(({ tag }) => tag),
+        end: this.#around.map(({ name }) => name),
+      }
       this.#recordScope = scope
       return true
     }
-    const name = /^<([^ \t\r\n/>]+)/.exec(tag)?.[1] ?? ''
     if (!onPath) this.#isElsewhere ??= true
     else if (depth === this.#path.length - 2) this.#isElsewhere = false
-    if (!isEmpty) this.#around.push({ tag, name, onPath, scope: opened.scope })
+    if (!isEmpty) this.#around.push({ tag, name: opened.name, onPath, scope: opened.scope })
     return false
   }
 

@@ -1,0 +1,42 @@
+import type { ParsedRecord, RecordFrame } from './model.ts'
+import type { RejectsFormat } from './rejects-text.ts'
+import { rejectsInstruction } from './xml-check.ts'
+
+/**
+ * Writes rejected elements as they stood in their file, within the elements that stood around them, each behind a
+ * comment with its line and reason. Always UTF-8 with a byte order mark, which counts before any configured encoding.
+ */
+export class RejectsXml implements RejectsFormat {
+  readonly #frame: RecordFrame
+
+  constructor(frame: RecordFrame | undefined) {
+    this.#frame = frame ?? { version: '1.0', start: [], end: [] }
+  }
+
+  get head(): Buffer {
+    const { version, start } = this.#frame
+    const declaration = `<?xml version="${version}" encoding="UTF-8"?>\n<?${rejectsInstruction}?>`
+    return Buffer.from(`\ufeff${[declaration, ...start].join('\n')}\n`)
+  }
+
+  record({ line, text = '' }: ParsedRecord, reason: string): Buffer {
+    return Buffer.from(`<!-- line ${line}: ${commentText(reason)} -->\n${text}\n`)
+  }
+
+  get tail(): Buffer {
+    return Buffer.from(
+      [...this.#frame.end]
+        .reverse()
+        .map((name) => `</${name}>\n`)
+        .join(''),
+    )
+  }
+}
+
+/** Comments hold neither two hyphens nor what is no character of XML. */
+function commentText(reason: string): string {
+  return reason
+    .replace(/[^\t\n\r\u0020-\u007e\u00a0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')
+    .replaceAll('--', '- -')
+    .replace(/-$/, '- ')
+}
