@@ -15,10 +15,10 @@ async function carryOut(context: CommandContext, decision: Decision): Promise<vo
 
 export const approveCommand = heldCommand('approve', {
   summary:
-    'apply what an import holds: missing products go out of stock, or a file without all columns goes in',
+    'apply what an import holds: missing products go out of stock, or a file that was held whole goes in',
 })
 export const discardCommand = heldCommand('discard', {
-  summary: 'drop what an import holds; nothing is removed',
+  summary: 'drop what an import holds; nothing is removed or applied',
 })
 
 function heldCommand(decision: 'approve' | 'discard', { summary }: { summary: string }): CommandDefinition {

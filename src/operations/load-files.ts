@@ -5,6 +5,7 @@ import { type ImportReport, readReport, reportPaths } from '../imports/report.ts
 import { emptyTally, type Tally, tallyNames } from '../imports/tally.ts'
 import { catalogKeys } from '../outbox/keys.ts'
 import { type OutboxOverview, readOverview } from '../outbox/overview.ts'
+import { compileNameTime } from '../sources/as-of.ts'
 import { putFile } from '../sources/inbox.ts'
 import { layoutOf } from '../sources/layout.ts'
 import { type ManifestReader, readManifest } from '../sources/manifest-reader.ts'
@@ -53,6 +54,17 @@ export interface LoadSummary {
 
 const lookEveryMs = 100
 
+/** As they were named, but for those whose names say as of when they hold: an older one would come late. */
+function inOrder(
+  files: readonly string[],
+  { asOf }: FeedConfig,
+): { path: string; asOfMs: number | undefined }[] {
+  const timeOf = compileNameTime(asOf)
+  const all = files.map((path) => ({ path, asOfMs: timeOf?.(basename(path)) }))
+  const isDated = all.every(({ asOfMs }) => asOfMs !== undefined)
+  return isDated ? all.sort((a, b) => (a.asOfMs ?? 0) - (b.asOfMs ?? 0)) : all
+}
+
 /** Accepts files and follows them until they are imported and, with `waits`, delivered. */
 export async function loadFiles(options: LoadOptions): Promise<LoadSummary> {
   const { catalog, connections, clock, feed, files, resend } = options
@@ -65,9 +77,9 @@ export async function loadFiles(options: LoadOptions): Promise<LoadSummary> {
     ...options,
     async put(inboxDir) {
       const claims: ClaimId[] = []
-      for (const path of files) {
+      for (const { path, asOfMs } of inOrder(files, feed)) {
         const mode = modeOf(feed, basename(path))
-        claims.push(await putFile({ inboxDir, feed: feed.name, mode, path, resend, clock }))
+        claims.push(await putFile({ inboxDir, feed: feed.name, mode, path, resend, asOfMs, clock }))
       }
       return claims
     },

@@ -1,13 +1,14 @@
 import { stat } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { FeedMode } from '../config/model.ts'
 import type { FeedName } from '../lib/brand.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { SourceError, systemErrorCode } from '../lib/errors.ts'
 import { ClaimIds, claimFileName, isClaimId } from './claim-name.ts'
 import { copyDurably, makeFolder, syncFolder, writeDurably } from './durable.ts'
-import { cleanName } from './entry-name.ts'
+import { cleanName, rawNameOf } from './entry-name.ts'
 import type { ClaimId, Decision } from './model.ts'
+import { readSides } from './read-sides.ts'
 
 interface PuttingFile {
   /** `state/<catalog>/inbox`, created when it is not there. */
@@ -17,16 +18,20 @@ interface PuttingFile {
   path: string
   /** Every product of the file is sent again, changed or not. */
   resend?: boolean
+  /** As of when its name says that it holds; ms since the epoch. */
+  asOfMs?: number | undefined
   clock?: Clock
 }
 
 /**
- * Copies a file into the inbox, whole or not at all; the holder of the state lock accepts it from there. The claim finds
+ * Copies a file into the inbox, whole or not at all; the holder of the state lock accepts it from there, with what its
+ * side files say. The claim finds
  * its line in the manifest (`fileOf`).
  */
 export async function putFile(putting: PuttingFile): Promise<ClaimId> {
-  const { inboxDir, feed, mode, path, resend = false, clock = systemClock } = putting
+  const { inboxDir, feed, mode, path, resend = false, asOfMs, clock = systemClock } = putting
   await requireRegular(path)
+  const { expect } = await readSides(dirname(path), rawNameOf(Buffer.from(basename(path))))
   await makeFolder(inboxDir)
   const claim = new ClaimIds(clock).next()
   const fileName = claimFileName({
@@ -35,6 +40,8 @@ export async function putFile(putting: PuttingFile): Promise<ClaimId> {
     mode,
     resend,
     grownFrom: undefined,
+    asOfMs,
+    expect,
     name: cleanName(basename(path)),
   })
   await copyDurably(path, join(inboxDir, fileName), join(inboxDir, temporaryName(claim)))

@@ -40,7 +40,13 @@ export interface StatusView {
       lanes: Record<string, { waiting: number }>
       paused: { reason: string; hint: string }[]
     }
-    feeds: { feed: string; waitingFiles: number; held: { sequence: number; reason: string } | null }[]
+    feeds: {
+      feed: string
+      waitingFiles: number
+      refused: { files: number }
+      held: { sequence: number; reason: string }[]
+    }[]
+    notices: { key: string; text: string }[]
   }[]
 }
 

@@ -5,6 +5,7 @@ import type { FeedConfig, FeedMode, PullConfig } from '../../config/model.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Acceptor } from '../acceptor.ts'
+import { compileNameTime } from '../as-of.ts'
 import { type ClaimParts, claimFileName, parseClaimFileName } from '../claim-name.ts'
 import { makeFolder, removeIfPresent } from '../durable.ts'
 import { cleanName } from '../entry-name.ts'
@@ -104,6 +105,7 @@ export class FeedPull {
       name: cleanName(name),
       grownFrom: undefined,
       resend: false,
+      asOfMs: compileNameTime(feed.asOf)?.(name),
     }
     return { path: join(this.dir, claimFileName(parts)), parts }
   }
