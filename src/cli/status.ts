@@ -129,11 +129,13 @@ function formatConsents(overview: OutboxOverview): string[] {
   ]
 }
 
-function formatFeed({ feed, lastFile, waitingFiles, refused, stale, running, held }: FeedStatus): string[] {
+function formatFeed(status: FeedStatus): string[] {
+  const { feed, lastFile, waitingFiles, refused, stale, running, held, pull } = status
   const last = lastFile
     ? `last file ${lastFile.name} (import ${lastFile.sequence}, ${describeOutcome(lastFile)}) of ${lastFile.acceptedAt}`
     : 'no file yet'
   const lines = [`  feed ${feed}: ${last}${waitingFiles > 1 ? `, ${waitingFiles} files wait` : ''}`]
+  if (pull) lines.push(...formatPull(pull))
   if (refused.files > 0) {
     lines.push(
       `    ${countOf(refused.files, 'refused file')} in ${refused.folder}: the reports beside them say why; drop a corrected file, then delete them there`,
@@ -152,6 +154,17 @@ function formatFeed({ feed, lastFile, waitingFiles, refused, stale, running, hel
     lines.push(
       `    held since ${at}, ${what}: ${reason}; catalogd approve ${sequence} or catalogd discard ${sequence}`,
     )
+  }
+  return lines
+}
+
+function formatPull({ from, schedule, lastAt, nextAt, failure }: NonNullable<FeedStatus['pull']>): string[] {
+  const last = lastAt === null ? 'not fetched yet' : `fetched at ${lastAt}`
+  const next = nextAt === null ? 'not scheduled: catalogd start' : `next at ${nextAt}`
+  const lines = [`    from ${from} ${schedule}: ${last}, ${next}`]
+  if (failure) {
+    const { since, times, text } = failure
+    lines.push(`    fetching fails since ${since} (${countOf(times, 'time')}): ${text}`)
   }
   return lines
 }

@@ -10,6 +10,7 @@ import { countFailedFiles, failedDirOf } from '../sources/failed-files.ts'
 import { type ManifestReader, readManifest } from '../sources/manifest-reader.ts'
 import type { AcceptLine } from '../sources/model.ts'
 import { stateDirOf } from '../storage.ts'
+import { type PullStatus, readPullStatus } from './pull-status.ts'
 import { findDaemon, type OperationContext } from './run-here.ts'
 
 export interface FeedStatus {
@@ -33,6 +34,8 @@ export interface FeedStatus {
   running: ProgressState | null
   /** In accept order. */
   held: Held[]
+  /** Null: its files are dropped or pushed, not fetched. */
+  pull: PullStatus | null
 }
 
 export interface CatalogStatus {
@@ -98,7 +101,8 @@ async function readFeeds({ config, catalog, connections, clock }: OperationConte
   const dir = stateDirOf(config, catalog.name)
   using manifest = await readManifest(dir)
   const feeds: FeedStatus[] = []
-  for (const { name: feed, kind, expectEveryMs } of shownFeeds(catalog, manifest)) {
+  for (const shown of shownFeeds(catalog, manifest)) {
+    const { name: feed, kind, expectEveryMs } = shown
     const newest = manifest.newest(feed)
     const running = (kind === 'consents' ? consentProgress : progress)?.[feed]
     feeds.push({
@@ -110,6 +114,7 @@ async function readFeeds({ config, catalog, connections, clock }: OperationConte
       refused: { files: await countFailedFiles(dir, feed), folder: failedDirOf(dir, feed) },
       running: running === undefined ? null : (JSON.parse(running) as ProgressState),
       held: parseHeld(held?.[feed]),
+      pull: await readPullStatus(shown, { catalog, connections, dir }),
     })
   }
   return feeds

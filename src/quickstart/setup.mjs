@@ -6,6 +6,7 @@ import { ensureChromium } from './chromium.mjs'
 import { ensureNodePackages, majorVersion, nodeForSecondStage } from './node-packages.mjs'
 import { ensureRedisServer } from './redis-server.mjs'
 import { SetupError, say } from './run-command.mjs'
+import { ensureSftpServer } from './sftp-server.mjs'
 
 // First stage of `npm run quickstart` and `npm test`: installs what is missing, then hands over to the pinned Node.
 //   setup.mjs [quickstart|test [arguments …]]      without a word: the set-up alone
@@ -33,7 +34,10 @@ async function main([name, ...args]) {
   }
   // First what may have to be refused at once, then what takes long.
   await ensureRedisServer()
-  if (name === 'test') await ensureChromium()
+  if (name === 'test') {
+    await ensureChromium()
+    await ensureSftpServer()
+  }
   await ensureNodePackages(root)
   const node = await nodeForSecondStage(root)
   if (node === undefined) {

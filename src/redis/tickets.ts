@@ -53,8 +53,8 @@ async function tryOpen(options: OpenTicketQueueOptions): Promise<TicketQueue> {
 }
 
 /**
- * A BullMQ queue of one catalog: `deliveries`, `consents` or `schedules`. A ticket may be lost or run twice at any time; callers ensure the
- * tickets that should exist every second.
+ * A BullMQ queue of one catalog: `deliveries`, `consents` or `schedules`. A ticket may be lost or run twice at any time;
+ * callers ensure the tickets that should exist again and again.
  */
 export class TicketQueue implements AsyncDisposable {
   readonly #options: OpenTicketQueueOptions

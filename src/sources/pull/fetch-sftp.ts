@@ -35,13 +35,13 @@ const waitHereMsMax = 10_000
 export async function fetchSftp(options: FetchSftpOptions): Promise<number> {
   const { source, silenceMs, clock, signal, sightings, feedPull } = options
   await using session = await SftpSession.open({ source, silenceMs, clock, signal })
-  const { listing, ready } = await lookUntilSettled(session, options)
+  const { listing, names, ready } = await lookUntilSettled(session, options)
   const { state } = feedPull
   const there = new Map(listing.map((file) => [file.name, file]))
   const taken = state.taken.filter(({ name }) => there.has(name))
   if (taken.length < state.taken.length) await feedPull.save({ ...state, taken })
   const isTaken = (file: RemoteFile) => taken.some((one) => one.name === file.name && isSameFile(one, file))
-  const run: Run = { ...options, session, sightings, troubles: [], names: listing.map(({ name }) => name) }
+  const run: Run = { ...options, session, sightings, troubles: [], names }
   await clearAway(run, ready.filter(isTaken))
   const accepted = await fetchAll(
     run,
@@ -60,17 +60,18 @@ interface Run extends FetchSftpOptions {
   session: SftpSession
   /** What went wrong with single files. */
   troubles: unknown[]
-  /** Of all files in the folder that were not cleared away. */
+  /** Of the feed's files in the folder that were not cleared away. */
   names: string[]
 }
 
 async function lookUntilSettled(session: SftpSession, { sightings, clock, signal }: FetchSftpOptions) {
   const listing = await session.list()
-  const { ready, settlesInMs } = sightings.look(listing)
-  if (settlesInMs === undefined || settlesInMs > waitHereMsMax) return { listing, ready }
+  const sighting = sightings.look(listing)
+  const { settlesInMs } = sighting
+  if (settlesInMs === undefined || settlesInMs > waitHereMsMax) return { listing, ...sighting }
   await clock.sleep(Math.ceil(settlesInMs), signal)
   const again = await session.list()
-  return { listing: again, ready: sightings.look(again).ready }
+  return { listing: again, ...sightings.look(again) }
 }
 
 async function fetchAll(run: Run, files: readonly RemoteFile[]): Promise<number> {
@@ -125,23 +126,34 @@ async function fetchOne(run: Run, file: RemoteFile): Promise<Fetched | undefined
 
 /** Only what is still what was accepted: a file that was written anew meanwhile is the next one. */
 async function clearAway(run: Run, files: readonly RemoteFile[]): Promise<void> {
-  const { source, session, sightings, clock } = run
+  const { source, session, feedPull } = run
   if (source.after === 'keep') return
+  const gone = new Set<string>()
   for (const file of files) {
     try {
       const now = await session.look(file.name)
       if (now !== undefined && !isSameFile(now, file)) continue
-      if (now !== undefined && source.after === 'delete') await session.delete(file.name)
-      else if (now !== undefined) {
-        const stamp = new Date(clock.now()).toISOString().replace(/[-:.Z]/g, '')
-        await session.move(file.name, { to: source.moveTo ?? 'done', otherName: `${stamp}-${file.name}` })
-      }
-      run.names = run.names.filter((name) => name !== file.name)
-      for (const marker of sightings.markersToRemove(file.name, run.names)) await session.delete(marker)
+      if (now !== undefined) await clearOne(run, file)
+      gone.add(file.name)
     } catch (error) {
       run.signal.throwIfAborted()
       if (!(error instanceof PullError)) throw error
       run.troubles.push(error)
     }
   }
+  if (gone.size === 0) return
+  // The same name, size and time again would be another file.
+  const { state } = feedPull
+  await feedPull.save({ ...state, taken: state.taken.filter(({ name }) => !gone.has(name)) })
+}
+
+async function clearOne(run: Run, { name }: RemoteFile): Promise<void> {
+  const { source, session, sightings, clock } = run
+  if (source.after === 'delete') await session.delete(name)
+  else {
+    const stamp = new Date(clock.now()).toISOString().replace(/[-:.Z]/g, '')
+    await session.move(name, { to: source.moveTo ?? 'done', otherName: `${stamp}-${name}` })
+  }
+  run.names = run.names.filter((other) => other !== name)
+  for (const marker of sightings.markersToRemove(name, run.names)) await session.delete(marker)
 }

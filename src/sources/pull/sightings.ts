@@ -4,6 +4,15 @@ import { isTemporaryName } from '../entry-name.ts'
 import { compileMarkerPattern, compilePatterns, markersOf } from '../file-patterns.ts'
 import type { RemoteFile } from './pull-state.ts'
 
+interface Sighting {
+  /** Of all files that belong to the feed. */
+  names: string[]
+  /** Those that are complete, oldest first. */
+  ready: RemoteFile[]
+  /** When the next ones would be, if they do not change. */
+  settlesInMs: number | undefined
+}
+
 /** Which files of a remote folder are complete, as far as looking at it can tell. */
 export class Sightings {
   readonly #feed: FeedConfig
@@ -17,10 +26,9 @@ export class Sightings {
   }
 
   /**
-   * Takes up a listing. `ready`: files that belong to the feed and are complete, oldest first; `settlesInMs`: when the
-   * next ones would be, if they do not change.
+   * Takes up a listing.
    */
-  look(listing: readonly RemoteFile[]): { ready: RemoteFile[]; settlesInMs: number | undefined } {
+  look(listing: readonly RemoteFile[]): Sighting {
     const own = this.#ownFiles(listing)
     const now = this.#clock.monotonic()
     this.#seen = new Map(
@@ -33,7 +41,12 @@ export class Sightings {
     const ready = own.filter((_, index) => (waits[index] ?? 0) <= 0)
     const waiting = waits.filter((wait) => wait > 0)
     const byAge = (a: RemoteFile, b: RemoteFile) => a.modifiedMs - b.modifiedMs || (a.name < b.name ? -1 : 1)
-    return { ready: ready.sort(byAge), settlesInMs: waiting.length > 0 ? Math.min(...waiting) : undefined }
+    const names = own.map(({ name }) => name)
+    return {
+      names,
+      ready: ready.sort(byAge),
+      settlesInMs: waiting.length > 0 ? Math.min(...waiting) : undefined,
+    }
   }
 
   /** Markers of a file that is gone from the folder, which announce none of the others. */
