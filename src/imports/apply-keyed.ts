@@ -27,7 +27,7 @@ interface Unresolved {
 }
 
 /** Records that wait for their products stay in memory: above this number the file waits with them. */
-const waitingMax = 10_000
+const waitingMax = 2_000
 const itemsPerStep = 128
 
 /**
@@ -64,7 +64,7 @@ async function settleWaiting(options: KeyedOptions, waiting: KeyedItem[], applie
       const { record, patch } = item
       const issues = [...item.issues, describeUnknownKey({ record, key, value: patch.productId, matches })]
       problems.add(issues)
-      await rejects.write({ ...record, issues })
+      for (const row of record.rows ?? [record]) await rejects.write({ ...row, issues })
     }
     context.work.advance()
   }

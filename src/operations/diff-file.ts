@@ -2,16 +2,20 @@ import { sensitiveFields } from '../api/contract/product.ts'
 import type { Change, ProductPatch } from '../catalog/model.ts'
 import { rankFields } from '../catalog/ranks.ts'
 import { showValue } from '../catalog/show-value.ts'
-import { feedsOf } from '../catalog/stored-form.ts'
 import type { CatalogConfig, FeedConfig } from '../config/model.ts'
+import { type AbsentProducts, absentById } from '../imports/absent-products.ts'
 import { type ProductStep, planChunk } from '../imports/plan-chunk.ts'
+import { productsOfFeed } from '../imports/removals.ts'
 import { emptyTally, type Tally, tallyNames } from '../imports/tally.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { StoredProduct } from '../outbox/model.ts'
 import { readStored } from '../outbox/read-stored.ts'
+import { IdTableBuilder } from '../records/id-table.ts'
 import { reasonColumn } from '../records/model.ts'
 import { readGroupedRecords } from '../records/read-grouped-records.ts'
 import { diffConsents } from './diff-consents.ts'
+import { openProductFinder } from './find-products.ts'
+import { absentOfKey, namedPatches } from './keyed-products.ts'
 import type { Mirror } from './mirror.ts'
 import { type OpenedFile, openFile } from './open-file.ts'
 
@@ -62,17 +66,33 @@ export async function diffFile(options: DiffOptions): Promise<FileDiff> {
     await diffConsents(opened, options, diff)
     return diff
   }
-  await diffRecords(opened, options, diff)
+  const found = await IdTableBuilder.open()
+  await diffRecords({ opened, found }, options, diff)
   const { action } = feed.missing
   const countsMissing = opened.mode === 'full' && !opened.judgement.columns.includes(reasonColumn)
-  if (countsMissing && action === 'out_of_stock' && options.mirror) await diffMissing(opened, options, diff)
+  if (countsMissing && action === 'out_of_stock' && options.mirror) {
+    const { ids } = opened.judgement
+    const { mirror } = options
+    const absentOf =
+      feed.key === undefined ? absentById(ids) : absentOfKey({ key: feed.key, ids, found, mirror })
+    await diffMissing(absentOf, options, diff)
+  }
   return diff
 }
 
-async function diffRecords(opened: Readable, options: DiffOptions, diff: FileDiff): Promise<void> {
+interface Opened {
+  opened: Readable
+  /** The products that the records of a feed with a key were about. */
+  found: IdTableBuilder
+}
+
+async function diffRecords({ opened, found }: Opened, options: DiffOptions, diff: FileDiff): Promise<void> {
   const { judgement, mapping, bytes, name } = opened
   const { file, feed, nowMs, signal } = options
   const { recordBytes } = feed.format
+  const { key } = feed
+  const wanted = judgement.ids
+  const find = key === undefined ? undefined : await openProductFinder({ ...options, key, wanted })
   for await (const batch of readGroupedRecords({
     path: file,
     name,
@@ -89,26 +109,22 @@ async function diffRecords(opened: Readable, options: DiffOptions, diff: FileDif
       else if (judgement.ids.isLast(patch.productId, record.record)) patches.push(patch)
       else diff.changes.superseded += 1
     }
+    const known = find ? await namedPatches(patches, { find, found }) : patches
+    diff.rejected += patches.length - known.length
     await diffSteps(
-      patches.map((patch) => ({ patch })),
+      known.map((patch) => ({ patch })),
       options,
       diff,
     )
   }
 }
 
-async function diffMissing({ judgement }: Readable, options: DiffOptions, diff: FileDiff): Promise<void> {
+async function diffMissing(absentOf: AbsentProducts, options: DiffOptions, diff: FileDiff): Promise<void> {
   const { mirror, feed } = options
   if (!mirror) return
   for await (const page of mirror.connection.hscanStream(mirror.keys.meta, { count: 1_000 })) {
-    const pairs = page as string[]
-    const steps: ProductStep[] = []
-    for (let i = 0; i + 1 < pairs.length; i += 2) {
-      const { feeds, missingFrom } = feedsOf(pairs[i + 1] as string)
-      const missing = pairs[i] as ProductId
-      if (feeds.has(feed.name) && !missingFrom.has(feed.name) && !judgement.ids.has(missing))
-        steps.push({ missing })
-    }
+    const absent = await absentOf(productsOfFeed(page as string[], feed.name))
+    const steps = absent.map((missing) => ({ missing }))
     if (steps.length > 0) await diffSteps(steps, options, diff)
   }
 }
@@ -124,7 +140,8 @@ async function diffSteps(steps: readonly ProductStep[], options: DiffOptions, di
   const plan = planChunk({ steps, stored, feed: feed.name, ranks, urgent: catalog.urgent })
   for (const change of plan.changes) onChange(withoutSecrets(change))
   for (const name of tallyNames) diff.changes[name] += plan.tally[name]
-  diff.unchanged += steps.filter((step) => 'patch' in step).length - plan.writes.length
+  // Only records can be unchanged; steps are either all of records or all of missing products.
+  if (steps.some((step) => 'patch' in step)) diff.unchanged += steps.length - plan.writes.length
 }
 
 /** What a change shows leaves this process: a sensitive value must not. */

@@ -1,4 +1,6 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { shiftedClock } from '../support/shifted-clock.ts'
 import { feed, openImports, row } from './harness.ts'
 
 const byEan = `products: { drop: ./products, missing: { atMost: 100% } }
@@ -77,12 +79,8 @@ prices:
 })
 
 test('a full file by key counts as missing what it names in no record, not even in a rejected one', async () => {
-  await using box = await openImports(
-    `${byEan.replace('mode: delta', 'missing: { atMost: 100% }, rejects: { atMost: 100% }').replace('  missing', '\n  missing')}`.replace(
-      'missing: { atMost: 100% }, rejects',
-      'missing: { atMost: 100% }\n  rejects',
-    ),
-  )
+  const full = 'missing: { atMost: 100% }\n  rejects: { atMost: 100% }'
+  await using box = await openImports(byEan.replace('mode: delta', full))
   await box.import('products', withEan(['a', '111'], ['b', '222'], ['c', '333'], ['d', '444']))
   await box.import('prices', prices(['111', '1'], ['222', '2'], ['333', '3']))
   const report = await box.import('prices', prices(['111', '1'], ['222', 'no price'], ['999', '1']))
@@ -117,14 +115,78 @@ test('an index is filled from what is there when a feed begins to use it, and re
 })
 
 test('a wiped Redis is filled again, whichever feed is replayed first', async () => {
-  await using box = await openImports(`${byEan.split('\n').slice(1).join('\n')}\n${byEan.split('\n')[0]}`)
-  const many = Array.from({ length: 3_000 }, (_, index) => [`p${index}`, `e${index}`] as [string, string])
+  const { clock, advance } = shiftedClock()
+  const [products = '', ...others] = byEan.split('\n')
+  await using box = await openImports([...others, products].join('\n'), { clock })
+  const many = Array.from({ length: 1_000 }, (_, index) => [`p${index}`, `e${index}`] as [string, string])
   await box.import('products', withEan(...many))
-  await box.import('prices', prices(['e2999', '7']), { mode: 'delta' })
+  await box.import('prices', prices(['e999', '7']), { mode: 'delta' })
   await box.redis.flushall()
-  while ((await box.document('p2999'))?.price !== 7) await new Promise(setImmediate)
+  advance(2_000)
+  while ((await box.document('p999'))?.price !== 7) await new Promise(setImmediate)
   while ((await box.redis.hget(box.keys.applied, 'prices')) !== '2') await new Promise(setImmediate)
   const report = JSON.parse(await box.read(box.dir.join('state/reports/00000002-prices.json')))
   expect(report).toMatchObject({ rejected: 0, changes: { changed: 1 } })
+  expect(box.failures).toEqual([])
+})
+
+test('whatever the products and prices, the documents are those of a model that looks keys up', async () => {
+  await using box = await openImports(byEan)
+  const model = new Map<string, { price: number; ean: string; missing: boolean }>()
+  const id = fc.constantFrom('a', 'b', 'c', 'd')
+  const ean = fc.constantFrom('1', '2', '3', '')
+  const price = fc.integer({ min: 11, max: 19 })
+  // Always with one product that was there before: a file with other ids only would be held.
+  const others = fc.uniqueArray(fc.tuple(id, ean), { selector: ([one]) => one })
+  const productFile = fc
+    .tuple(ean, others)
+    .map(([own, rows]) => [['a', own] as [string, string], ...rows.filter(([one]) => one !== 'a')])
+  const priceFile = fc.uniqueArray(fc.tuple(fc.constantFrom('1', '2', '3', '4'), price), {
+    selector: ([one]) => one,
+    minLength: 1,
+  })
+  const step = fc.oneof(
+    fc.record({ kind: fc.constant('products' as const), rows: productFile }),
+    fc.record({ kind: fc.constant('prices' as const), rows: priceFile }),
+    fc.constant({ kind: 'restart' as const }),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
+      // Each run begins with the products of the runs before: they are part of the model.
+      for (const each of steps) {
+        if (each.kind === 'restart') {
+          await box.stop()
+          box.start()
+        } else if (each.kind === 'products') {
+          await box.import('products', withEan(...each.rows))
+          for (const [key, product] of model) {
+            if (!each.rows.some(([one]) => one === key)) product.missing = true
+          }
+          for (const [key, value] of each.rows) {
+            model.set(key, { price: model.get(key)?.price ?? 10, ean: value, missing: false })
+          }
+        } else {
+          const rows = each.rows.map(([key, value]) => [key, String(value)] as [string, string])
+          const { rejected } = await box.import('prices', prices(...rows), { mode: 'delta' })
+          const matching = each.rows.map(([key, value]) => {
+            const found = [...model.values()].filter((product) => product.ean === key)
+            if (found.length === 1 && found[0]) found[0].price = value
+            return found.length
+          })
+          expect(rejected).toBe(matching.filter((count) => count !== 1).length)
+        }
+      }
+      for (const [key, product] of model) {
+        const { price: found, variation_id, availability } = (await box.document(key)) ?? {}
+        const expected = { found: product.price, variation_id: product.ean || undefined }
+        expect({ found, variation_id }).toEqual(expected)
+        expect(availability).toBe(product.missing ? 'OutOfStock' : 'InStock')
+      }
+      const index = [...model].filter(([, product]) => product.ean !== '')
+      const members = index.map(([key, product]) => `${product.ean}\0${key}`).sort()
+      expect(await box.redis.zrange(box.keys.keyIndex('variation_id'), '0', '-1')).toEqual(members)
+    }),
+    { numRuns: 15, endOnFailure: true },
+  )
   expect(box.failures).toEqual([])
 })
