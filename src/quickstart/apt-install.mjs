@@ -12,8 +12,11 @@ export function findApt() {
   return process.getuid && process.getuid() === 0 ? findInPath(['apt-get']) : undefined
 }
 
-/** Installs the first of these packages that is known, without starting its service. `hint` ends what is said when it fails. */
-export async function installWithApt(apt, names, hint) {
+/**
+ * Installs the first of these packages that is known, without starting its service. `hint` ends what is said when it
+ * fails; `units` are those of the service, where they are not called as the package.
+ */
+export async function installWithApt(apt, names, hint, units = undefined) {
   // The package's scripts need programs that the PATH of a plain `su` leaves out.
   const path = `${process.env.PATH}:/usr/local/sbin:/usr/sbin:/sbin`
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', PATH: path }
@@ -31,7 +34,7 @@ export async function installWithApt(apt, names, hint) {
     throw new SetupError(`${update.output}\n${install.output}\napt-get failed; its output is above. ${hint}`)
   }
   if (stopped) throw new StoppedError(`stopped by a signal; ${name} is installed.`)
-  await forgetService(name, env)
+  await forgetService(units || [name], env)
 }
 
 /** The last one if none is: apt-get then says why. */
@@ -66,8 +69,8 @@ function forbidServiceStart() {
 }
 
 /** Nor shall it start with the next boot. Nothing depends on it: without systemd there is no such unit. */
-async function forgetService(name, env) {
+async function forgetService(units, env) {
   const systemctl = findInPath(['systemctl'])
   if (systemctl === undefined || !existsSync('/run/systemd/system')) return
-  await runQuietly(systemctl, ['disable', '--quiet', name], { env })
+  await runQuietly(systemctl, ['disable', '--quiet', ...units], { env })
 }

@@ -13,13 +13,14 @@ export async function ensureSftpServer() {
   if (findInPath(['sshd']) !== undefined || existsSync(usualPlace)) return
   const apt = findApt()
   if (apt === undefined) {
-    say(
-      `no ${server}: the SFTP tests need one, and root (Debian/Ubuntu: sudo apt-get install openssh-server)`,
-    )
+    say('no sshd: the SFTP tests need one, and root (Debian/Ubuntu: apt-get install openssh-server)')
     return
   }
   try {
-    await installWithApt(apt, ['openssh-server'], 'The SFTP tests need openssh-server.')
+    await installWithApt(apt, ['openssh-server'], 'The SFTP tests need openssh-server.', [
+      'ssh.service',
+      'ssh.socket',
+    ])
   } catch (error) {
     if (!(error instanceof SetupError) || error instanceof StoppedError) throw error
     say(error.message)

@@ -49,6 +49,7 @@ beforeEach(() => {
     'lockfile',
     'redis-server',
     'chromium',
+    'sftp-server',
     'apt-install',
     'run-command',
   ]) {
@@ -59,6 +60,7 @@ beforeEach(() => {
   mkdirSync(bin)
   symlinkSync(process.execPath, join(bin, 'node'))
   writeProgram('path/redis-server', '#!/bin/sh\n')
+  writeProgram('path/sshd', '#!/bin/sh\n')
 })
 
 afterEach(() => rmSync(root, { recursive: true, force: true }))
