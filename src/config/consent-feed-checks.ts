@@ -25,6 +25,10 @@ export function checkConsentFeed(
       'key',
     )
   }
+  if (document.at([...path, 'asOf', 'column']) !== undefined) {
+    const message = 'has no meaning in a feed of kind consents, expected name: it orders files found together'
+    document.addProblem([...path, 'asOf', 'column'], message, 'key')
+  }
   const delta = 'expected delta or nothing: a consent that a file does not name stays as it is'
   if (document.at([...path, 'mode']) === 'full') {
     document.addProblem([...path, 'mode'], `found full in a feed of kind consents, ${delta}`)

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path'
 import { FileRefusedError } from '../lib/errors.ts'
+import { redactEmails } from '../lib/redact.ts'
 import type { WriterChunk } from '../outbox/write-chunk.ts'
 import { failedDirOf, removeFailedFile } from '../sources/failed-files.ts'
 import type { AcceptLine } from '../sources/model.ts'
@@ -44,8 +45,10 @@ async function decide(run: ImportRun): Promise<Ending> {
     return run.context.feed.kind === 'consents' ? await importConsents(run) : await importProducts(run)
   } catch (error) {
     if (!(error instanceof FileRefusedError)) throw error
-    const refused: Ending = { outcome: 'refused', reason: error.message }
-    return error.hint === undefined ? refused : { ...refused, hint: error.hint }
+    // A file of consents may be called by an address.
+    const show = run.context.feed.kind === 'consents' ? redactEmails : (text: string) => text
+    const refused: Ending = { outcome: 'refused', reason: show(error.message) }
+    return error.hint === undefined ? refused : { ...refused, hint: show(error.hint) }
   }
 }
 

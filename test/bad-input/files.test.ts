@@ -190,7 +190,7 @@ describe('a full feed', () => {
     })
     const { health, feeds } = await place.status()
     expect(health).toBe('attention')
-    expect(feeds.find(({ feed }) => feed === 'full')?.held?.reason).toMatch(/no valid record/)
+    expect(feeds.find(({ feed }) => feed === 'full')?.held[0]?.reason).toMatch(/no valid record/)
     expect((await place.held('full-3'))?.document).toMatchObject({ availability: 'InStock' })
   })
 })
