@@ -25,19 +25,21 @@ export function lookAtHeld(
   })
 }
 
-/** Which alert a notice is; the part of its key in front of the colon. What is not here is no alert. */
-const kindOfNotice: Readonly<Record<string, AlertKind>> = {
-  failed: 'failed',
-  pull: 'pull',
-  drop: 'drop',
-  unreadable: 'drop',
-  recovery: 'drop',
-  disk: 'disk',
-  imports: 'imports',
-  'consent-imports': 'imports',
+/**
+ * Which alert a notice is, by the part of its key in front of the colon, and how long it must last where it often passes by
+ * itself. What is not here is no alert.
+ */
+const alertOfNotice: Readonly<Record<string, { kind: AlertKind; forMs?: number }>> = {
+  failed: { kind: 'failed' },
+  pull: { kind: 'pull' },
+  drop: { kind: 'drop', forMs: 30_000 },
+  unreadable: { kind: 'drop', forMs: 30_000 },
+  waiting: { kind: 'drop', forMs: 15 * 60_000 },
+  recovery: { kind: 'drop', forMs: 30_000 },
+  disk: { kind: 'disk' },
+  imports: { kind: 'imports', forMs: 30_000 },
+  'consent-imports': { kind: 'imports', forMs: 30_000 },
 }
-/** What often passes by itself. */
-const lastsMs: Partial<Record<AlertKind, number>> = { imports: 30_000, drop: 30_000 }
 
 /** What the accepting and importing process notes. Pure. */
 export function lookAtNotices(
@@ -46,18 +48,19 @@ export function lookAtNotices(
 ): Condition[] {
   return Object.entries(notices).flatMap(([key, text]) => {
     const [head = '', place] = key.split(':', 2)
-    const kind = kindOfNotice[head]
-    if (kind === undefined) return []
+    const alert = alertOfNotice[head]
+    if (alert === undefined) return []
     const feed = feeds.get(place as FeedName)?.name
-    const forMs = lastsMs[kind]
+    // Two notices of one feed may be alerts of one kind.
+    const subject = place === undefined || alert.kind === head ? (place ?? head) : `${place} ${head}`
     return [
       {
-        ...{ kind, catalog, subject: place ?? head, ...(feed === undefined ? {} : { feed }) },
-        severity: kind === 'disk' || kind === 'imports' ? ('critical' as const) : ('warning' as const),
+        ...{ ...alert, catalog, subject, ...(feed === undefined ? {} : { feed }) },
+        severity:
+          alert.kind === 'disk' || alert.kind === 'imports' ? ('critical' as const) : ('warning' as const),
         message: text,
         hint: 'catalogd status shows it until it is over',
-        ...(kind === 'failed' ? { occurrence: text } : {}),
-        ...(forMs === undefined ? {} : { forMs }),
+        ...(alert.kind === 'failed' ? { occurrence: text } : {}),
       },
     ]
   })

@@ -62,14 +62,20 @@ export async function openAlerts(options: AlertsOptions): Promise<AsyncDisposabl
   )
   const watch = new AlertWatch(options, state)
   const stop = new AbortController()
+  const look = async () => {
+    const messages = await watch.look()
+    for (const { state: told, condition } of messages) {
+      log.warn({ kind: condition.kind, subject: condition.subject, state: told }, 'alert')
+    }
+    sender.add(messages.map((message) => formatPayload(message, clock)))
+    await keep()
+  }
   const run = async () => {
     while (!stop.signal.aborted) {
-      const messages = await watch.look()
-      for (const { state: told, condition } of messages) {
-        log.warn({ kind: condition.kind, subject: condition.subject, state: told }, 'alert')
-      }
-      sender.add(messages.map((message) => formatPayload(message, clock)))
-      await keep()
+      await look().catch((error: unknown) => {
+        if (!isOperating(error)) throw error
+        log.warn({ err: error }, 'a look for alerts failed')
+      })
       await clock.sleep(options.lookEveryMs ?? lookEveryMsDefault, stop.signal).catch(() => undefined)
     }
   }
@@ -129,7 +135,7 @@ class AlertWatch {
       return (await Promise.all(this.#looks.map((look) => look.look()))).flat()
     } catch (error) {
       const failure = connections.explain(error)
-      if (!(failure instanceof OperatingError) && systemErrorCode(failure) === undefined) throw failure
+      if (!isOperating(failure)) throw failure
       log.debug({ err: failure }, 'alerts: Redis does not tell how the catalogs are')
       return undefined
     }
@@ -150,4 +156,9 @@ class AlertWatch {
     this.#expectedSince[feed] = since
     return since
   }
+}
+
+/** What can pass by itself, or with an operator's help; everything else is a bug. */
+function isOperating(error: unknown): boolean {
+  return error instanceof OperatingError || systemErrorCode(error) !== undefined
 }

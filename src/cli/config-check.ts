@@ -64,6 +64,8 @@ async function inspect({ config }: LoadedConfig, file: string): Promise<Report> 
       ...(consents.feeds.size > 0 ? noteMissing(api.emailToken) : []),
     ]),
     ...(await Promise.all(catalogs.map(noteFolders))).flat(),
+    ...(config.console?.token ? noteMissing(config.console.token, 'the console needs it') : []),
+    ...(config.alerts ? noteMissing(config.alerts.url, 'alerts need it') : []),
   ]
   return { file, valid: true, catalogs: catalogs.map(describeCatalog), notes }
 }
@@ -83,12 +85,12 @@ function describeCatalog({ name, feeds }: CatalogConfig): CatalogReport {
   }
 }
 
-function noteMissing(deferred: Deferred<unknown>): string[] {
+function noteMissing(deferred: Deferred<unknown>, why = 'deliveries need it'): string[] {
   try {
     deferred.value()
     return []
   } catch (error) {
-    if (error instanceof ConfigError) return [`${error.message}: deliveries need it`]
+    if (error instanceof ConfigError) return [`${error.message}: ${why}`]
     throw error
   }
 }

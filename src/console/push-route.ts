@@ -30,6 +30,7 @@ const statusOf: Readonly<Record<string, { status: number; retryAfter?: number }>
   'push-other': { status: 422 },
   'push-too-large': { status: 413 },
   'push-running': { status: 409, retryAfter: 2 },
+  'push-busy': { status: 503, retryAfter: 5 },
   'push-closed': { status: 503, retryAfter: 5 },
   'disk-full': { status: 503, retryAfter: 60 },
 }

@@ -6,6 +6,7 @@ import type { AcceptSequence } from '../lib/brand.ts'
 import { SourceError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Acceptor } from './acceptor.ts'
+import { compileNameTime } from './as-of.ts'
 import { type ClaimParts, claimFileName } from './claim-name.ts'
 import { removeIfPresent, syncFolder } from './durable.ts'
 import { cleanName } from './entry-name.ts'
@@ -39,8 +40,8 @@ export interface AcceptedPush {
 
 /**
  * Accepts a pushed file durably. Throws a SourceError with code `push-mode`, `push-empty`, `push-too-large`, `push-running`
- * (the same key is being received), `push-other` (the key was used for another body), `push-closed` or `disk-full`, and
- * what the body throws when its sender breaks off; then nothing was accepted.
+ * (the same key is being received), `push-other` (the key was used for another body), `push-busy`, `push-closed` or
+ * `disk-full`, and what the body throws when its sender breaks off; then nothing was accepted.
  */
 export type AcceptPushed = (file: PushedFile) => Promise<AcceptedPush>
 
@@ -51,6 +52,8 @@ interface PushOptions {
   onAccepted: (accepted: AcceptLine[]) => void
 }
 
+/** Received at one time. */
+const runningMax = 64
 /** While a body arrives the disk may fill up by others. */
 const lookAtSpaceEveryBytes = 64 * 1024 * 1024
 
@@ -67,6 +70,11 @@ export class PushAcceptor implements AsyncDisposable {
 
   accept: AcceptPushed = async (file) => {
     if (this.#isStopping) throw new SourceError('push-closed', 'This process ends and accepts nothing more')
+    if (this.#running.size >= runningMax) {
+      throw new SourceError('push-busy', `${runningMax} files are being received`, {
+        hint: 'Try again later',
+      })
+    }
     const accepting = file.key === undefined ? this.#accept(file) : this.#acceptOnce(file, file.key)
     this.#running.add(accepting)
     try {
@@ -108,6 +116,7 @@ export class PushAcceptor implements AsyncDisposable {
     const name = cleanName(file.name)
     const parts: ClaimParts = {
       ...{ claim, feed: feed.name, mode, name, resend: false, grownFrom: undefined },
+      asOfMs: compileNameTime(feed.asOf)?.(name),
       ...(pushKey === undefined ? {} : { pushKey }),
     }
     return acceptor.whileInFlight([claim], () => this.#take(file, parts))

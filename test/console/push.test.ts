@@ -81,6 +81,18 @@ describe('a pushed file', () => {
   })
 })
 
+describe('the time of a pushed file', () => {
+  it('is read from its name where the feed says so', async () => {
+    const asOf = { from: 'name', regex: '(?P<stamp>\\d{8})', zone: 'UTC' } as const
+    await using site = await openTestConsole({ feeds: [{ asOf }] })
+    await site.push(csv, { query: '?name=products_20261120.csv' })
+    await site.push(csv)
+    const [dated, undated] = [...site.manifest.files()]
+    expect([dated?.asOf, dated?.isDated]).toEqual(['2026-11-20T00:00:00.000Z', true])
+    expect(undated?.asOf).toBe(undated?.acceptedAt)
+  })
+})
+
 describe('a push', () => {
   it('that is repeated under its key is accepted once, over restarts too', async () => {
     await using dir = await tempDir('console')
