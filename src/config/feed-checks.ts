@@ -2,8 +2,8 @@ import type { ConfigDocument } from './document.ts'
 import { normalizeRule } from './field-rules.ts'
 import { fieldRuleSchema } from './field-schema.ts'
 import { checkFormat } from './format-checks.ts'
-import { checkKey, checkKeyRule } from './key-checks.ts'
 import { checkGroup } from './group-schema.ts'
+import { checkKey, checkKeyRule } from './key-checks.ts'
 import { checkFieldNames, type FieldKnowledge, namesAt, soundPart } from './parts.ts'
 import { patternsOverlap } from './pattern-overlap.ts'
 import { type ConfigPath, suggestion, suggestWord } from './problems.ts'
@@ -94,8 +94,9 @@ function checkRule(document: ConfigDocument, path: ConfigPath, { knowledge, fiel
   const problems = ruleProblems(rule)
   for (const problem of problems) document.addProblem([...path, ...problem.path], problem.message)
   if (problems.length > 0) return
+  // A key is computed as an id is, and called by its own name.
   for (const message of knowledge.checkRule?.(field, normalizeRule(rule)) ?? [])
-    document.addProblem(path, message)
+    document.addProblem(path, message.replaceAll(field, String(path.at(-1))))
 }
 
 /** A feed can only own what it can write. */
@@ -103,8 +104,12 @@ function checkOwned(document: ConfigDocument, path: ConfigPath): void {
   const fields = namesAt(document, [...path, 'fields'])
   if (fields.length === 0) return
   for (const [index, field] of (soundPart(document, [...path, 'owns'], feedShape.owns) ?? []).entries()) {
-    if (fields.includes(field)) continue
-    const message = `found "${field}", which this feed does not map${suggestion(field, fields)}`
+    const isKey = field === document.at([...path, 'key'])
+    if (fields.includes(field) && !isKey) continue
+    const why = isKey
+      ? 'is its key: that only finds products'
+      : `this feed does not map${suggestion(field, fields)}`
+    const message = `found "${field}", which ${why}`
     document.addProblem([...path, 'owns', index], message)
   }
 }

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { productFields } from '../../src/api/contract/product.ts'
 import { checkConsentRule } from '../../src/catalog/consent-mapping.ts'
+import { keyProblem } from '../../src/catalog/feed-key.ts'
 import { groupProblems } from '../../src/catalog/group-links.ts'
 import { checkRule } from '../../src/catalog/mapping.ts'
 import { type LoadedConfig, readConfig } from '../../src/config/load.ts'
@@ -26,7 +27,7 @@ export async function read(
   for (const [name, content] of Object.entries(given.files ?? {})) await writeFile(folder.join(name), content)
   const knowledge = given.plain
     ? {}
-    : { productFields, checkRule, checkGroup: groupProblems, checkConsentRule }
+    : { productFields, checkRule, checkGroup: groupProblems, keyProblem, checkConsentRule }
   return { loaded: await readConfig({ file, env: given.env ?? {}, ...knowledge }), folder: folder.path }
 }
 
