@@ -1,8 +1,8 @@
 import type { FileHandle } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
-import { systemErrorCode } from '../lib/errors.ts'
-import { type ExpansionLimits, ExpansionMeter } from './expansion-meter.ts'
+import { FileRefusedError, systemErrorCode } from '../lib/errors.ts'
+import { ExpansionMeter } from './expansion-meter.ts'
 import { type FileSource, openSource, readFileChunks } from './read-file.ts'
 import { fileRefusal } from './refusal.ts'
 
@@ -19,31 +19,36 @@ const decompressedChunkBytes = 256 * 2 ** 10
 export async function* readDecompressed(
   source: FileSource,
   compression: StreamCompression,
-  limits?: ExpansionLimits,
+  meter = new ExpansionMeter(source.name),
 ): AsyncGenerator<Buffer> {
   await using handle = await openSource(source)
   if (compression === 'none') {
     yield* readFileChunks(handle, source, { offset: 0, chunkBytes: plainChunkBytes, reuse: true })
     return
   }
-  const meter = new ExpansionMeter(source.name, limits)
-  const onProgress = (bytesRead: number) => {
-    meter.read(bytesRead)
-    source.onProgress?.(bytesRead)
-  }
   // Node's zstd decompressor ends silently with the first frame and its gunzip at zero padding: whatever is left is
   // a further part, never dropped unseen.
   for (let offset = 0; offset < source.bytes; ) {
-    const part = decompressPart(handle, { ...source, onProgress }, compression, offset)
+    const part = decompressPart(handle, source, { compression, offset, meter })
     for (let next = await part.next(); ; next = await part.next()) {
       if (next.done) {
         offset += next.value
         break
       }
-      meter.expanded(next.value.length)
       yield next.value
     }
     if (compression === 'gzip' && (await onlyZeros(handle, source, offset))) return
+  }
+}
+
+/**
+ * Refuses a bomb before anybody looks at what it holds: decompresses from the beginning for as long as that expands
+ * more than any feed does. Of a feed that is the first chunk.
+ */
+export async function checkExpansion(source: FileSource, compression: StreamCompression): Promise<void> {
+  const meter = new ExpansionMeter(source.name)
+  for await (const _ of readDecompressed({ ...source, onProgress: undefined }, compression, meter)) {
+    if (!meter.isSuspicious) return
   }
 }
 
@@ -51,9 +56,9 @@ export async function* readDecompressed(
 async function* decompressPart(
   handle: FileHandle,
   source: FileSource,
-  compression: 'gzip' | 'zstd',
-  offset: number,
+  options: { compression: 'gzip' | 'zstd'; offset: number; meter: ExpansionMeter },
 ): AsyncGenerator<Buffer, number> {
+  const { compression, offset, meter } = options
   const settings = { chunkSize: decompressedChunkBytes }
   const decompressor = compression === 'gzip' ? createGunzip(settings) : createZstdDecompress(settings)
   const input = readFileChunks(handle, source, { offset, chunkBytes: compressedChunkBytes, reuse: false })
@@ -62,11 +67,16 @@ async function* decompressPart(
     failure ??= error
   })
   try {
-    for await (const chunk of decompressor) yield chunk as Buffer
+    for await (const chunk of decompressor) {
+      // What went in, not what was read ahead: a small file is read at once.
+      meter.read(offset + decompressor.bytesWritten)
+      meter.expanded((chunk as Buffer).length)
+      yield chunk as Buffer
+    }
     return decompressor.bytesWritten
   } catch (error) {
     await feeding
-    throw refusal(source, compression, failure ?? error)
+    throw error instanceof FileRefusedError ? error : refusal(source, compression, failure ?? error)
   } finally {
     decompressor.destroy()
     await feeding

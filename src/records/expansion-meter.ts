@@ -8,8 +8,11 @@ export interface ExpansionLimits {
   fromBytes: number
 }
 
-/** Real feeds compress 5 to 30 fold; ten thousand equal rows come near 1000. */
-const textLimits: ExpansionLimits = { ratioMax: 1000, fromBytes: 64 * 2 ** 20 }
+/**
+ * Real feeds compress 5 to 30 fold, verbose XML up to 100. Nothing compresses more than 1030 fold: with a limit near
+ * that it would take gigabytes until a bomb is seen.
+ */
+const textLimits: ExpansionLimits = { ratioMax: 400, fromBytes: 64 * 2 ** 20 }
 
 /** Counts what goes into a decompressor and what comes out; refuses a file that expands too much. */
 export class ExpansionMeter {
@@ -32,6 +35,11 @@ export class ExpansionMeter {
   expanded(bytes: number): void {
     this.#expanded += bytes
     this.check(this.#expanded, this.#read)
+  }
+
+  /** More has come out than of any feed, though it may not be enough yet to be sure. */
+  get isSuspicious(): boolean {
+    return this.#expanded > this.#limits.ratioMax * this.#read
   }
 
   check(expanded: number, read: number): void {

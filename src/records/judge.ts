@@ -1,4 +1,5 @@
 import { FileRefusedError } from '../lib/errors.ts'
+import { checkExpansion } from './decompress.ts'
 import { detectCompression } from './detect-compression.ts'
 import { detectDialect } from './detect-dialect.ts'
 import { type DetectedEncoding, detectEncoding, isProvisional, settleEncoding } from './detect-encoding.ts'
@@ -21,6 +22,7 @@ export interface Judgement extends PassResult {
  */
 export async function judgeFile(options: JudgeOptions): Promise<Judgement> {
   const compression = await detectCompression(options)
+  if (compression === 'gzip' || compression === 'zstd') await checkExpansion(options, compression)
   const { members, sheet } = options.format
   const container = { compression, members, sheet }
   const sample = await readSample(options, container)

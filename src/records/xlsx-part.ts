@@ -6,7 +6,7 @@ import { fileRefusal } from './refusal.ts'
 /** No part of a workbook is nested deeper. */
 const depthMax = 64
 /** Characters between two tags, or inside one: no cell comes near. */
-const quietMax = 16 * 2 ** 20
+const quietMax = 2 * 2 ** 20
 /** So little is parsed at a time, so that what it becomes can be passed on before it fills the memory. */
 const pieceLength = 8 * 2 ** 10
 

@@ -95,7 +95,6 @@ class OpenArchive implements ZipArchive {
     const part = { ...this.#source, bytes: offset + member.compressedBytes }
     const onProgress = (position: number) => {
       const read = this.#before + position - offset
-      this.#meter.read(read)
       this.#source.onProgress?.(Math.min(read, this.#source.bytes))
     }
     const isStored = member.method === 'stored'
@@ -113,6 +112,7 @@ class OpenArchive implements ZipArchive {
     pipeline(Readable.from(input), decompressor, () => undefined)
     try {
       for await (const chunk of decompressor) {
+        this.#meter.read(this.#before + decompressor.bytesWritten)
         this.#meter.expanded((chunk as Buffer).length)
         yield chunk as Buffer
       }

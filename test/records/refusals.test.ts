@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readDecompressed } from '../../src/records/decompress.ts'
+import { ExpansionMeter } from '../../src/records/expansion-meter.ts'
 import { leakCheck } from '../support/leak-check.ts'
 import { encode, FeedFolder, judge, judgeAndRead } from './feed-file.ts'
 
@@ -68,7 +69,11 @@ describe.each(['gzip', 'zstd'] as const)('a %s file', (kind) => {
     const source = await folder.write('bomb.csv', bomb)
     const expand = async () => {
       let bytes = 0
-      const chunks = readDecompressed(source, kind, { ratioMax: 100, fromBytes: 1_000_000 })
+      const chunks = readDecompressed(
+        source,
+        kind,
+        new ExpansionMeter('feed', { ratioMax: 100, fromBytes: 1_000_000 }),
+      )
       for await (const chunk of chunks) bytes += chunk.length
       return bytes
     }
