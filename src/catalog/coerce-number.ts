@@ -1,6 +1,7 @@
 import type { Coerce, CoerceOptions } from './coerce-options.ts'
+import { parseAmount } from './money-part.ts'
 import { splitMoney } from './money-text.ts'
-import { type NumberFault, type NumberLocale, parseNumberText, withoutInvisible } from './number-text.ts'
+import { type NumberFault, type NumberLocale, parseNumberText } from './number-text.ts'
 import { Problem } from './problem.ts'
 import type { RecordNotes } from './record-notes.ts'
 
@@ -58,11 +59,10 @@ function fromText(
   if (typeof value !== 'string')
     return { code: 'not-a-number', found: 'which is no number', remedy: 'give digits' }
   // Only amounts of money have a currency: "5 kr" in stock is a mistake in the mapping.
-  const text = besideDigits.test(value) ? withoutInvisible(value).trim() : value.trim()
-  const money = kind === 'number' && besideDigits.test(text) ? splitMoney(text) : undefined
-  if (!money) return parseNumberText(text, options.locale)
+  const money = kind === 'number' && besideDigits.test(value) ? splitMoney(value) : undefined
+  if (!money) return parseNumberText(value.trim(), options.locale)
   if (money.code !== undefined) notes.currencies.push({ field: options.field, code: money.code })
-  return parseNumberText(money.amount, options.locale)
+  return parseAmount(money, options.locale)
 }
 
 function localeOf({ decimal, thousands }: NumberLocale): string {

@@ -24,7 +24,10 @@ const required: ReadonlySet<string> = new Set(requiredFields)
 
 /** Undefined when the cells hold no usable id. */
 export function readId(compute: Compute, cells: readonly unknown[]): ProductId | undefined {
-  const id = compute(cells, openNotes(undefined, 0))
+  return asId(compute(cells, openNotes(undefined, 0)))
+}
+
+function asId(id: unknown): ProductId | undefined {
   return typeof id === 'string' && id.trim() !== '' ? (id.trim() as ProductId) : undefined
 }
 
@@ -35,9 +38,11 @@ export function mapRecord(
   now: number,
 ): { patch: ProductPatch | undefined; issues: readonly RecordIssue[] } {
   const notes = openNotes(record, now)
-  const productId = readId(id.compute, record.cells)
+  const found = id.compute(record.cells, notes)
+  const productId = asId(found)
   const findings: Findings = { record, productId, issues: [] }
-  if (productId === undefined) reportEmptyOrProblem(id, findings, id.compute(record.cells, notes))
+  if (notes.warnings.length > 0) reportWarnings(id, findings, notes)
+  if (productId === undefined) reportEmptyOrProblem(id, findings, found)
   const set: Partial<Record<ProductField, unknown>> = {}
   const clear: ProductField[] = []
   for (const bound of fields) {

@@ -1,7 +1,7 @@
 import type { FieldRule } from '../config/rule-model.ts'
 import type { CoerceOptions } from './coerce-options.ts'
-import { isCurrencyCode, splitMoney } from './money-text.ts'
-import { parseNumberText, withoutInvisible } from './number-text.ts'
+import { isCurrencyCode, type Money, splitMoney } from './money-text.ts'
+import { type NumberFault, type NumberLocale, parseNumberText } from './number-text.ts'
 import { Problem } from './problem.ts'
 import { textOf } from './text-of.ts'
 
@@ -55,6 +55,15 @@ const signs: Readonly<Record<string, string>> = {
   ...{ s$: 'SGD', sg$: 'SGD', nt$: 'TWD', mx$: 'MXN', mex$: 'MXN', r$: 'BRL', sfr: 'CHF' },
 }
 
+/** The plain decimal of an amount. Where a dash stands for the decimals, the point before it groups digits. */
+export function parseAmount({ amount, isWhole }: Money, locale: NumberLocale): string | NumberFault {
+  const digits = parseNumberText(amount, locale)
+  if (!isWhole || typeof digits !== 'string' || !digits.includes('.')) return digits
+  const mark = locale.decimal
+  const remedy = `set decimal: "${mark === '.' ? ',' : '.'}" and thousands: "${mark}"`
+  return { code: 'number-locale', found: 'with decimals, though a dash says that it has none', remedy }
+}
+
 /** One part of an amount of money: the text of its number, or what stands beside it (undefined where nothing does). */
 export function compileMoneyPart(
   part: NonNullable<FieldRule['part']>,
@@ -62,14 +71,14 @@ export function compileMoneyPart(
 ): (value: unknown) => unknown {
   return (value) => {
     const text = textOf(value)
-    const money = text === undefined ? undefined : splitMoney(withoutInvisible(text))
+    const money = text === undefined ? undefined : splitMoney(text)
     if (!money) {
       const remedy = 'correct the cell, or take the amount out of it with pattern'
       return new Problem('not-money', `found ${describe(value)}, which is no amount of money; ${remedy}`)
     }
     if (part === 'currency') return money.mark
     if (typeof value === 'number') return value
-    const digits = parseNumberText(money.amount, locale)
+    const digits = parseAmount(money, locale)
     return typeof digits === 'string'
       ? digits
       : new Problem(digits.code, `found ${describe(value)} ${digits.found}; ${digits.remedy}`)

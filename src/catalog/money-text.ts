@@ -1,3 +1,5 @@
+import { withoutInvisible } from './number-text.ts'
+
 /** An amount with what may stand before or after it. */
 export interface Money {
   /** The number's text, sign included, still in its locale. */
@@ -6,6 +8,8 @@ export interface Money {
   code: string | undefined
   /** The code, else the sign or word as it stands there, without a point behind it; undefined: nothing stands there. */
   mark: string | undefined
+  /** A dash stands where the decimals would. */
+  isWhole: boolean
 }
 
 const isoCodes: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'))
@@ -23,17 +27,26 @@ const digitMarks = /(?:^|[\s\p{Sc}])([.,])$/u
 
 /** Undefined when there is no digit, or something else than a currency stands beside the digits. */
 export function splitMoney(text: string): Money | undefined {
+  const money = splitVisible(text)
+  if (money) return money
+  const visible = withoutInvisible(text)
+  return visible.length < text.length ? splitVisible(visible) : undefined
+}
+
+function splitVisible(text: string): Money | undefined {
   const first = text.search(/\d/)
   if (first < 0) return undefined
   const last = text.search(/\d\D*$/)
   const { sign, rest, mark } = splitFront(text.slice(0, first))
   const before = currencyOf(rest)
-  const after = currencyOf(text.slice(last + 1).replace(wholeMark, ''))
+  const behind = text.slice(last + 1)
+  const direct = currencyOf(behind)
+  const after = direct ?? currencyOf(behind.replace(wholeMark, ''))
   if (before === undefined || after === undefined) return undefined
   if (before.code && after.code && before.code !== after.code) return undefined
   const code = after.code ?? before.code
   const amount = sign + mark + text.slice(first, last + 1)
-  return { amount, code, mark: code ?? before.mark ?? after.mark }
+  return { amount, code, mark: code ?? before.mark ?? after.mark, isWhole: direct === undefined }
 }
 
 /** In either case. */

@@ -35,6 +35,8 @@ export function parseNumberText(text: string, locale: NumberLocale): string | Nu
     .replace(/\s/g, ' ')
     .replace(/[’‘ʼ′´`]/g, "'")
   if (body.length > charactersMax || !/\d/.test(body) || /[^\d., ']/.test(body)) {
+    const visible = withoutInvisible(text)
+    if (visible.length < text.length) return parseNumberText(visible.trim(), locale)
     return {
       code: 'not-a-number',
       found: 'which is no number',

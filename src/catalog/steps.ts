@@ -45,10 +45,7 @@ export function compileSteps(rule: FieldRule, steps: Steps): CompiledRule | unde
     const take = source.bind(columns)
     return (cells, notes) => {
       let value = take(cells, notes)
-      for (const stage of stages) {
-        if (value === undefined || value instanceof Problem) break
-        value = stage(value)
-      }
+      if (stages.length > 0) value = runStages(value, stages)
       if (decide && !(value instanceof Problem)) value = decide(value)
       return value === undefined || value instanceof Problem ? value : coerce(value, notes)
     }
@@ -68,6 +65,15 @@ export function compileSteps(rule: FieldRule, steps: Steps): CompiledRule | unde
     bind: (columns) => (missingOf(source, columns).length > 0 ? () => nothingSaid : bind(columns)),
     timed: during !== undefined,
   }
+}
+
+function runStages(taken: unknown, stages: readonly Stage[]): unknown {
+  let value = taken
+  for (const stage of stages) {
+    if (value === undefined || value instanceof Problem) return value
+    value = stage(value)
+  }
+  return value
 }
 
 function missingIn(source: Source, beside: readonly string[], columns: Columns): readonly string[] {
