@@ -83,6 +83,11 @@ export class CommandContext {
     return this.#surroundings.stdin?.() ?? Readable.from([])
   }
 
+  /** As `--config` names it, for what writes a new one. */
+  get namedConfigFile(): string | undefined {
+    return this.#options.config
+  }
+
   /** As `--config`, CATALOGD_CONFIG or one of the usual places names it. */
   get configFile(): string {
     return this.#options.config ?? locateConfig(this.#surroundings.environment, process.cwd())

@@ -3,6 +3,7 @@ import { dirname, join, relative } from 'node:path'
 import { readConfig } from '../config/load.ts'
 import { ConfigError, ExitCode, OperatingError, systemErrorCode } from '../lib/errors.ts'
 import type { CommandDefinition } from './command.ts'
+import type { FromOptions } from './init-from.ts'
 
 /** The commented example is what `init` writes: one text to keep correct. */
 const exampleFile = new URL('../../config/catalogd.example.yaml', import.meta.url)
@@ -10,12 +11,35 @@ const target = 'config/catalogd.yaml'
 /** Where a configuration is looked for: `init` does not put a second one beside it. */
 const rivals = [target, 'catalogd.yaml']
 
-export const initCommand: CommandDefinition = {
+export const initCommand: CommandDefinition<Partial<FromOptions>> = {
   usage: 'init [folder]',
-  summary: 'write a commented configuration and its folders',
-  details: `Writes ${target} and the drop folders that it names below the folder (default: the current one). Never overwrites a configuration.`,
-  examples: ['catalogd init', 'catalogd init /srv/catalogd'],
-  async run(context, { args: [folder = '.'] }) {
+  summary: 'write a configuration: a commented one, or one guessed from a feed file',
+  details: `Writes ${target} and the drop folders that it names below the folder (default: the current one). With --from, looks at a feed file and writes what reads it (to the file behind --config). Never overwrites a configuration.`,
+  examples: [
+    'catalogd init',
+    'catalogd init /srv/catalogd',
+    'catalogd init --from export.csv --shop-url https://shop.example --currency EUR',
+    'catalogd --config shop.yaml init --from feed.xml --yes',
+  ],
+  options: [
+    {
+      flags: '--from <file>',
+      description: 'a feed file: guess the configuration of a feed "products" from it',
+    },
+    {
+      flags: '--shop-url <url>',
+      description: 'address of the shop, for exports that lack the address of a product',
+    },
+    { flags: '--currency <code>', description: 'currency of the prices, for exports that lack it' },
+    { flags: '--id <rule>', description: 'column (or template, or rule in YAML) of the product id' },
+    { flags: '--yes', description: 'take the guesses without asking', default: false },
+  ],
+  async run(context, { args: [folder = '.'], options }) {
+    if (options.from !== undefined) {
+      const { initFrom } = await import('./init-from.ts')
+      await initFrom(context, { ...options, from: options.from, yes: options.yes === true })
+      return ExitCode.done
+    }
     const file = join(folder, target)
     for (const rival of rivals) await refuseExisting(join(folder, rival))
     const dropFolders = await writeAll(file)

@@ -1,5 +1,5 @@
-import { createInterface } from 'node:readline/promises'
 import { ConfigError } from '../lib/errors.ts'
+import { ask } from './ask.ts'
 import type { CommandContext } from './context.ts'
 
 export interface Question {
@@ -20,18 +20,8 @@ export async function confirm(context: CommandContext, { text, wants }: Question
       },
     )
   }
-  context.note(`${text} ${wants === 'y' ? '[y/N]' : 'Type yes to do it:'}`)
-  const answer = (await readLine(context)).trim().toLowerCase()
+  const answer = (
+    await ask(context, `${text} ${wants === 'y' ? '[y/N]' : 'Type yes to do it:'}`)
+  ).toLowerCase()
   return answer === 'yes' || (wants === 'y' && answer === 'y')
-}
-
-/** An empty one when the input ends. */
-async function readLine(context: CommandContext): Promise<string> {
-  const lines = createInterface({ input: context.input })
-  try {
-    const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')))
-    return await Promise.race([lines.question('', { signal: context.signal }), ended])
-  } finally {
-    lines.close()
-  }
 }

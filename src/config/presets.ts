@@ -10,7 +10,8 @@ const parameters = {
 } as const
 type ParameterName = keyof typeof parameters
 
-const placeOfFeed = new Set(['drop', 'pull', 'preset', 'owns', 'kind'])
+/** What says where a feed comes from, and how a preset is recognised. */
+const notOfFeed = new Set(['drop', 'pull', 'preset', 'owns', 'kind', 'signature'])
 const reference = /\$\{preset\.([A-Za-z]+)(:-)?\}/g
 
 /**
@@ -40,7 +41,7 @@ function applyPreset(document: ConfigDocument, path: ConfigPath, folder: string)
     document.addProblem([...path, 'preset'], `found "${name}", ${preset}`)
     return
   }
-  const merged = merge(withoutPlace(preset), feed)
+  const merged = merge(ofFeed(preset), feed)
   if (isMapping(merged.fields)) merged.fields = withoutNone(merged.fields)
   const missing = new Set<string>()
   const filled = fill(merged, feed, missing)
@@ -64,8 +65,8 @@ function reportParameters(document: ConfigDocument, path: ConfigPath, feed: Reco
   }
 }
 
-function withoutPlace(preset: Preset): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(preset).filter(([key]) => !placeOfFeed.has(key)))
+function ofFeed(preset: Preset): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(preset).filter(([key]) => !notOfFeed.has(key)))
 }
 
 /** Mappings of settings merge key by key, and the fields; a rule, a list or a value replaces the preset's. */

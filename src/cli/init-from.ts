@@ -1,0 +1,128 @@
+import { access, mkdir, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { parse } from 'yaml'
+import { ConfigError, FileRefusedError, systemErrorCode } from '../lib/errors.ts'
+import type { FeedGuess } from '../operations/guess/guess-feed.ts'
+import type { Given } from '../operations/guess/model.ts'
+import { ask } from './ask.ts'
+import type { CommandContext } from './context.ts'
+
+export interface FromOptions {
+  from: string
+  yes: boolean
+  shopUrl?: string
+  currency?: string
+  id?: string
+}
+
+/** Writes the configuration of a feed `products` that reads the file, and says what was guessed. */
+export async function initFrom(context: CommandContext, options: FromOptions): Promise<void> {
+  const { guessFeed } = await import('../operations/guess/guess-feed.ts')
+  const file = context.namedConfigFile ?? 'config/catalogd.yaml'
+  await refuseExisting(file)
+  const given = givenBy(options)
+  let guess = await guessOrExplain(() => guessFeed({ file: options.from, given, signal: context.signal }))
+  if (guess.open.length > 0 && context.canAsk && !options.yes) {
+    const asked = await askOpen(context, guess, given)
+    guess = await guessFeed({ file: options.from, given: asked, signal: context.signal })
+  }
+  const { dropDir } = await write(file, guess)
+  const { printGuess } = await import('./init-preview.ts')
+  await printGuess(context, { guess, file, from: options.from, dropDir })
+}
+
+function givenBy({ shopUrl, currency, id }: FromOptions): Given {
+  return { shopUrl: shopUrl?.replace(/\/+$/, ''), currency, id: id === undefined ? undefined : ruleOf(id) }
+}
+
+/** A column's name, or a rule as it would stand in the configuration. */
+function ruleOf(text: string): unknown {
+  if (!text.startsWith('{')) return text
+  try {
+    const rule: unknown = parse(text)
+    if (typeof rule === 'object' && rule !== null) return rule
+  } catch {
+    // A template such as {brand}-{sku} is no YAML mapping.
+  }
+  return text
+}
+
+async function guessOrExplain(guess: () => Promise<FeedGuess>): Promise<FeedGuess> {
+  try {
+    return await guess()
+  } catch (error) {
+    if (!(error instanceof FileRefusedError) && systemErrorCode(error) !== 'ENOENT') throw error
+    if (error instanceof FileRefusedError) throw error
+    throw new ConfigError('file-missing', `there is no such file: ${(error as Error).message}`, {
+      hint: 'Check the path behind --from',
+      cause: error,
+    })
+  }
+}
+
+/** An empty answer leaves the guess as it is. */
+async function askOpen(context: CommandContext, guess: FeedGuess, given: Given): Promise<Given> {
+  const asked: { -readonly [Key in keyof Given]: Given[Key] } = { ...given }
+  for (const line of guess.open) {
+    if (/shopUrl|fields\.url/.test(line) && asked.shopUrl === undefined) {
+      asked.shopUrl =
+        (await ask(context, 'Address of the shop, such as https://shop.example (empty: later):')) || undefined
+    } else if (/currency/.test(line) && asked.currency === undefined) {
+      asked.currency =
+        (await ask(context, 'Currency of the prices, such as EUR (empty: later):')) || undefined
+    } else if (/product_id/.test(line) && asked.id === undefined) {
+      const answer = await ask(context, `${line}\nColumn (or rule) of the product id (empty: as guessed):`)
+      asked.id = answer === '' ? undefined : ruleOf(answer)
+    }
+  }
+  return asked
+}
+
+async function refuseExisting(file: string): Promise<void> {
+  const exists = await access(file).then(
+    () => true,
+    () => false,
+  )
+  if (!exists) return
+  throw new ConfigError('init-exists', `${file} exists already and is left as it is`, {
+    hint: 'Name another one with --config, and copy the feed from there',
+  })
+}
+
+async function write(file: string, guess: FeedGuess): Promise<{ dropDir: string }> {
+  const { feedText } = await import('../operations/guess/feed-text.ts')
+  const folder = dirname(resolve(file))
+  const up = basename(folder) === 'config' ? '..' : '.'
+  const place = [
+    { key: 'drop', value: `${up}/drop/products`, comment: 'files that are put here are imported' },
+    { key: 'files', value: '*', comment: 'which of them; such as "*.csv"' },
+    {
+      key: 'mode',
+      value: 'full',
+      comment: 'the whole catalogue: what is no longer in it is out of stock; or delta',
+    },
+  ]
+  const text = `# Guessed from ${guess.name} (${guess.dialect}, ${guess.records} records). Look at the lines that say CHECK.
+state: ${up}/state
+catalogs:
+  main:
+    api:
+      url: \${CATALOG_API_URL}               # of your account; "catalogd sandbox" prints one to try
+      productsToken: \${API_PRODUCTS_TOKEN}
+    feeds:
+${feedText('products', [...place, ...guess.lines], 6)}`
+  const dropDir = join(folder, up, 'drop/products')
+  try {
+    await mkdir(folder, { recursive: true })
+    await writeFile(file, text, { flag: 'wx' })
+    await mkdir(dropDir, { recursive: true })
+  } catch (error) {
+    const code = systemErrorCode(error)
+    if (code === undefined) throw error
+    throw new ConfigError('init-unwritable', `${file} and its folders cannot be written (${code})`, {
+      hint: 'Choose a folder that you may write to',
+      cause: error,
+    })
+  }
+  return { dropDir }
+}

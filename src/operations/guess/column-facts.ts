@@ -1,0 +1,124 @@
+import { readAvailability } from '../../catalog/availability-words.ts'
+import { compileDate } from '../../catalog/date-text.ts'
+import { splitMoney } from '../../catalog/money-text.ts'
+import { type NumberLocale, parseNumberText } from '../../catalog/number-text.ts'
+import { Problem } from '../../catalog/problem.ts'
+
+/** What the cells of one column look like. Shares are of the cells that are not empty, 0..1. */
+export interface ColumnFacts {
+  column: string
+  index: number
+  /** Cells that are not empty, and share of all. */
+  filled: number
+  fill: number
+  /** Different values, as a share. */
+  distinct: number
+  urls: number
+  imageUrls: number
+  /** Several addresses in one cell. */
+  urlLists: number
+  numbers: number
+  integers: number
+  /** Numbers with a sign or code of a currency. */
+  currencies: number
+  /** Texts of the numbers, without what stands around them. */
+  amounts: readonly string[]
+  /** What reads them; undefined where nothing does. */
+  locale: NumberLocale | undefined
+  availabilities: number
+  dates: number
+  dateForm: string | undefined
+  html: number
+  /** Mean number of characters. */
+  characters: number
+  examples: readonly string[]
+}
+
+/** Tried in this order: the first that reads nearly all cells counts. */
+const locales: readonly NumberLocale[] = [
+  { decimal: '.', thousands: undefined },
+  { decimal: ',', thousands: undefined },
+  { decimal: '.', thousands: ',' },
+  { decimal: ',', thousands: '.' },
+  { decimal: ',', thousands: ' ' },
+  { decimal: '.', thousands: "'" },
+  { decimal: '.', thousands: ' ' },
+  { decimal: ',', thousands: ',' },
+]
+const dateForms = [
+  'YYYY-MM-DD',
+  'DD.MM.YYYY',
+  'DD/MM/YYYY',
+  'MM/DD/YYYY',
+  'YYYY/MM/DD',
+  'YYYYMMDD',
+  'D.M.YYYY',
+]
+const address = /^https?:\/\/\S+$/i
+const addresses = /^https?:\/\/\S+[\s,|;]+https?:\/\//i
+const imageAddress =
+  /\.(jpe?g|png|gif|webp|avif|svg|bmp)(\?|$|@|,|\||\s)|\/(images?|media|img|photos?|pics?)\//i
+
+export function columnFacts(
+  column: string,
+  index: number,
+  rows: readonly (readonly string[])[],
+): ColumnFacts {
+  const cells = rows.map((row) => row[index] ?? '').filter((cell) => cell !== '')
+  const count = cells.length
+  const share = (holds: (cell: string) => boolean) => (count === 0 ? 0 : cells.filter(holds).length / count)
+  const amounts = cells.flatMap((cell) => splitMoney(cell)?.amount ?? [])
+  const locale = findLocale(amounts)
+  const isNumber = (text: string) => locale !== undefined && typeof parseNumberText(text, locale) === 'string'
+  const form = dateForms.find((candidate) => {
+    const read = compileDate(candidate)
+    return typeof read !== 'string' && share((cell) => read(cell) !== undefined) > 0.9
+  })
+  return {
+    column,
+    index,
+    filled: count,
+    fill: rows.length === 0 ? 0 : count / rows.length,
+    distinct: count === 0 ? 0 : new Set(cells).size / count,
+    urls: share((cell) => address.test(cell)),
+    imageUrls: share((cell) => /^https?:/i.test(cell) && imageAddress.test(cell)),
+    urlLists: share((cell) => addresses.test(cell)),
+    numbers: count === 0 ? 0 : amounts.filter(isNumber).length / count,
+    integers: share((cell) => /^-?\d{1,9}$/.test(cell)),
+    currencies: share((cell) => /\d/.test(cell) && /\p{Sc}|\b[A-Z]{3}\b/u.test(cell) && cell.length < 30),
+    amounts,
+    locale,
+    availabilities: share((cell) => !(readAvailability(cell, () => '') instanceof Problem)),
+    dates: form === undefined ? 0 : 1,
+    dateForm: form,
+    html: share((cell) => /<(p|br|div|ul|li|span|strong|b|h\d|table|a)\b[^>]*>/i.test(cell)),
+    characters: count === 0 ? 0 : cells.reduce((sum, cell) => sum + cell.length, 0) / count,
+    examples: [...new Set(cells)].slice(0, 3),
+  }
+}
+
+/**
+ * Of several that read nearly all amounts, the first: marks that stand in no cell say nothing. A mark that is always
+ * followed by exactly three digits groups thousands: prices have two decimals or none.
+ */
+export function findLocale(amounts: readonly string[]): NumberLocale | undefined {
+  if (amounts.length === 0) return undefined
+  const needed = amounts.length * 0.95
+  return locales.find((locale) => {
+    if (locale.thousands === undefined && groupsThousands(amounts, locale.decimal)) return false
+    return amounts.filter((text) => typeof parseNumberText(text, locale) === 'string').length >= needed
+  })
+}
+
+function groupsThousands(amounts: readonly string[], mark: '.' | ','): boolean {
+  const marked = amounts.filter((text) => text.includes(mark))
+  return (
+    marked.length > 0 &&
+    marked.every((text) =>
+      text
+        .split(mark)
+        .slice(1)
+        .every((part) => /^\d{3}$/.test(part)),
+    )
+  )
+}

@@ -1,0 +1,37 @@
+import { stringify } from 'yaml'
+import type { RuleGuess } from './model.ts'
+
+/** One key of a feed with its comment. Keys with a dot stand below the part before it; an empty key is a comment alone. */
+export interface FeedLine {
+  key: string
+  value: unknown
+  comment: string
+  /** Somebody has to look at it. */
+  open?: true
+}
+
+export function feedLines(rules: readonly RuleGuess[]): FeedLine[] {
+  return rules.map(({ field, rule, comment, open }) => {
+    const line = { key: `fields.${field}`, value: rule, comment }
+    return open ? { ...line, open } : line
+  })
+}
+
+/** A feed as YAML, `indent` blanks deep; its first line is its name. */
+export function feedText(name: string, lines: readonly FeedLine[], indent: number): string {
+  const blanks = ' '.repeat(indent)
+  const own = lines.filter(({ key }) => !key.startsWith('fields.'))
+  const fields = lines.filter(({ key }) => key.startsWith('fields.'))
+  const text = own.filter(({ key }) => key !== '').map((line) => `${blanks}  ${entry(line.key, line)}`)
+  if (fields.length > 0) {
+    text.push(`${blanks}  fields:`)
+    text.push(...fields.map((line) => `${blanks}    ${entry(line.key.slice('fields.'.length), line)}`))
+  }
+  text.push(...own.filter(({ key }) => key === '').map(({ comment }) => `${blanks}    # ${comment}`))
+  return `${blanks}${name}:\n${text.join('\n')}\n`
+}
+
+function entry(key: string, { value, comment, open }: FeedLine): string {
+  const flow = stringify(value, { collectionStyle: 'flow', lineWidth: 0, flowCollectionPadding: true }).trim()
+  return `${key}: ${flow}   # ${open ? 'CHECK: ' : ''}${comment}`
+}

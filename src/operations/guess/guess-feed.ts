@@ -1,0 +1,135 @@
+import { FileRefusedError } from '../../lib/errors.ts'
+import { describeDialect } from '../../records/describe-dialect.ts'
+import { type ColumnFacts, columnFacts } from './column-facts.ts'
+import { type FeedLine, feedLines } from './feed-text.ts'
+import { guessMeanings } from './guess-meanings.ts'
+import { guessPreset } from './guess-preset.ts'
+import { columnsOf, guessRules } from './guess-rules.ts'
+import { HeaderNames } from './header-names.ts'
+import type { Given, RuleGuess } from './model.ts'
+import { readSampleTable, type SampleTable } from './sample-table.ts'
+
+/** What a file was taken for. */
+export interface FeedGuess {
+  name: string
+  dialect: string
+  records: number
+  preset: string | undefined
+  /** The feed in the words of the configuration, with a comment on every guess. */
+  lines: readonly FeedLine[]
+  /** What nobody but the owner of the shop knows. */
+  open: readonly string[]
+  warnings: readonly string[]
+}
+
+export interface GuessOptions {
+  file: string
+  given: Given
+  signal: AbortSignal
+}
+
+/** Throws a FileRefusedError where the file is refused whole, or holds no products as far as can be told. */
+export async function guessFeed({ file, given, signal }: GuessOptions): Promise<FeedGuess> {
+  const table = await readSampleTable(file, { signal })
+  const columns = table.columns.map((column, index) => columnFacts(column, index, table.rows))
+  const preset = guessPreset(table.columns)
+  const lines = preset
+    ? presetLines(preset, { given, columns })
+    : ruleLines(table, guessRules(guessMeanings(columns, await HeaderNames.read()), given), columns)
+  return {
+    name: table.name,
+    dialect: describeDialect(table.dialect),
+    records: table.records,
+    preset: preset?.preset,
+    lines: [...lines, ...safetyLines],
+    open: lines.filter(({ open }) => open).map(({ key, comment }) => `${key}: ${comment}`),
+    warnings: table.warnings,
+  }
+}
+
+/** What a preset is asked for besides. */
+function presetLines(
+  preset: NonNullable<ReturnType<typeof guessPreset>>,
+  { given, columns }: { given: Given; columns: readonly ColumnFacts[] },
+): FeedLine[] {
+  const lines: FeedLine[] = [
+    {
+      key: 'preset',
+      value: preset.preset,
+      comment: `recognised by ${preset.signature.map((name) => `"${name}"`).join(', ')}`,
+    },
+  ]
+  if (preset.needsShopUrl) lines.push(openLine('shopUrl', given.shopUrl, 'https://shop.example'))
+  const named = columns.filter(({ column }) => /price/i.test(column) && !/shipping/i.test(column))
+  const isWritten = named.some(({ numbers, currencies }) => numbers > 0.9 && currencies > 0.9)
+  if (preset.needsCurrency && !isWritten)
+    lines.push(openLine('currency', given.currency?.toUpperCase(), 'EUR'))
+  if (given.id !== undefined)
+    lines.push(...feedLines([{ field: 'product_id', rule: given.id, comment: 'as you said' }]))
+  return lines
+}
+
+function openLine(key: string, given: string | undefined, unknown: string): FeedLine {
+  if (given !== undefined) return { key, value: given, comment: 'as you said' }
+  return { key, value: unknown, comment: 'not in the file: put in yours', open: true }
+}
+
+const needed = ['name', 'price']
+
+function ruleLines(
+  table: SampleTable,
+  rules: readonly RuleGuess[],
+  columns: readonly ColumnFacts[],
+): FeedLine[] {
+  const missing = needed.filter((field) => !rules.some((rule) => rule.field === field))
+  if (missing.length > 0) throw noProducts(table, missing)
+  const used = columnsOf(rules)
+  const others = columns
+    .filter(({ column, filled }) => filled > 0 && !used.has(column))
+    .map(({ column }) => column)
+  const { type, path } = table.dialect
+  const format: FeedLine[] =
+    type === 'csv' || path === undefined || path === ''
+      ? []
+      : [{ key: 'format', value: { type, path }, comment: 'guessed: where the records stand' }]
+  const repeats = rules.some(({ field, open }) => field === 'product_id' && open && !isUnique(rules, columns))
+  const group: FeedLine[] = repeats
+    ? [{ key: 'group', value: true, comment: 'rows of one product_id are one product' }]
+    : []
+  return [...format, ...group, ...feedLines(rules), ...unusedLines(others)]
+}
+
+function isUnique(rules: readonly RuleGuess[], columns: readonly ColumnFacts[]): boolean {
+  const id = rules.find(({ field }) => field === 'product_id')?.rule
+  const facts = columns.find(({ column }) => column === id)
+  return facts === undefined || facts.distinct > 0.98
+}
+
+function unusedLines(columns: readonly string[]): FeedLine[] {
+  if (columns.length === 0) return []
+  const shown = columns.slice(0, 40).map((column) => JSON.stringify(column.slice(0, 60)))
+  return [{ key: '', value: undefined, comment: `not used: ${shown.join(', ')}` }]
+}
+
+/** Worth having from the first day. */
+const safetyLines: readonly FeedLine[] = [
+  {
+    key: 'changes',
+    value: { atMost: { urgent: '50%' } },
+    comment: 'a file that changes more prices than that waits for "catalogd approve"',
+  },
+]
+
+function noProducts({ name, columns }: SampleTable, missing: readonly string[]): FileRefusedError {
+  const shown = columns
+    .slice(0, 12)
+    .map((column) => JSON.stringify(column.slice(0, 40)))
+    .join(', ')
+  return new FileRefusedError(
+    'no-products',
+    `${name}: no column looks like the ${missing.join(' or the ')} of a product; the columns are ${shown}`,
+    {
+      hint: 'Name the file with the products. A feed of stock, prices or texts alone, or one without a header, is configured by hand: catalogd init',
+    },
+  )
+}

@@ -1,0 +1,95 @@
+import type { ColumnFacts } from './column-facts.ts'
+import type { HeaderNames, Meaning, NameMatch } from './header-names.ts'
+
+/** A column and what it is taken for. */
+export interface MeaningGuess {
+  facts: ColumnFacts
+  /** Why, in words for a comment. */
+  reason: string
+}
+
+export type Guesses = ReadonlyMap<Meaning, MeaningGuess>
+
+type Fits = (facts: ColumnFacts) => boolean
+
+const isText: Fits = ({ urls }) => urls < 0.5
+const isAmount: Fits = ({ numbers }) => numbers > 0.9
+/** What the cells must look like for a name to count; a column that is empty fits nothing. */
+const fits: Readonly<Record<Meaning, Fits>> = {
+  product_id: ({ fill, urls, characters }) => fill > 0.98 && urls < 0.1 && characters <= 80,
+  name: ({ fill, urls, numbers, dates }) => fill > 0.3 && urls < 0.1 && numbers < 0.9 && dates < 0.9,
+  url: ({ urls, imageUrls, urlLists }) => urls > 0.8 && imageUrls < 0.8 && urlLists < 0.2,
+  image_url: ({ urls, urlLists }) => urls + urlLists > 0.8,
+  alternate_image_urls: ({ urls, urlLists }) => urls + urlLists > 0.8,
+  availability: ({ availabilities, integers }) => availabilities > 0.8 || integers > 0.9,
+  inventory_level: ({ numbers }) => numbers > 0.9,
+  price: isAmount,
+  sale_price: isAmount,
+  list_price: isAmount,
+  price_currency_code: ({ examples }) => examples.every((text) => /^[A-Za-z]{3}$/.test(text)),
+  rating_value: ({ numbers }) => numbers > 0.5,
+  review_count: ({ numbers }) => numbers > 0.5,
+  date_published: ({ dates }) => dates > 0.9,
+}
+
+/** What each column of the file holds; a column counts once, and each meaning has one column. */
+export function guessMeanings(columns: readonly ColumnFacts[], names: HeaderNames): Guesses {
+  const guesses = new Map<Meaning, MeaningGuess>()
+  const used = new Set<number>()
+  const take = (meaning: Meaning, facts: ColumnFacts, reason: string) => {
+    guesses.set(meaning, { facts, reason })
+    used.add(facts.index)
+  }
+  const named = columns.flatMap((facts) => {
+    const match = names.find(facts.column)
+    return match ? [{ facts, match, score: scoreOf(facts, match) }] : []
+  })
+  for (const { facts, match } of named.sort((one, other) => other.score - one.score)) {
+    if (guesses.has(match.meaning) || used.has(facts.index)) continue
+    if (facts.filled === 0 || !(fits[match.meaning] ?? isText)(facts)) continue
+    take(match.meaning, facts, `the name is ${match.language} for it`)
+  }
+  for (const [meaning, find] of Object.entries(byContent)) {
+    if (guesses.has(meaning)) continue
+    const facts = find(
+      columns.filter(({ index, filled }) => filled > 0 && !used.has(index)),
+      guesses,
+    )
+    if (facts) take(meaning, facts, 'the cells look like it')
+  }
+  return guesses
+}
+
+/** Whole names before parts, then columns that tell products apart, then those that say most. */
+function scoreOf({ fill, distinct, column }: ColumnFacts, { exact, meaning }: NameMatch): number {
+  const telling = meaning === 'product_id' ? distinct * 2 : 0
+  // `shipping.price` is no price of the product.
+  const depth = column.split('.').length - 1
+  const short = /short|kurz|courte|corta|kort/i.test(column) ? 0.3 : 0
+  return (exact ? 4 : 2) + telling + fill - depth - short
+}
+
+type FindByContent = (columns: readonly ColumnFacts[], guesses: Guesses) => ColumnFacts | undefined
+
+/** What can be told without the name, in this order. */
+const byContent: Readonly<Record<Meaning, FindByContent>> = {
+  image_url: (columns) => columns.find(({ imageUrls, fill }) => imageUrls > 0.8 && fill > 0.5),
+  url: (columns) =>
+    columns.find(({ urls, imageUrls, distinct }) => urls > 0.95 && imageUrls < 0.3 && distinct > 0.5),
+  price: (columns, guesses) => {
+    if (guesses.has('sale_price') || guesses.has('list_price')) return undefined
+    return columns.find(({ numbers, currencies, fill }) => numbers > 0.95 && currencies > 0.9 && fill > 0.8)
+  },
+  product_id: (columns) => {
+    return columns.find(({ fill, distinct, urls, characters, dates }) => {
+      return fill === 1 && distinct === 1 && urls === 0 && characters <= 40 && dates === 0
+    })
+  },
+  name: (columns) => {
+    return columns.find(({ fill, distinct, urls, numbers, characters }) => {
+      return (
+        fill > 0.95 && distinct > 0.5 && urls === 0 && numbers < 0.5 && characters > 8 && characters < 200
+      )
+    })
+  },
+}

@@ -1,0 +1,75 @@
+import { readFile } from 'node:fs/promises'
+import { parse } from 'yaml'
+import { z } from 'zod'
+
+/** What a column can hold, as `config/headers.yaml` calls it: fields of a product and some that become others. */
+export type Meaning = string
+
+export interface NameMatch {
+  meaning: Meaning
+  /** Of the list that knows the name. */
+  language: string
+  /** The whole name is known, not merely a part of it. */
+  exact: boolean
+}
+
+const file = new URL('../../../config/headers.yaml', import.meta.url)
+const schema = z.record(z.string(), z.record(z.string(), z.array(z.string())))
+const languages: Readonly<Record<string, string>> = {
+  en: 'English',
+  de: 'German',
+  fr: 'French',
+  es: 'Spanish',
+  sv: 'Swedish',
+}
+
+/** Names of columns by what they mean, in several languages. */
+export class HeaderNames {
+  readonly #byName: ReadonlyMap<string, { meaning: Meaning; language: string }>
+
+  private constructor(byName: ReadonlyMap<string, { meaning: Meaning; language: string }>) {
+    this.#byName = byName
+  }
+
+  static async read(): Promise<HeaderNames> {
+    const byName = new Map<string, { meaning: Meaning; language: string }>()
+    for (const [meaning, lists] of Object.entries(schema.parse(parse(await readFile(file, 'utf8'))))) {
+      // A field's own name is known in every language.
+      byName.set(foldName(meaning), { meaning, language: 'English' })
+      for (const [language, names] of Object.entries(lists)) {
+        for (const name of names) {
+          const folded = foldName(name)
+          if (!byName.has(folded)) byName.set(folded, { meaning, language: languages[language] ?? language })
+        }
+      }
+    }
+    return new HeaderNames(byName)
+  }
+
+  /**
+   * What a column of this name holds. Of a path (`offer.price`, `g:price`) the last part counts; of `Price (USD)`,
+   * `Preis in EUR` or `Name*` what is left without the addition.
+   */
+  find(column: string): NameMatch | undefined {
+    const last = column.replace(/^.*[.]/, '').replace(/^[a-z]+:/, '')
+    const exact = this.#byName.get(foldName(column)) ?? this.#byName.get(foldName(last))
+    if (exact) return { ...exact, exact: true }
+    const stem = last
+      .replace(/\([^)]*\)|\[[^\]]*\]|[*#]/g, ' ')
+      .replace(/\b(in|en|i)\s+(EUR|USD|GBP|SEK|CHF|€|\$)\s*$/i, ' ')
+      .replace(/\b(EUR|USD|GBP|SEK|NOK|DKK|CHF|INR|de|en|fr|es|sv|default)\b\s*$/i, ' ')
+    const partial = this.#byName.get(foldName(stem))
+    return partial && { ...partial, exact: false }
+  }
+}
+
+/** Letters and digits alone, without case and accents. */
+export function foldName(name: string): string {
+  return name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll('ß', 'ss')
+    .replaceAll('ø', 'o')
+    .replaceAll('æ', 'ae')
+    .replace(/[^\p{L}\p{N}]/gu, '')
+}

@@ -1,0 +1,119 @@
+import { stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import type { FormatConfig } from '../../config/model.ts'
+import { type Judgement, judgeFile } from '../../records/judge.ts'
+import type { Dialect } from '../../records/model.ts'
+import { readRecords } from '../../records/read-records.ts'
+
+/** What a file holds, as far as guessing looks. */
+export interface SampleTable {
+  name: string
+  dialect: Dialect
+  columns: readonly string[]
+  /** By column; texts as found, empty where there is none. At most `sampleRowsMax`, from the beginning of the file. */
+  rows: readonly (readonly string[])[]
+  records: number
+  warnings: readonly string[]
+}
+
+const sampleRowsMax = 500
+/** Keys of objects that are looked at; more are data in the place of keys. */
+const pathsMax = 500
+const depthMax = 4
+
+const detectAll: FormatConfig = {
+  type: undefined,
+  path: undefined,
+  header: undefined,
+  sheet: undefined,
+  members: undefined,
+  delimiter: undefined,
+  quote: undefined,
+  encoding: undefined,
+  recordBytes: 16_000_000,
+}
+
+/** Reads the whole file once, then its beginning. Throws a FileRefusedError as an import would. */
+export async function readSampleTable(
+  file: string,
+  { signal, format = {} }: { signal: AbortSignal; format?: Partial<FormatConfig> },
+): Promise<SampleTable> {
+  const source = { path: file, name: basename(file), bytes: (await stat(file)).size, signal }
+  const judgement = await judgeFile({
+    ...source,
+    format: { ...detectAll, ...format },
+    neededColumns: [],
+    openIdReader: () => undefined,
+  })
+  const { dialect, records, warnings } = judgement
+  const table =
+    dialect.type === 'csv' ? await readRows(source, judgement) : await readObjects(source, judgement)
+  return { name: source.name, dialect, records, warnings, ...table }
+}
+
+type Source = { path: string; name: string; bytes: number; signal: AbortSignal }
+
+async function readRows(source: Source, judgement: Judgement) {
+  const { columns } = judgement
+  const rows: string[][] = []
+  for await (const record of firstRecords(source, judgement)) {
+    rows.push(columns.map((_, index) => textOf(record.cells[index])))
+  }
+  return { columns, rows }
+}
+
+/** The columns of objects are the paths to their texts and numbers. */
+async function readObjects(source: Source, judgement: Judgement) {
+  const records: ReadonlyMap<string, string>[] = []
+  const columns = new Set<string>()
+  for await (const { source: object } of firstRecords(source, judgement)) {
+    if (typeof object !== 'object') continue
+    const leaves = new Map<string, string>()
+    collectLeaves(object, { path: '', depth: 0, leaves })
+    for (const path of leaves.keys()) if (columns.size < pathsMax) columns.add(path)
+    records.push(leaves)
+  }
+  const names = [...columns]
+  return { columns: names, rows: records.map((leaves) => names.map((name) => leaves.get(name) ?? '')) }
+}
+
+async function* firstRecords(source: Source, judgement: Judgement) {
+  const { dialect, columns } = judgement
+  let count = 0
+  for await (const batch of readRecords({
+    ...source,
+    dialect,
+    columns,
+    recordBytes: detectAll.recordBytes,
+  })) {
+    for (const record of batch.records) {
+      yield record
+      count += 1
+      if (count >= sampleRowsMax) return
+    }
+  }
+}
+
+interface Visit {
+  path: string
+  depth: number
+  leaves: Map<string, string>
+}
+
+/** Of a list the elements stand in one text, as in a cell; lists of objects are no cells. */
+function collectLeaves(value: unknown, { path, depth, leaves }: Visit): void {
+  if (Array.isArray(value)) {
+    const texts = value.filter((element) => typeof element !== 'object')
+    if (texts.length > 0) leaves.set(path, texts.map(textOf).join('|'))
+  } else if (typeof value === 'object' && value !== null) {
+    if (depth >= depthMax) return
+    for (const [key, content] of Object.entries(value)) {
+      const below = key === '#text' ? path : path === '' ? key : `${path}.${key}`
+      collectLeaves(content, { path: below, depth: depth + 1, leaves })
+    }
+  } else if (path !== '') leaves.set(path, textOf(value))
+}
+
+function textOf(value: unknown): string {
+  return value === undefined || value === null ? '' : String(value).trim()
+}
