@@ -58,22 +58,30 @@ export class FeedPull {
     this.dir = pullDirOf(options.dir, options.feed.name)
   }
 
+  get isLoaded(): boolean {
+    return this.#state !== undefined
+  }
+
+  /** Reads what is remembered. */
+  async load(): Promise<void> {
+    await makeFolder(this.dir)
+    this.#state ??= await readPullState(this.dir)
+  }
+
   /** What is remembered; complete after `open`. */
   get state(): PullState {
-    if (this.#state === undefined) throw new Error('a pull was not opened')
+    if (this.#state === undefined) throw new Error('a pull was not loaded')
     return this.#state
   }
 
-  /** Settles what an earlier process left. Safe to repeat. */
+  /** Settles what an earlier run left; after `load`, and never beside a run. */
   async open(place: string): Promise<void> {
     const { acceptor, upkeep } = this.#options
-    await makeFolder(this.dir)
     // A claim may stand in the archive without its line.
     await upkeep.completeClaims()
     const digest = createHash('sha256').update(place).digest('hex')
-    this.#state ??= await readPullState(this.dir)
-    const left = this.#state.pending.filter(({ claim }) => acceptor.manifest.fileOf(claim) !== undefined)
-    if (this.#state.pending.length > 0) await this.#settle(left)
+    const left = this.state.pending.filter(({ claim }) => acceptor.manifest.fileOf(claim) !== undefined)
+    if (this.state.pending.length > 0) await this.#settle(left)
     if (this.state.place !== digest) {
       const { lastAt, succeededAt } = this.state
       this.#state = { place: digest, taken: [], pending: [], lastAt, succeededAt }

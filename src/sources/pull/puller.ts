@@ -12,6 +12,7 @@ import { FeedPull } from './feed-pull.ts'
 import { fetchSftp } from './fetch-sftp.ts'
 import { fetchUrl } from './fetch-url.ts'
 import { PullError } from './pull-error.ts'
+import { readPullState } from './pull-state.ts'
 import type { Network } from './resolve-host.ts'
 import { Sightings } from './sightings.ts'
 
@@ -56,8 +57,7 @@ export class Puller {
 
   /** Whether it has never fetched, or failed the last time: then it does not wait for its schedule. */
   async isOverdue(): Promise<boolean> {
-    await this.#feedPull.open(placeOf(this.#options.pull))
-    const { lastAt, failure } = this.#feedPull.state
+    const { lastAt, failure } = await readPullState(this.#feedPull.dir)
     return lastAt === undefined || failure !== undefined
   }
 
@@ -79,6 +79,7 @@ export class Puller {
     const { feed, pull, acceptor, notices, closing, clock } = this.#options
     const total = AbortSignal.timeout(pull.totalMs)
     try {
+      await this.#feedPull.load()
       await this.#feedPull.open(placeOf(pull))
       const waitMs = this.#askedToWaitMs()
       if (waitMs > 0) return waitMs
@@ -125,7 +126,13 @@ export class Puller {
     const retryAfterMs = error instanceof PullError ? (error.retryAfterMs ?? 0) : 0
     const delayMs = Math.max(this.#backOffMs(++this.#failures), retryAfterMs)
     this.#notBeforeMs = clock.monotonic() + delayMs
-    const nowMs = clock.now()
+    // What cannot be remembered is told all the same.
+    if (this.#feedPull.isLoaded) await this.#remember(text, retryAfterMs).catch(ignoreOperatingFailure)
+    return delayMs
+  }
+
+  async #remember(text: string, retryAfterMs: number): Promise<void> {
+    const nowMs = this.#options.clock.now()
     const now = new Date(nowMs).toISOString()
     const { state } = this.#feedPull
     const { since = now, times = 0 } = state.failure ?? {}
@@ -135,7 +142,6 @@ export class Puller {
       failure: { since, times: times + 1, text },
       notBefore: retryAfterMs > 0 ? new Date(nowMs + retryAfterMs).toISOString() : undefined,
     })
-    return delayMs
   }
 
   #backOffMs(failures: number): number {
@@ -143,6 +149,10 @@ export class Puller {
     const firstMs = schedule.kind === 'every' ? Math.min(backOffMsMin, schedule.everyMs) : backOffMsMin
     return Math.min(backOffMsMax, firstMs * 2 ** Math.min(failures - 1, 20))
   }
+}
+
+function ignoreOperatingFailure(error: unknown): void {
+  if (!isOperatingFailure(error)) throw error
 }
 
 /** What is remembered holds for this place only. */

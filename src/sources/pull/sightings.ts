@@ -1,7 +1,9 @@
 import type { FeedConfig } from '../../config/model.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { compileNameTime, type ReadTime } from '../as-of.ts'
 import { isTemporaryName } from '../entry-name.ts'
 import { compileMarkerPattern, compilePatterns, markersOf } from '../file-patterns.ts'
+import { isSideOf } from '../side-files.ts'
 import type { RemoteFile } from './pull-state.ts'
 
 interface Sighting {
@@ -17,12 +19,14 @@ interface Sighting {
 export class Sightings {
   readonly #feed: FeedConfig
   readonly #clock: Clock
+  readonly #nameTime: ReadTime | undefined
   /** By name: as it was seen, and since when it has not changed. */
   #seen = new Map<string, { file: RemoteFile; sinceMs: number }>()
 
   constructor({ feed, clock }: { feed: FeedConfig; clock: Clock }) {
     this.#feed = feed
     this.#clock = clock
+    this.#nameTime = compileNameTime(feed.asOf)
   }
 
   /**
@@ -40,7 +44,8 @@ export class Sightings {
     const waits = own.map((file) => this.#waitOf(file.name, now))
     const ready = own.filter((_, index) => (waits[index] ?? 0) <= 0)
     const waiting = waits.filter((wait) => wait > 0)
-    const byAge = (a: RemoteFile, b: RemoteFile) => a.modifiedMs - b.modifiedMs || (a.name < b.name ? -1 : 1)
+    const ageOf = ({ name, modifiedMs }: RemoteFile) => this.#nameTime?.(name) ?? modifiedMs
+    const byAge = (a: RemoteFile, b: RemoteFile) => ageOf(a) - ageOf(b) || (a.name < b.name ? -1 : 1)
     const names = own.map(({ name }) => name)
     return {
       names,
@@ -60,7 +65,8 @@ export class Sightings {
   #ownFiles(listing: readonly RemoteFile[]): RemoteFile[] {
     const { files, settle } = this.#feed
     const modeOf = compilePatterns(files)
-    const isOwn = ({ name }: RemoteFile) => modeOf(name) !== undefined && !isTemporaryName(name)
+    const isOwn = ({ name }: RemoteFile) =>
+      modeOf(name) !== undefined && !isTemporaryName(name) && !isSideOf(name, modeOf)
     if (settle.kind === 'quiet') return listing.filter(isOwn)
     const isMarker = compileMarkerPattern(settle.pattern)
     const names = new Set(listing.map(({ name }) => name))

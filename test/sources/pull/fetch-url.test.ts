@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { OutcomeLine } from '../../../src/sources/model.ts'
 import { systemNetwork } from '../../../src/sources/pull/resolve-host.ts'
 import { leakCheck } from '../../support/leak-check.ts'
 import { tempDir } from '../../support/temp-dir.ts'
@@ -66,6 +67,48 @@ describe('a file at a URL', () => {
     await using site = await openPullSite({ dir: dir.path, pull: urlPull(server.url) })
     for (let run = 0; run < 3; run++) await site.fetch()
     expect(await contents(site)).toEqual(['a\n1\n', 'a\n2\n', 'a\n1\n'])
+  })
+
+  test.each(['before the line', 'after the line'])(
+    'is neither lost nor accepted twice when the process ends %s',
+    async (when) => {
+      await using dir = await tempDir('pull')
+      await using server = await startFeedServer([whole(body, { etag: '"1"' })])
+      const pull = urlPull(server.url)
+      {
+        await using site = await openPullSite({ dir: dir.path, pull })
+        const append = site.acceptor.append.bind(site.acceptor)
+        site.acceptor.append = async (lines) => {
+          if (when === 'after the line') await append(lines)
+          throw Object.assign(new Error('the process ends here'), { code: 'EIO' })
+        }
+        await site.fetch()
+      }
+      await using site = await openPullSite({ dir: dir.path, pull })
+      await site.fetch()
+      expect(await contents(site)).toEqual([body])
+      // What was accepted counts as the version that is known.
+      expect(server.requests[1]?.headers['if-none-match']).toBe('"1"')
+    },
+  )
+
+  test('is fetched anew when it was refused and came without a length', async () => {
+    await using dir = await tempDir('pull')
+    await using server = await startFeedServer([
+      (_request, response) => {
+        response.writeHead(200, { etag: '"1"' })
+        response.end('sku\n"cut off')
+      },
+      whole(body, { etag: '"1"' }),
+    ])
+    await using site = await openPullSite({ dir: dir.path, pull: urlPull(server.url) })
+    await site.fetch()
+    const [accept] = site.accepted()
+    const outcome = { kind: 'outcome', of: accept?.sequence, outcome: 'refused', at: accept?.acceptedAt }
+    await site.manifest.append([outcome as OutcomeLine])
+    await site.fetch()
+    expect(server.requests[1]?.headers).not.toHaveProperty('if-none-match')
+    expect(site.accepted()).toHaveLength(2)
   })
 
   test('is sent the headers and the password of the configuration', async () => {
