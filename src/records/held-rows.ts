@@ -1,7 +1,7 @@
 import { deserialize, serialize } from 'node:v8'
 import type { ParsedRecord } from './model.ts'
 import { NumberList } from './number-list.ts'
-import { Repeated } from './repeated.ts'
+import { packRepeated, unpackRepeated } from './pack-repeated.ts'
 import { SpillFile } from './spill-file.ts'
 
 interface Held {
@@ -119,27 +119,11 @@ function sizeOf(value: unknown): number {
   return Object.values(value).reduce((sum: number, each) => sum + sizeOf(each) + 16, 80)
 }
 
-/** Serialising keeps all that parsers yield but the class of repeated elements, for which a Map stands meanwhile. */
+/** Cells of text, as CSV has them, need no packing. */
 function pack(row: ParsedRecord): ParsedRecord {
-  return mapValues(row, (value) => (value instanceof Repeated ? new Map(value.entries()) : value))
+  return typeof row.source === 'object' ? (packRepeated(row) as ParsedRecord) : row
 }
 
 function unpack(row: ParsedRecord): ParsedRecord {
-  return mapValues(row, (value) => (value instanceof Map ? Repeated.from(value.values()) : value))
-}
-
-/** Cells of text, as CSV has them, stay as they are. */
-function mapValues(row: ParsedRecord, convert: (value: object) => object): ParsedRecord {
-  if (typeof row.source !== 'object') return row
-  return { ...row, cells: row.cells.map(deep), source: deep(row.source) as Record<string, unknown> }
-
-  function deep(value: unknown): unknown {
-    if (typeof value !== 'object' || value === null) return value
-    if (Array.isArray(value)) {
-      const members = value.map(deep)
-      return value instanceof Repeated ? convert(Repeated.from(members)) : members
-    }
-    if (value instanceof Map) return convert(new Map([...value].map(([index, each]) => [index, deep(each)])))
-    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, deep(each)]))
-  }
+  return typeof row.source === 'object' ? (unpackRepeated(row) as ParsedRecord) : row
 }

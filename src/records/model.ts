@@ -66,6 +66,8 @@ export interface ParsedRecord {
    * first of theirs that are not empty then; those that hold the product id are the head's.
    */
   rows?: readonly ParsedRecord[]
+  /** Where a transform made it: the record as it stands in the file. */
+  given?: ParsedRecord
   /** Warnings from before it was mapped. Of a rejected record all issues. */
   issues?: readonly RecordIssue[]
   /** NDJSON only: the whole object, or the text of a line that is no object, so that a reject loses nothing. */
@@ -85,6 +87,8 @@ export interface RejectedRecord extends ParsedRecord {
 export interface RecordBatch {
   records: readonly ParsedRecord[]
   rejected: readonly RejectedRecord[]
+  /** One warning for each record that a transform leaves out. */
+  skipped?: readonly RecordIssue[]
   /** Every issue of the batch, those of rejected records included. */
   issues: readonly RecordIssue[]
   /** How much of the (compressed) file has been read. */

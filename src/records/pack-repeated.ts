@@ -1,0 +1,26 @@
+import { Repeated } from './repeated.ts'
+
+/**
+ * What goes to a file or to another thread keeps all that parsers yield but the class of repeated elements: a Map stands
+ * for them meanwhile, which nothing parsed ever is.
+ */
+export function packRepeated(value: unknown): unknown {
+  return convert(value, (each) => (each instanceof Repeated ? new Map(each.entries()) : each))
+}
+
+export function unpackRepeated(value: unknown): unknown {
+  return convert(value, (each) => (each instanceof Map ? Repeated.from(each.values()) : each))
+}
+
+function convert(value: unknown, swap: (value: object) => object): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (value instanceof Repeated) return swap(Repeated.from(value, (each) => convert(each, swap)))
+  if (Array.isArray(value)) return value.map((each) => convert(each, swap))
+  if (value instanceof Map) {
+    return swap(new Map([...value].map(([index, each]) => [index, convert(each, swap)])))
+  }
+  // What a transform makes may hold dates and the like.
+  const prototype = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, convert(each, swap)]))
+}

@@ -1,0 +1,94 @@
+import { pathToFileURL } from 'node:url'
+import { parentPort, workerData } from 'node:worker_threads'
+import { packRepeated, unpackRepeated } from './pack-repeated.ts'
+import type { Transform, TransformRecord } from './transform-record.ts'
+
+/** What became of one record. */
+export type Outcome =
+  | { kind: 'record'; record: TransformRecord }
+  | { kind: 'skipped' }
+  | { kind: 'failed'; reason: string }
+
+/** The first message: whether records may come. */
+export type Loaded = { loaded: true } | { loaded: false; reason: string }
+
+export interface TransformWorkerData {
+  /** Absolute path of the user's file. */
+  file: string
+  /** One number: the place of the record that is being transformed in its message. */
+  progress: SharedArrayBuffer
+}
+
+const reasonLengthMax = 300
+
+if (parentPort) await serve(workerData as TransformWorkerData)
+
+/** Runs in a thread of its own: loads the user's file, then answers each message of records with their outcomes. */
+async function serve({ file, progress }: TransformWorkerData): Promise<void> {
+  const place = new Int32Array(progress)
+  const transform = await load(file)
+  if (typeof transform === 'string') {
+    parentPort?.postMessage({ loaded: false, reason: transform } satisfies Loaded)
+    return
+  }
+  parentPort?.on('message', (records: readonly TransformRecord[]) => {
+    const outcomes = records.map((record, index) => {
+      Atomics.store(place, 0, index)
+      return outcomeOf(transform, record)
+    })
+    Atomics.store(place, 0, records.length)
+    answer(outcomes)
+  })
+  parentPort?.postMessage({ loaded: true } satisfies Loaded)
+}
+
+/** Answers a sentence where there is nothing to call. */
+async function load(file: string): Promise<Transform | string> {
+  try {
+    const module: { default?: unknown } = await import(pathToFileURL(file).href)
+    if (typeof module.default === 'function') return module.default as Transform
+    return 'it has no default export that is a function'
+  } catch (error) {
+    return reasonOf(error)
+  }
+}
+
+function outcomeOf(transform: Transform, given: TransformRecord): Outcome {
+  try {
+    const record: unknown = transform(unpackRepeated(given) as TransformRecord)
+    if (record === undefined) return { kind: 'skipped' }
+    if (record instanceof Promise) return failed('returned a promise, expected the record itself')
+    if (typeof record !== 'object' || record === null || Array.isArray(record)) {
+      return failed(`returned ${record === null ? 'null' : typeof record}, expected a record or undefined`)
+    }
+    return { kind: 'record', record: packRepeated(record) as TransformRecord }
+  } catch (error) {
+    return failed(reasonOf(error))
+  }
+}
+
+/** A value that cannot be copied to another thread, a function for instance, fails its record alone. */
+function answer(outcomes: readonly Outcome[]): void {
+  try {
+    parentPort?.postMessage(outcomes)
+  } catch {
+    parentPort?.postMessage(outcomes.map(copied))
+  }
+}
+
+function copied(outcome: Outcome): Outcome {
+  try {
+    return structuredClone(outcome)
+  } catch (error) {
+    return failed(reasonOf(error))
+  }
+}
+
+function failed(reason: string): Outcome {
+  return { kind: 'failed', reason }
+}
+
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  return text.replace(/\s+/g, ' ').slice(0, reasonLengthMax)
+}
