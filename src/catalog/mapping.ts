@@ -4,6 +4,7 @@ import type { FieldRule } from '../config/rule-model.ts'
 import { ConfigError } from '../lib/errors.ts'
 import type { IdReader } from '../records/judge-pass.ts'
 import type { ParsedRecord, RecordIssue } from '../records/model.ts'
+import type { TransformStep } from '../records/transform-records.ts'
 import type { BoundField } from './bound-field.ts'
 import { closestName } from './closest-name.ts'
 import { type Columns, type CompiledRule, columnsOf } from './compiled-rule.ts'
@@ -40,6 +41,8 @@ export interface MissingColumn {
 export interface BoundMapping {
   /** For the pass that only needs ids: `cells[i]` is the cell of the column at `indices[i]`. The same id as `map`. */
   readonly idReader: IdReader
+  /** What makes the records that `map` is given. */
+  readonly transform?: TransformStep
   /** All problems of the record at once, as ids of a feed with a key the values of its key; no patch when one of them rejects it. */
   map(record: ParsedRecord, now: number): { patch: ProductPatch | undefined; issues: readonly RecordIssue[] }
 }
@@ -53,8 +56,31 @@ interface MappingOptions {
 
 /** Throws a ConfigError that names everything wrong with the feed's rules, whatever its files hold. */
 export function compileMapping(options: MappingOptions): Mapping {
-  const { group, name } = options.feed
-  const mapping = compileFields(options)
+  const { feed } = options
+  const mapping = tieRows(compileFields(options), feed)
+  const { transform } = feed
+  if (!transform) return mapping
+  const bindMade = (bind: Mapping['bind'], columns: readonly string[]): MappingBinding => {
+    // What the file must have; all other columns may come of the transform.
+    const own = mapping.bindLeniently(columns)
+    const all = [...columns, ...mapping.neededColumns.filter((column) => !columns.includes(column))]
+    const binding = own.kind === 'bound' ? bind(all) : own
+    if (binding.kind !== 'bound') return binding
+    const { bound } = binding
+    return {
+      kind: 'bound',
+      bound: { ...bound, transform: { ...transform, columns: all, idReader: bound.idReader } },
+    }
+  }
+  return {
+    ...mapping,
+    bind: (columns) => bindMade(mapping.bind, columns),
+    bindLeniently: (columns) => bindMade(mapping.bindLeniently, columns),
+  }
+}
+
+/** The mapping that reads too which rows are one product, where the feed has such. */
+function tieRows(mapping: Mapping, { group, name }: FeedConfig): Mapping {
   if (!group) return mapping
   const problems: string[] = []
   const compiled = compileGroup(group, problems)

@@ -15,6 +15,7 @@ import type { ConfigPath } from './problems.ts'
 import { type CatalogInput, type ConfigInput, defaultSettle, type FeedInput } from './schema.ts'
 import { parseShare } from './share.ts'
 import { parseSize } from './size.ts'
+import { buildTransform } from './transform-schema.ts'
 
 /** Relative paths begin at the folder of the configuration file. */
 export interface BuildContext {
@@ -89,6 +90,7 @@ function buildFeed(
 ): FeedConfig {
   const { drop, pull, fields, owns, missing, rejects } = input
   const group = buildGroup(input.group)
+  const transform = buildTransform(input.transform, context.folder)
   const rules = Object.entries(fields).map(
     ([field, rule]) => [field, normalizeRule(rule, context.folder)] as const,
   )
@@ -105,6 +107,7 @@ function buildFeed(
     format: buildFormat(input.format),
     fields: Object.fromEntries(rules),
     ...(group === undefined ? {} : { group }),
+    ...(transform === undefined ? {} : { transform }),
     ...(input.key === undefined ? {} : { key: input.key }),
     owns,
     missing: { action: missing.action, atMost: checked(parseShare(missing.atMost)) },

@@ -19,6 +19,7 @@ import {
 import type { ConfigPath } from './problems.ts'
 import { redisAddressProblem } from './redis-address.ts'
 import { apiSchema, deferredSchema, feedShape } from './schema.ts'
+import { checkTransforms } from './transform-schema.ts'
 
 /** Names that stand beside the catalogs' folders in the state folder. */
 const reservedNames: ReadonlySet<string> = new Set(['redis', 'lock'])
@@ -41,6 +42,7 @@ export function checkWhole(document: ConfigDocument, folder: string, knowledge: 
   checkNotEmpty(document, ['catalogs'], 'catalog')
   for (const catalog of namesAt(document, ['catalogs'])) checkCatalog(document, catalog, knowledge)
   checkDropFolders(document, folder)
+  checkTransforms(document, folder)
 }
 
 /** An empty address counts as none: it is an error where it is used. */

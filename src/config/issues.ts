@@ -6,7 +6,7 @@ import { type ConfigPath, formatPath, suggestion, suggestWord } from './problems
 type Issue = z.core.$ZodIssue
 
 /** Of a feed: known to the design, not to this version. Ignoring them would change what a file means. */
-const laterFeedKeys = new Set(['pull', 'transform'])
+const laterFeedKeys = new Set(['pull'])
 
 /** Turns what the schema found into problems with place, value found, and what is expected. */
 export function explainIssues(document: ConfigDocument, issues: readonly Issue[]): void {

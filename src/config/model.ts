@@ -142,6 +142,8 @@ export interface FeedConfig {
   key?: string
   /** Which rows of a file are one product; undefined: each is one. */
   group?: GroupConfig
+  /** What changes each record before it is mapped. */
+  transform?: TransformConfig
   owns: readonly string[]
   missing: { action: 'out_of_stock' | 'ignore'; atMost: Share }
   rejects: { atMost: Share }
@@ -219,6 +221,13 @@ export type GroupConfig =
   | { by: 'id' }
   | { by: 'parent'; parent: string; names: readonly string[] }
   | { by: 'members'; column: string; split: string; pattern?: string | undefined; names: readonly string[] }
+
+/** `file`: absolute path of a module whose default export is a function from record to record. */
+export interface TransformConfig {
+  file: string
+  /** How long one record may take. */
+  limitMs: number
+}
 
 /** A share of a whole, 0..1. */
 export type Share = number

@@ -19,6 +19,7 @@ import { alertsSchema, consoleSchema } from './operator-schema.ts'
 import type { ConfigPath } from './problems.ts'
 import { pullSchema } from './pull-schema.ts'
 import { safetyShape } from './safety-schema.ts'
+import { transformSchema } from './transform-schema.ts'
 
 /** Names become parts of Redis keys and of folders. One of digits only would lose its place in the order of feeds. */
 const namePattern = /^(?!\d+$)[a-z0-9][a-z0-9_-]{0,63}$/
@@ -179,6 +180,9 @@ export const feedShape = {
       'The records name known products by this field (variation_id, custom_fields.<name>, skus.id …) instead of by product_id; fields says where it stands',
     ),
   group: groupSchema.optional().describe('Which rows of a file are one product; left out: each is one'),
+  transform: transformSchema
+    .optional()
+    .describe('A file of your own that changes each record before it is mapped'),
   owns: fieldNamesSchema.default([]).describe('Fields that only this feed decides'),
   expectEvery: duration({ minMs: 1000 })
     .optional()

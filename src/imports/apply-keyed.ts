@@ -1,6 +1,7 @@
 import type { ProductPatch } from '../catalog/model.ts'
 import type { IdTableBuilder } from '../records/id-table.ts'
 import type { ParsedRecord, RecordIssue } from '../records/model.ts'
+import { originalRows } from '../records/original-rows.ts'
 import { type Applied, applyPass, type BatchOf } from './apply-pass.ts'
 import { type ApplyOptions, planPatches } from './apply-records.ts'
 import { describeUnknownKey } from './describe-key.ts'
@@ -64,7 +65,7 @@ async function settleWaiting(options: KeyedOptions, waiting: KeyedItem[], applie
       const { record, patch } = item
       const issues = [...item.issues, describeUnknownKey({ record, key, value: patch.productId, matches })]
       problems.add(issues)
-      for (const row of record.rows ?? [record]) await rejects.write({ ...row, issues })
+      for (const row of originalRows(record)) await rejects.write({ ...row, issues })
     }
     context.work.advance()
   }

@@ -1,8 +1,10 @@
 import { dirname, join } from 'node:path'
 import type { Judgement } from '../records/judge.ts'
 import type { ParsedRecord, RecordIssue } from '../records/model.ts'
+import { originalRows } from '../records/original-rows.ts'
 import { readGroupedRecords } from '../records/read-grouped-records.ts'
 import type { RejectsWriter } from '../records/rejects-writer.ts'
+import { type TransformStep, transformRecords } from '../records/transform-records.ts'
 import type { AcceptLine } from '../sources/model.ts'
 import type { FeedContext } from './context.ts'
 import type { ImportTurn } from './import-turns.ts'
@@ -17,6 +19,8 @@ export interface PassOptions {
   judgement: Judgement
   rejects: Pick<RejectsWriter, 'write'>
   problems: ProblemCollector
+  /** Makes the records that are mapped of those that are read. */
+  transform?: TransformStep | undefined
   turn: ImportTurn
   progress: ImportProgress
 }
@@ -68,7 +72,10 @@ export async function applyPass<Item>(options: PassOptions, steps: Steps<Item>):
   // One transaction is under way while the next batch is parsed and mapped.
   let running: Promise<void> = Promise.resolve()
   try {
-    for await (const batch of readGroupedRecords(source)) {
+    const records = readGroupedRecords(source)
+    const onMoved = () => context.work.advance()
+    for await (const batch of transformRecords(records, options.transform, { name, onMoved })) {
+      for (const issue of batch.skipped ?? []) options.problems.add([issue])
       for (const found of batch.rejected) {
         const issues = steps.describe?.(found.issues) ?? found.issues
         if (!found.isRest) options.problems.add(issues)
@@ -112,7 +119,7 @@ async function mapRecords<Item>(
     }
     options.problems.add([...(record.issues ?? []), ...issues])
     if (item !== undefined) items.push(item)
-    else for (const row of record.rows ?? [record]) await options.rejects.write({ ...row, issues })
+    else for (const row of originalRows(record)) await options.rejects.write({ ...row, issues })
   }
   return items
 }

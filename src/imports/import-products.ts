@@ -111,6 +111,7 @@ async function applyFile(run: ImportRun, judgement: Judgement, mapping: BoundMap
     bytes,
     judgement,
     mapping,
+    transform: mapping.transform,
     rejects,
     problems,
     turn: run.turn,

@@ -6,6 +6,7 @@ import { ProblemCollector, type ProblemSummary } from '../imports/report.ts'
 import { describeDialect } from '../records/describe-dialect.ts'
 import type { ParsedRecord, RecordIssue } from '../records/model.ts'
 import { readGroupedRecords } from '../records/read-grouped-records.ts'
+import { transformRecords } from '../records/transform-records.ts'
 import { type OpenedFile, openFile } from './open-file.ts'
 
 /** What importing a file would find, without touching anything. */
@@ -79,7 +80,9 @@ async function readAll(opened: Readable, { file, feed, nowMs, signal, onProgress
   const counts = { applied: 0, superseded: 0, incomplete: 0 }
   const { recordBytes } = feed.format
   const source = { path: file, name, bytes, ...judgement, recordBytes, signal, onProgress }
-  for await (const batch of readGroupedRecords(source)) {
+  const transform = opened.kind === 'consents' ? undefined : opened.mapping.transform
+  for await (const batch of transformRecords(readGroupedRecords(source), transform, { name })) {
+    for (const issue of batch.skipped ?? []) problems.add([issue])
     for (const { issues, isRest } of batch.rejected) {
       if (isRest) continue
       problems.add(opened.kind === 'consents' ? issues.map(withoutAddress) : issues)

@@ -13,6 +13,7 @@ import { readStored } from '../outbox/read-stored.ts'
 import { IdTableBuilder } from '../records/id-table.ts'
 import { reasonColumn } from '../records/model.ts'
 import { readGroupedRecords } from '../records/read-grouped-records.ts'
+import { transformRecords } from '../records/transform-records.ts'
 import { diffConsents } from './diff-consents.ts'
 import { openProductFinder } from './find-products.ts'
 import { absentOfKey, namedPatches } from './keyed-products.ts'
@@ -93,14 +94,8 @@ async function diffRecords({ opened, found }: Opened, options: DiffOptions, diff
   const { key } = feed
   const wanted = judgement.ids
   const find = key === undefined ? undefined : await openProductFinder({ ...options, key, wanted })
-  for await (const batch of readGroupedRecords({
-    path: file,
-    name,
-    bytes,
-    ...judgement,
-    recordBytes,
-    signal,
-  })) {
+  const records = readGroupedRecords({ path: file, name, bytes, ...judgement, recordBytes, signal })
+  for await (const batch of transformRecords(records, mapping.transform, { name })) {
     diff.rejected += batch.rejected.filter(({ isRest }) => !isRest).length
     const patches: ProductPatch[] = []
     for (const record of batch.records) {

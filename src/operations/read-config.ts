@@ -13,7 +13,14 @@ import { describeSchedule, describeSource } from '../sources/pull/describe-sourc
 
 /** The configuration, checked with what the catalog stage knows of fields and rules. */
 export function readCheckedConfig(options: { file: string; env: Environment }): Promise<LoadedConfig> {
-  return readConfig({ ...options, productFields, checkRule, checkGroup: groupProblems, keyProblem, checkConsentRule })
+  return readConfig({
+    ...options,
+    productFields,
+    checkRule,
+    checkGroup: groupProblems,
+    keyProblem,
+    checkConsentRule,
+  })
 }
 
 /** Fields that several feeds map; the value of the first one counts. */
