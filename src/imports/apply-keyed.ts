@@ -57,8 +57,8 @@ export async function applyKeyedRecords(options: KeyedOptions): Promise<Applied>
 
 async function settleWaiting(options: KeyedOptions, waiting: KeyedItem[], applied: Applied): Promise<void> {
   if (waiting.length === 0) return
-  const { context, key, problems, rejects } = options
-  await untilProductsApplied(context)
+  const { context, key, problems, rejects, turn } = options
+  await untilProductsApplied(context, turn)
   while (waiting.length > 0) {
     const items = waiting.splice(0, itemsPerStep)
     for (const { item, matches } of await applyFound(options, { items, progressJson: undefined, applied })) {

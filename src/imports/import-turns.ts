@@ -9,6 +9,8 @@ const lingerMs = 40
 export interface ImportTurn extends Disposable {
   /** Before each batch: waits while a smaller file is being imported, for a moment at most. */
   take(): Promise<void>
+  /** While it waits for other imports nobody makes way for it; until disposed. */
+  rest(): Disposable
 }
 
 /**
@@ -34,6 +36,10 @@ export class ImportTurns {
     }
     return {
       take: () => this.#take(bytes),
+      rest: () => {
+        end()
+        return { [Symbol.dispose]: () => void this.#running.set(key, bytes) }
+      },
       [Symbol.dispose]: () => void this.#clock.sleep(lingerMs).then(end),
     }
   }

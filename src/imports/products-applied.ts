@@ -1,5 +1,6 @@
 import type { AcceptSequence, FeedName } from '../lib/brand.ts'
 import type { FeedContext } from './context.ts'
+import type { ImportTurn } from './import-turns.ts'
 import { scopeOf } from './step-scope.ts'
 
 const askAgainMs = 200
@@ -9,7 +10,7 @@ const askAgainMs = 200
  * not known yet waits for it, so that a replay and a first load find what a day in their right order would have found.
  * Feeds that find products by a key bring none and are not waited for; so no two of them wait for each other.
  */
-export async function untilProductsApplied(context: FeedContext): Promise<void> {
+export async function untilProductsApplied(context: FeedContext, turn: ImportTurn): Promise<void> {
   const { catalog, manifest, work, clock, signal } = context
   const until = manifest.nextSequence
   const names = [...catalog.feeds.values()]
@@ -17,6 +18,7 @@ export async function untilProductsApplied(context: FeedContext): Promise<void> 
     .map(({ name }) => name)
   if (names.length === 0 || !(await isAnyBehind(context, names, until))) return
   using _ = work.wait()
+  using __ = turn.rest()
   while (await isAnyBehind(context, names, until)) await clock.sleep(askAgainMs, signal)
 }
 

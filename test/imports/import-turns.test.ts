@@ -51,3 +51,14 @@ test('a larger file goes on after a while, however long the smaller one takes', 
   await advance(1)
   expect(await isSettled(waiting)).toBe(true)
 })
+
+test('nobody makes way for a file that waits for others', async () => {
+  const { clock } = handClock()
+  const turns = new ImportTurns(clock)
+  const large = turns.begin(1_000_000)
+  const small = turns.begin(100)
+  const rest = small.rest()
+  expect(await isSettled(large.take())).toBe(true)
+  rest[Symbol.dispose]()
+  expect(await isSettled(large.take())).toBe(false)
+})

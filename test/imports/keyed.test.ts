@@ -130,6 +130,17 @@ test('a wiped Redis is filled again, whichever feed is replayed first', async ()
   expect(box.failures).toEqual([])
 })
 
+test('prices that come while their products are still being imported wait for them', async () => {
+  await using box = await openImports(byEan)
+  const many = Array.from({ length: 2_000 }, (_, index) => [`p${index}`, `e${index}`] as [string, string])
+  const importing = box.import('products', withEan(...many))
+  while (box.manifest.nextSequence === 1) await new Promise(setImmediate)
+  const report = await box.import('prices', prices(['e1999', '7'], ['none', '1']), { mode: 'delta' })
+  expect(report).toMatchObject({ rejected: 1, problems: [{ code: 'unknown-key' }] })
+  expect(await importing).toMatchObject({ rejected: 0 })
+  expect(await box.document('p1999')).toMatchObject({ price: 7 })
+})
+
 test('whatever the products and prices, the documents are those of a model that looks keys up', async () => {
   await using box = await openImports(byEan)
   const model = new Map<string, { price: number; ean: string; missing: boolean }>()
