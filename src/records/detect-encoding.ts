@@ -3,7 +3,7 @@ import { encodingOf } from '../lib/encoding.ts'
 import { EncodingEvidence } from './encoding-evidence.ts'
 import type { EncodingGuess } from './guess-encoding.ts'
 import type { Dialect } from './model.ts'
-import type { Sample } from './text.ts'
+import type { Sample } from './sample.ts'
 
 export interface DetectedEncoding {
   encoding: Encoding

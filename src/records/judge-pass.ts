@@ -4,7 +4,6 @@ import type { FormatConfig } from '../config/model.ts'
 import { CellReader } from './cells.ts'
 import { everyValid } from './check-encoding.ts'
 import { CheckedXml } from './checked-xml.ts'
-import { columnsMax, tooManyColumns } from './column-limit.ts'
 import { emptyFile } from './detect-dialect.ts'
 import { GroupTable, type RowLinks } from './group-table.ts'
 import { columnsOf, type Header, readHeader } from './header.ts'
@@ -139,7 +138,6 @@ class JudgePass {
   }
 
   take(batch: readonly RecordSlice[]): void {
-    this.#checkColumns(batch)
     const valid = everyValid(batch)
     const records = this.#begun ? batch : this.#begin(batch)
     for (const slice of records) {
@@ -153,16 +151,6 @@ class JudgePass {
     this.#records += records.length
     if (this.#dialect.type === 'csv') {
       for (const { bytes } of batch.slice(-2)) this.#widths = [this.#widths[1], this.#cells.count(bytes)]
-    }
-  }
-
-  /** Before anything is parsed, so that nobody has to hold a million cells. */
-  #checkColumns(batch: readonly RecordSlice[]): void {
-    if (this.#dialect.type !== 'csv') return
-    for (const { bytes, line } of batch) {
-      if (bytes.length < columnsMax) continue
-      const count = this.#cells.count(bytes)
-      if (count > columnsMax) throw tooManyColumns(this.#name, line, count)
     }
   }
 

@@ -5,6 +5,7 @@ import { checkNested } from './detect-compression.ts'
 import { markedEncoding } from './detect-encoding.ts'
 import type { Dialect } from './model.ts'
 import type { FileSource } from './read-file.ts'
+import type { Sample } from './sample.ts'
 import { readSheet } from './xlsx-sheet.ts'
 import { openZipArchive } from './zip-archive.ts'
 import { pickMembers } from './zip-member.ts'
@@ -13,12 +14,6 @@ import { pickMembers } from './zip-member.ts'
 const sampleBytes = 256 * 2 ** 10
 /** Enough for every byte order mark and for the first bytes of other containers. */
 const headBytes = 8
-
-export interface Sample {
-  bytes: Buffer
-  /** The sample is the whole file. */
-  complete: boolean
-}
 
 /** What decides which bytes of a file are read, and as what. */
 export type Container = Pick<Dialect, 'compression' | 'members' | 'sheet'>

@@ -1,4 +1,4 @@
-import { columnsMax, tooManyColumns } from './column-limit.ts'
+import { columnsMax } from './limits.ts'
 import type { FileSource } from './read-file.ts'
 import { fileRefusal } from './refusal.ts'
 import { damagedWorkbook, type PartHandler, parsePart } from './xlsx-part.ts'
@@ -113,7 +113,7 @@ class SheetRows implements PartHandler {
     this.#cell = undefined
     const text = this.#textOf(cell)
     if (text === '') return
-    if (cell.column > columnsMax) throw tooManyColumns(this.#source.name, this.#row, cell.column)
+    if (cell.column > columnsMax) throw this.#tooWide(cell.column)
     this.#rowLength += text.length
     if (this.#rowLength > rowLengthMax) throw this.#tooLong()
     while (this.#cells.length < cell.column - 1) this.#cells.push('')
@@ -152,6 +152,15 @@ class SheetRows implements PartHandler {
   #add(text: string): void {
     this.#lines.push(text)
     this.#length += text.length
+  }
+
+  #tooWide(column: number): Error {
+    return fileRefusal({
+      name: this.#source.name,
+      code: 'too-many-columns',
+      found: `row ${this.#row} of the spreadsheet has a value in column ${column}, at most ${columnsMax} are read`,
+      hint: 'Clear what stands beside the table, or export CSV',
+    })
   }
 
   #tooLong(): Error {

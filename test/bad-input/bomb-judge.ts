@@ -27,14 +27,18 @@ async function run(path: string): Promise<Record<string, unknown>> {
       },
     })
     let records = 0
+    let rejected = 0
     const options = {
       ...source,
       dialect: judgement.dialect,
       columns: judgement.columns,
       recordBytes: 16_000_000,
     }
-    for await (const batch of readRecords(options)) records += batch.records.length
-    return { records, columns: judgement.columns.slice(0, 10) }
+    for await (const batch of readRecords(options)) {
+      records += batch.records.length
+      rejected += batch.rejected.length
+    }
+    return { records, rejected, columns: judgement.columns.slice(0, 10) }
   } catch (error) {
     const { code, message, hint } = error as { code?: string; message?: string; hint?: string }
     return { code, message, hint }
