@@ -74,6 +74,7 @@ function formatEntry({ sequence, feed, file, mode, outcome, decision, report }: 
   if (!report) return lines.join('\n')
   const { changes } = report
   if (report.dialect !== undefined) lines.push(`  ${report.dialect}`)
+  if (report.asOf !== undefined) lines.push(`  as of ${report.asOf}`)
   if (report.reason !== undefined) lines.push(`  ${report.reason}`)
   // What to do about something held is no longer of use when it was decided.
   if (report.hint !== undefined && decision === null) lines.push(`  → ${report.hint}`)

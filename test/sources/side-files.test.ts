@@ -3,15 +3,18 @@ import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
 import type { FeedName } from '../../src/lib/brand.ts'
+import { AwaitedSides } from '../../src/sources/awaited-sides.ts'
 import { claimFileName, parseClaimFileName, partsOf } from '../../src/sources/claim-name.ts'
+import { putFile } from '../../src/sources/inbox.ts'
 import type { AcceptLine } from '../../src/sources/model.ts'
+import { NoticeBoard } from '../../src/sources/notices.ts'
 import { OrphanSides } from '../../src/sources/orphan-sides.ts'
 import { readSides, removeSides } from '../../src/sources/read-sides.ts'
 import { parseSide } from '../../src/sources/side-files.ts'
 import { waitFor } from '../support/events.ts'
 import { leakCheck } from '../support/leak-check.ts'
 import { tempDir } from '../support/temp-dir.ts'
-import { drop, feedNamed, linesOf, startSources, visible } from './support/setup.ts'
+import { drop, feedNamed, linesOf, silentLog, startSources, visible } from './support/setup.ts'
 
 const leaks = leakCheck()
 beforeEach(leaks.remember)
@@ -151,6 +154,57 @@ describe('side files in a drop folder', () => {
     await waitFor(() => sources.notices.has('unreadable:products'))
     expect(sources.notices.get('unreadable:products')).toContain('a.csv.md5')
     expect(await visible(dirs.dropDir)).toEqual(['a.csv', 'a.csv.md5'])
+  })
+
+  it('of a file that a command hands in are read where it lies, and stay there', async () => {
+    await using dirs = await folders()
+    await using elsewhere = await tempDir()
+    await writeFile(elsewhere.join('a.csv'), content)
+    await writeFile(elsewhere.join('a.csv.sha256'), sha256)
+    const inboxDir = join(dirs.stateDir, 'inbox')
+    const file = { inboxDir, feed: 'products' as FeedName, mode: 'full' as const, asOfMs: 1_763_600_000_000 }
+    await putFile({ ...file, path: elsewhere.join('a.csv') })
+    await using sources = await startSources({ ...dirs, feeds: [feedNamed('products', dirs.dropDir)] })
+    await sources.names(1)
+    expect((await linesOf(dirs.stateDir))[0]).toMatchObject({
+      name: 'a.csv',
+      expect: { sha256 },
+      asOf: '2025-11-20T00:53:20.000Z',
+      isDated: true,
+    })
+    expect((await readdir(elsewhere.path)).sort()).toEqual(['a.csv', 'a.csv.sha256'])
+  })
+
+  test('that do not come are missed after a minute, until their file is taken or taken away', () => {
+    const clock = { now: () => 0, nowMs: 0, monotonic: () => clock.nowMs, sleep: async () => {} }
+    const told: (string | undefined)[] = []
+    const notices = new NoticeBoard({ log: silentLog, onNotice: (_, text) => told.push(text) })
+    const place = { feed: 'products' as FeedName, dropDir: '/drop', takesChanged: true, keepCopiedMs: 0 }
+    const awaited = new AwaitedSides({ place: { ...place, verify: 'md5' }, clock, notices })
+    const batch = ['a.csv', 'b.csv'].map((raw) => ({
+      raw,
+      mode: 'full' as const,
+      size: 1,
+      mtimeMs: 1,
+      inode: 1,
+    }))
+    const result = { accepted: [], copied: [], changed: [], refused: [], considered: 2, isFull: false }
+    const look = (...waiting: string[]) => {
+      awaited.note(batch, { ...result, waiting: waiting.map((raw) => ({ raw, for: 'md5' })) })
+      awaited.tell()
+      return told.at(-1)
+    }
+    expect(look('a.csv', 'b.csv')).toBeUndefined()
+    expect([awaited.mayEndBy('a.csv.md5'), awaited.mayEndBy('a.csv')]).toEqual([true, false])
+    clock.nowMs = 60_000
+    expect(look('a.csv', 'b.csv')).toMatch(
+      /^Waiting in \/drop: a\.csv for a\.csv\.md5, b\.csv for b\.csv\.md5\. /,
+    )
+    expect(look('a.csv')).toMatch(/^Waiting in \/drop: a\.csv for a\.csv\.md5\. /)
+    awaited.keep(new Set())
+    awaited.tell()
+    expect(told.at(-1)).toBeUndefined()
+    expect(awaited.mayEndBy('a.csv.md5')).toBe(false)
   })
 
   test('to which no file belongs go after an hour', () => {

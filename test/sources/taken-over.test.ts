@@ -35,7 +35,13 @@ async function acceptWhileAnotherWrites(write: (lines: readonly NewLine[]) => ob
   const acceptor = new Acceptor({ dir: stateDir, manifest, clock: systemClock })
   const dropAcceptor = new DropAcceptor({ acceptor, catalog: 'main' as CatalogName, clock: systemClock })
   const { size, mtimeMs, ino: inode } = await stat(join(dropDir, 'a.csv'))
-  const place = { feed: 'products' as FeedName, dropDir, takesChanged: true, keepCopiedMs: 0, verify: undefined }
+  const place = {
+    feed: 'products' as FeedName,
+    dropDir,
+    takesChanged: true,
+    keepCopiedMs: 0,
+    verify: undefined,
+  }
   const candidate = { raw: 'a.csv', mode: 'full' as const, size, mtimeMs, inode }
   await expect(dropAcceptor.accept(place, [candidate])).rejects.toMatchObject({ code: 'manifest-foreign' })
   expect(told).toEqual(['manifest-foreign'])
