@@ -1,6 +1,7 @@
 import { constants } from 'node:os'
 import { systemClock } from '../lib/clock.ts'
-import { describeError } from '../lib/errors.ts'
+import { describeError, OperatingError } from '../lib/errors.ts'
+import { guessOwnFile, showOwnFile, showOwnSteps } from './own-file.ts'
 import { printTable, printText, printTitle } from './print.ts'
 import { openTemporaryDaemon, type TemporaryDaemon } from './temporary-daemon.ts'
 import { deferredAfterSeconds, Tour } from './tour.ts'
@@ -74,20 +75,26 @@ function openEnding(): { signal: AbortSignal; exitCode: () => number } {
 
 async function main(args: readonly string[]): Promise<number> {
   const keeps = args.includes('--keep')
-  const unknown = args.filter((arg) => arg !== '--keep')
-  if (unknown.length > 0) {
-    process.stderr.write(`The quickstart knows only --keep, and not ${unknown.join(' ')}\n`)
+  const [file, ...unknown] = args.filter((arg) => arg !== '--keep')
+  if (unknown.length > 0 || file?.startsWith('-')) {
+    const words = file?.startsWith('-') ? [file, ...unknown] : unknown
+    process.stderr.write(
+      `The quickstart knows only --keep and the name of one feed file, and not ${words.join(' ')}\n`,
+    )
     return 2
   }
   const { signal, exitCode } = openEnding()
   try {
+    const guess = file === undefined ? undefined : await guessOwnFile(file, signal)
     await using daemon = await openTemporaryDaemon({
       clock: systemClock,
       signal,
       deferredAfter: `${deferredAfterSeconds}s`,
+      ...(guess ? { productsFeed: guess.feed } : {}),
     })
     introduce(daemon)
-    await new Tour(daemon).show()
+    if (file === undefined) await new Tour(daemon).show()
+    else await showOwnFile(daemon, file)
     if (keeps) {
       await keepRunning(daemon, signal)
       return 0
@@ -95,9 +102,12 @@ async function main(args: readonly string[]): Promise<number> {
   } catch (error) {
     if (signal.aborted) return exitCode()
     process.stderr.write(`The quickstart failed: ${describeError(error)}\n`)
+    if (error instanceof OperatingError && error.hint !== undefined)
+      process.stderr.write(`  → ${error.hint}\n`)
     return 1
   }
-  showNextSteps()
+  if (file === undefined) showNextSteps()
+  else showOwnSteps(file)
   return 0
 }
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ensureChromium } from './chromium.mjs'
 import { ensureNodePackages, majorVersion, nodeForSecondStage } from './node-packages.mjs'
@@ -9,7 +9,7 @@ import { SetupError, say } from './run-command.mjs'
 import { ensureSftpServer } from './sftp-server.mjs'
 
 // First stage of `npm run quickstart` and `npm test`: installs what is missing, then hands over to the pinned Node.
-//   setup.mjs [quickstart|test [arguments …]]      without a word: the set-up alone
+//   setup.mjs [quickstart [file]|test [arguments …]]      without a word: the set-up alone
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -45,7 +45,14 @@ async function main([name, ...args]) {
       'The pinned Node 24 does not run on this system (musl?); install Node 24 or later and run this again.',
     )
   }
-  return name === undefined ? 0 : handOver(node, [...stages[name], ...args])
+  return name === undefined
+    ? 0
+    : handOver(node, [...stages[name], ...(name === 'quickstart' ? args.map(fromCaller) : args)])
+}
+
+/** Names of files are relative to where the command was typed, which npm remembers. */
+function fromCaller(arg) {
+  return arg.startsWith('-') ? arg : resolve(process.env.INIT_CWD || '', arg)
 }
 
 /** Runs the second stage on this terminal and answers its exit code. */

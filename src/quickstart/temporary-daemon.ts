@@ -31,21 +31,25 @@ interface Options {
   signal: AbortSignal
   /** How long changes that are not urgent wait, as the configuration has it: `8s`. */
   deferredAfter: string
+  /** The feed `products` as YAML, six blanks deep, when it is not the sample's. Its drop folder is `./products`. */
+  productsFeed?: string
 }
 
 export async function openTemporaryDaemon({
   clock,
   signal,
   deferredAfter,
+  productsFeed,
 }: Options): Promise<TemporaryDaemon> {
   const stack = new ReleaseStack()
   try {
     const workDir = await mkdtemp(join(tmpdir(), 'catalogd-quickstart-'))
     stack.push('temporary folder', () => rm(workDir, { recursive: true, force: true, maxRetries: 5 }))
-    const log = openLog({ level: 'warn' })
+    // What is wrong with the user's own file is shown, not logged.
+    const log = openLog({ level: productsFeed === undefined ? 'warn' : 'error' })
     const productsToken = defaultTokens.products
     const sandbox = stack.use('sandbox', await openSandbox({ port: 0, productsToken, clock }))
-    const { config, catalog } = await writeConfig(workDir, sandbox, deferredAfter)
+    const { config, catalog } = await writeConfig(workDir, sandbox, { deferredAfter, productsFeed: productsFeed ?? sampleFeed() })
     const storage = stack.use('storage', await openStorage({ config, clock, log, signal }))
     const { connections } = storage
     const failed = Promise.withResolvers<never>()
@@ -83,11 +87,20 @@ export async function openTemporaryDaemon({
 
 const dropFolders = { products: 'products', newsletter: 'newsletter' } as const
 
+function sampleFeed(): string {
+  return `      products:
+        drop: ./${dropFolders.products}
+        files: { full: "*_full.csv", delta: "*_delta.csv" }
+        settle: 0s
+        fields:
+${sampleFields.map((line) => `          ${line}\n`).join('')}`
+}
+
 /** A configuration as a merchant would write it, read and checked as every other. */
 async function writeConfig(
   workDir: string,
   { url, tokens, stackName }: Sandbox,
-  deferredAfter: string,
+  { deferredAfter, productsFeed }: { deferredAfter: string; productsFeed: string },
 ): Promise<{ config: Config; catalog: CatalogConfig }> {
   const file = join(workDir, 'catalogd.yaml')
   for (const folder of Object.values(dropFolders)) await mkdir(join(workDir, folder))
@@ -99,13 +112,7 @@ catalogs:
     api: { url: "${url}", productsToken: ${tokens.products}, emailToken: ${tokens.email} }
     deferred: { after: ${deferredAfter}, atMost: 1m }
     feeds:
-      products:
-        drop: ./${dropFolders.products}
-        files: { full: "*_full.csv", delta: "*_delta.csv" }
-        settle: 0s
-        fields:
-${sampleFields.map((line) => `          ${line}\n`).join('')}
-      newsletter:
+${productsFeed}      newsletter:
         kind: consents
         drop: ./${dropFolders.newsletter}
         settle: 0s
