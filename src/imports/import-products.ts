@@ -1,6 +1,6 @@
 import { type BoundMapping, compileMapping, type MissingColumn } from '../catalog/mapping.ts'
 import type { ProductId } from '../lib/brand.ts'
-import { FileRefusedError } from '../lib/errors.ts'
+import { ConfigError, FileRefusedError } from '../lib/errors.ts'
 import { readStored } from '../outbox/read-stored.ts'
 import { IdTableBuilder } from '../records/id-table.ts'
 import type { Judgement } from '../records/judge.ts'
@@ -14,6 +14,7 @@ import { reasonToHold } from './held.ts'
 import { isWholeFeed, reasonToHoldFile } from './hold-file.ts'
 import { describeJudgement, type Ending, type ImportRun, judge, listColumns } from './import-run.ts'
 import { readHeld } from './read-held.ts'
+import { readTables } from './read-tables.ts'
 import { applyRemovals, findRemovals } from './removals.ts'
 import { reportPaths } from './report.ts'
 
@@ -25,7 +26,8 @@ export async function importProducts(run: ImportRun): Promise<Ending> {
 
 async function importTimed(run: ImportRun, time: FileTime): Promise<Ending> {
   const { context, accept, approvedBy } = run
-  const mapping = compileMapping({ feed: context.feed, mode: accept.mode })
+  const readTable = await tablesFor(run)
+  const mapping = compileMapping({ feed: context.feed, mode: accept.mode, readTable })
   const judgement = await judge(run, {
     neededColumns: [...new Set([...mapping.neededColumns, ...time.columns])],
     idReaderOf: (columns) => {
@@ -40,6 +42,17 @@ async function importTimed(run: ImportRun, time: FileTime): Promise<Ending> {
   return binding.kind === 'bound'
     ? await applyFile(run, judgement, binding.bound)
     : await holdFile(run, judgement, binding.missingColumns)
+}
+
+/** A table that cannot be read concerns the files that need it, and no others: they are refused. */
+async function tablesFor({ context, accept }: ImportRun) {
+  try {
+    return await readTables(context.feed, context.signal)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    const { code, message, hint = 'Correct the table' } = error
+    throw new FileRefusedError(code, `${accept.name}: ${message}`, { hint, cause: error })
+  }
 }
 
 /** A mapped column is gone: nothing is applied until the operator says so. Without the id nothing can be. */

@@ -4,6 +4,7 @@ import { type BoundConsents, compileConsentMapping } from '../catalog/consent-ma
 import { type BoundMapping, compileMapping, type MissingColumn } from '../catalog/mapping.ts'
 import type { FeedConfig, FeedMode } from '../config/model.ts'
 import { refuseColumns } from '../imports/import-consents.ts'
+import { readTables } from '../imports/read-tables.ts'
 import { ConfigError, FileRefusedError, SourceError, systemErrorCode } from '../lib/errors.ts'
 import { redactEmails } from '../lib/redact.ts'
 import { type Judgement, judgeFile } from '../records/judge.ts'
@@ -47,7 +48,8 @@ export async function openFile({ feed, file, signal, onProgress }: FileOptions):
 type Source = Omit<JudgeOptions, 'neededColumns' | 'openIdReader'>
 
 async function openProductFile(feed: FeedConfig, mode: FeedMode, source: Source) {
-  const mapping = compileMapping({ feed, mode })
+  const readTable = await readTables(feed, source.signal)
+  const mapping = compileMapping({ feed, mode, readTable })
   const judgement = await judgeFile({
     ...source,
     neededColumns: mapping.neededColumns,
