@@ -1,3 +1,4 @@
+import type { Encoding } from '../config/model.ts'
 import { encodeText } from './encode-text.ts'
 import { type Dialect, type ParsedRecord, reasonColumn } from './model.ts'
 
@@ -15,25 +16,30 @@ export interface RejectsFormat {
 export class RejectsText implements RejectsFormat {
   readonly #dialect: Dialect
   readonly #columns: readonly string[]
+  readonly #encoding: Encoding
+  readonly #mark: string
   /** A file of rejects that was dropped again has the column already. */
   readonly #oldReason: number
 
   constructor(dialect: Dialect, columns: readonly string[]) {
     this.#dialect = dialect
+    // A few records are too little text to guess by again; a mark counts before any guess.
+    const { encoding, basis } = dialect
+    const isGuessed = basis.encoding === 'detected' && !/^utf-|^windows-1252$/.test(encoding)
+    this.#encoding = isGuessed ? 'utf-8' : encoding
+    this.#mark = isGuessed || basis.encoding === 'bom' ? '\ufeff' : ''
     this.#columns = columns
     this.#oldReason = columns.indexOf(reasonColumn)
   }
 
   /** What the file begins with: byte order mark and header. */
   get head(): Buffer {
-    const { basis } = this.#dialect
-    const mark = basis.encoding === 'bom' ? '\ufeff' : ''
-    return encodeText(mark + this.#header, this.#dialect.encoding)
+    return encodeText(this.#mark + this.#header, this.#encoding)
   }
 
   get tail(): Buffer {
     const text = this.#dialect.type === 'json' ? `\n]${'}'.repeat(this.#keys.length)}\n` : ''
-    return encodeText(text, this.#dialect.encoding)
+    return encodeText(text, this.#encoding)
   }
 
   get #header(): string {
@@ -49,7 +55,7 @@ export class RejectsText implements RejectsFormat {
 
   /** One record; cells that are too few or too many stay so. */
   record(record: ParsedRecord, reason: string, index: number): Buffer {
-    return encodeText(this.#recordText(record, reason, index), this.#dialect.encoding)
+    return encodeText(this.#recordText(record, reason, index), this.#encoding)
   }
 
   #recordText(record: ParsedRecord, reason: string, index: number): string {

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import iconv from 'iconv-lite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -5,6 +6,7 @@ import type { Encoding } from '../../src/config/model.ts'
 import { encodingNames, encodingOf } from '../../src/lib/encoding.ts'
 import { createDecoder } from '../../src/records/decode.ts'
 import { encodeText } from '../../src/records/encode-text.ts'
+import { openRejectsWriter } from '../../src/records/rejects-writer.ts'
 import { encode, FeedFolder, judge, judgeAndRead } from './feed-file.ts'
 import { productTexts } from './product-texts.ts'
 
@@ -201,6 +203,37 @@ describe('the encoding of product texts', () => {
       code: 'truncated',
     })
   })
+})
+
+describe('the file of rejected records', () => {
+  async function rejectsOf(text: string, encoding: Encoding, format = {}) {
+    const source = await folder.write('a.csv', encodeText(text, encoding))
+    const { judgement, records } = await judgeAndRead(source, { format })
+    const path = folder.path('rejects.csv')
+    await using writer = openRejectsWriter({ ...judgement, path })
+    const [record] = records
+    if (record) await writer.write({ ...record, issues: [] })
+    await writer[Symbol.asyncDispose]()
+    return folder.write('again.csv', await readFile(path))
+  }
+
+  it('has a mark where the encoding was guessed: one record is too little to guess it again', async () => {
+    const { texts } = productTexts.Polish ?? { texts: [] }
+    const text = `id;nazwa\n${texts.map((one, at) => `${at};${one}\n`).join('')}`
+    const again = await judgeAndRead(await rejectsOf(text, 'windows-1250'))
+    expect(again.judgement.dialect).toMatchObject({ encoding: 'utf-8', basis: { encoding: 'bom' } })
+    expect(again.records[0]?.cells.at(-1)).toBe(texts[0])
+  })
+
+  it.each<Encoding>(['shift_jis', 'windows-1251', 'utf-32be', 'gb18030'])(
+    'keeps the configured encoding %s',
+    async (encoding) => {
+      const text = encoding === 'windows-1251' ? 'Куртка' : '商品'
+      const source = await rejectsOf(`id;name\n1;${text}\n`, encoding, { encoding })
+      const again = await judgeAndRead(source, { format: { encoding } })
+      expect(again.records[0]?.cells.at(-1)).toBe(text)
+    },
+  )
 })
 
 describe('an XML declaration', () => {

@@ -1,8 +1,12 @@
+import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { reportPaths } from '../../src/imports/report.ts'
 import type { FileRefusedError } from '../../src/lib/errors.ts'
 import { describeDialect } from '../../src/records/describe-dialect.ts'
+import { openRejectsWriter } from '../../src/records/rejects-writer.ts'
 import { readSheet } from '../../src/records/xlsx-sheet.ts'
+import type { AcceptLine } from '../../src/sources/model.ts'
 import { FeedFolder, judge, judgeAndRead } from './feed-file.ts'
 import { workbookOf } from './workbook.ts'
 
@@ -141,6 +145,27 @@ describe('a spreadsheet', () => {
       [2, 'cell-error', 'name'],
       [3, 'cell-error', 'name'],
     ])
+  })
+})
+
+describe('the file of rejected rows', () => {
+  it('is CSV', async () => {
+    const rows = `${header}<row>${inline('A2', '1')}${inline('B2', 'a &quot;b&quot;, c')}</row>`
+    const { judgement, records } = await judgeAndRead(
+      await folder.write('f.xlsx', await workbookOf({ rows })),
+    )
+    await using writer = openRejectsWriter({ ...judgement, path: folder.path('rejects.csv') })
+    for (const record of records) await writer.write({ ...record, issues: [] })
+    await writer[Symbol.asyncDispose]()
+    expect(await readFile(folder.path('rejects.csv'), 'utf8')).toBe(
+      'catalogd_reason,id,name\n,1,"a ""b"", c"\n',
+    )
+    expect(reportPaths('reports', { sequence: 7, feed: 'f', name: 'f.xlsx' } as AcceptLine).rejects).toMatch(
+      /\.csv$/,
+    )
+    expect(
+      reportPaths('reports', { sequence: 7, feed: 'f', name: 'f.json.zip' } as AcceptLine).rejects,
+    ).toMatch(/\.json$/)
   })
 })
 
