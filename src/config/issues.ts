@@ -5,9 +5,6 @@ import { type ConfigPath, formatPath, suggestion, suggestWord } from './problems
 
 type Issue = z.core.$ZodIssue
 
-/** Of a feed: known to the design, not to this version. Ignoring them would change what a file means. */
-const laterFeedKeys = new Set(['pull'])
-
 /** Turns what the schema found into problems with place, value found, and what is expected. */
 export function explainIssues(document: ConfigDocument, issues: readonly Issue[]): void {
   const flat = issues.flatMap((issue) => flatten(issue, []))
@@ -55,7 +52,11 @@ function misspeltKeys(issues: readonly FlatIssue[]): Set<string> {
 function explain(document: ConfigDocument, issue: FlatIssue): void {
   if (issue.code === 'unrecognized_keys') {
     for (const key of issue.keys)
-      document.addProblem([...issue.path, key], describeUnknown(issue, key), 'key')
+      document.addProblem(
+        [...issue.path, key],
+        `found an unknown key${suggestion(key, issue.message.split(' '))}`,
+        'key',
+      )
     return
   }
   if (issue.code === 'invalid_key') {
@@ -70,12 +71,6 @@ function explain(document: ConfigDocument, issue: FlatIssue): void {
   const value = document.at(issue.path)
   const found = value === undefined ? 'is missing' : `found ${describeFound(value, issue.path)}`
   document.addProblem(issue.path, `${found}, expected ${issue.message}`)
-}
-
-function describeUnknown(issue: FlatIssue, key: string): string {
-  const isFeed = issue.path.length === 4 && issue.path[2] === 'feeds'
-  if (isFeed && laterFeedKeys.has(key)) return 'is not supported by this version, expected a feed without it'
-  return `found an unknown key${suggestion(key, issue.message.split(' '))}`
 }
 
 /** What stands there, for a message; secrets stay hidden. */

@@ -1,7 +1,8 @@
 import type { ConfigDocument } from './document.ts'
-import { checkText, isMapping, soundPart } from './parts.ts'
-import type { ConfigPath } from './problems.ts'
+import { checkText, isMapping, namesAt, soundPart } from './parts.ts'
+import { type ConfigPath, suggestWord } from './problems.ts'
 import { type PullInput, pullSchema } from './pull-schema.ts'
+import { feedShape } from './schema.ts'
 
 const ofUrl = ['headers', 'user', 'password', 'passwordFile', 'allowPrivate', 'caFile', 'name'] as const
 const ofSftp = ['after', 'moveTo'] as const
@@ -11,7 +12,7 @@ type Key = (typeof ofUrl)[number] | (typeof ofSftp)[number]
 export function checkPull(document: ConfigDocument, path: ConfigPath): void {
   const pullPath = [...path, 'pull']
   const isPulled = document.at(pullPath) !== undefined
-  if (!isPulled && document.at([...path, 'drop']) === undefined) {
+  if (!isPulled && document.at([...path, 'drop']) === undefined && !hasMisspelt(document, path)) {
     document.addProblem([...path, 'drop'], 'is missing, expected the folder to watch, or pull')
   }
   checkText(document, [...pullPath, 'url'], urlProblem)
@@ -39,6 +40,12 @@ export function checkPull(document: ConfigDocument, path: ConfigPath): void {
   }
   checkCredentials(pull, problem, document.unsetAt([...pullPath, 'url']).length > 0)
   if (isMapping(document.at([...pullPath, 'sftp']))) checkSftp(pull, problem)
+}
+
+/** Of `drop` or `pull`: reported as an unknown key. */
+function hasMisspelt(document: ConfigDocument, path: ConfigPath): boolean {
+  const unknown = namesAt(document, path).filter((key) => !(key in feedShape))
+  return unknown.some((key) => suggestWord(key, ['drop', 'pull']) !== undefined)
 }
 
 type Report = (key: string, message: string, at?: 'key' | 'value') => void

@@ -77,13 +77,6 @@ const cases: Record<string, { text: string; env?: Record<string, string>; expect
       '1:1 xyzzy: found an unknown key, expected one of state, redis, console, alerts, stack, intent, catalogs',
     ],
   },
-  'keys of later versions': {
-    text: withFeed('pull: { url: x }\ntransform: x'),
-    expected: [7, 8].map((line, index) => {
-      const key = ['pull', 'transform'][index]
-      return `${line}:9 ${feed}.${key}: is not supported by this version, expected a feed without it`
-    }),
-  },
   'a wrong name': {
     text: withFeed('').replace('main:', 'Main Shop:').replace('products:', '12:'),
     expected: [
