@@ -110,7 +110,9 @@ const ruleDetailsSchema = mapping({
   otherwise: constant('a constant').optional().describe('Replaces values that "when" does not name'),
   date: text('a date form such as DD.MM.YYYY, or unix')
     .optional()
-    .describe('How the cells write dates: YYYY, MM, DD, M, D and literal characters, or unix (seconds)'),
+    .describe(
+      'How the cells write dates: YYYY, MM, M or MMM (an English name), DD or D, perhaps HH, mm and ss, and literal characters; or unix (seconds)',
+    ),
   trim: flag().optional().describe('Whether space around the value goes; default true'),
   empty: oneOf(['keep', 'clear'])
     .optional()

@@ -30,7 +30,7 @@ export interface FieldRule {
   thousands?: '.' | ',' | ' ' | "'"
   when?: Readonly<Record<string, unknown>>
   otherwise?: unknown
-  /** `YYYY`, `MM`, `DD`, `M`, `D` and literal characters, or `unix` (seconds). */
+  /** `YYYY`, `MM`, `M`, `MMM` (a name), `DD`, `D`, `HH`, `mm`, `ss` and literal characters, or `unix` (seconds). */
   date?: string
   trim?: boolean
   /** Default: `clear` in a full file, `keep` in a delta. */

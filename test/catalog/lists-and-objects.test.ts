@@ -68,6 +68,9 @@ describe('dates', () => {
     ['28.2.2026', 'D.M.YYYY', '2026-02-28'],
     ['02/28/2026 9:05 PM', 'MM/DD/YYYY', '2026-02-28'],
     ['20240229', 'YYYYMMDD', '2024-02-29'],
+    ['3 Feb 2026', 'D MMM YYYY', '2026-02-03'],
+    ['Sept. 3, 2026', 'MMM D, YYYY', '2026-09-03'],
+    ['03-MARCH-2026 07:15:09', 'DD-MMMM-YYYY HH:mm:ss', '2026-03-03'],
     ['1767225599', 'unix', '2025-12-31'],
     [1767225600, 'unix', '2026-01-01'],
   ])('%j under %s is %s', (cell, date, expected) => {
@@ -82,6 +85,8 @@ describe('dates', () => {
     ['2026-02-28x', undefined],
     [20260228, undefined],
     ['1.1.26', 'D.M.YYYY'],
+    ['3 Okt 2026', 'D MMM YYYY'],
+    ['3 Feb 2026', 'D MMM YYYY HH:mm'],
     ['soon', 'unix'],
   ])('%j under %s is none', (cell, date) => {
     expect(issueOf('date_published', cell, date === undefined ? {} : { date }).code).toBe('not-a-date')
