@@ -1,10 +1,8 @@
 import { CellReader } from './cells.ts'
+import { columnsMax } from './limits.ts'
 import type { Dialect, RecordSlice } from './model.ts'
 import { parseCsv } from './parse-csv.ts'
 import { fileRefusal } from './refusal.ts'
-
-/** Columns, or cells of one record, that are read at most. */
-export const columnsMax = 10_000
 
 export interface Header {
   /** Trimmed. Of columns with one name the first counts: look them up with `indexOf`. */

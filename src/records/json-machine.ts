@@ -1,4 +1,5 @@
 import { expectations, followingState, isDigit, isEndOfNumber, type Next, next } from './json-states.ts'
+import { depthMax } from './limits.ts'
 
 /** Told about values as they begin and end; `at` is a position in the piece. Depth counts the containers around a value. */
 export interface JsonListener {
@@ -8,7 +9,6 @@ export interface JsonListener {
   ended(end: number, depth: number): void
 }
 
-const depthMax = 64
 const objectMark = 1
 const arrayMark = 2
 const words = new Map(['true', 'false', 'null'].map((word) => [word.charCodeAt(0), Buffer.from(word)]))

@@ -1,4 +1,6 @@
 import { parse } from 'csv-parse/sync'
+import { CellReader } from './cells.ts'
+import { columnsMax } from './limits.ts'
 import type { Dialect, ParsedRecord, RecordIssue, RecordSlice, RejectedRecord } from './model.ts'
 
 /** The result for one slice. */
@@ -29,6 +31,8 @@ export function parseCsv(
   columns: readonly string[],
 ): ParsedSlice[] {
   const options = csvParseOptions(dialect)
+  if (slices.some(({ bytes }) => mayBeTooWide(bytes)))
+    return slices.map((slice) => parseAlone(slice, dialect, columns))
   return neighbours(slices).flatMap((run) => {
     const rows = parseRun(run, options)
     return run.map((slice, index) => {
@@ -38,6 +42,20 @@ export function parseCsv(
         : checkCount(slice, row, columns)
     })
   })
+}
+
+/** A cell and its delimiter take a byte at least. */
+function mayBeTooWide(bytes: Buffer): boolean {
+  return bytes.length > columnsMax
+}
+
+/** The parser would make millions of cells of a record that is nothing but delimiters. */
+function parseAlone(slice: RecordSlice, dialect: Dialect, columns: readonly string[]): ParsedSlice {
+  const width = mayBeTooWide(slice.bytes) ? new CellReader(dialect).count(slice.bytes) : 0
+  if (width > columnsMax)
+    return unparsable(slice, new Error(`it has ${width} cells, more than ${columnsMax}`))
+  const [row] = parseRun([slice], csvParseOptions(dialect))
+  return row instanceof Error || row === undefined ? unparsable(slice, row) : checkCount(slice, row, columns)
 }
 
 type Row = string[] | Error

@@ -1,3 +1,4 @@
+import { problemOfJson, problemOfObject } from './json-limits.ts'
 import { type JsonObject, lookUp } from './look-up.ts'
 import type { ParsedRecord, RecordIssue, RecordSlice } from './model.ts'
 import type { ParsedSlice } from './parse-csv.ts'
@@ -19,15 +20,22 @@ export function parseNdjson(slices: readonly RecordSlice[], columns: readonly st
 
 /** The object that a line holds, or why it holds none. */
 export function parseLine(bytes: Buffer): JsonObject | Error {
+  const problem = problemOfJson(bytes)
+  if (problem !== undefined) return new Error(problem)
   try {
     const value: unknown = JSON.parse(bytes.toString('utf8'))
-    if (isObject(value)) return value
-    return new Error(
-      `is no JSON object but ${Array.isArray(value) ? 'an array' : JSON.stringify(value).slice(0, 40)}`,
-    )
+    if (isObject(value)) {
+      const excess = problemOfObject(value)
+      return excess === undefined ? value : new Error(excess)
+    }
+    return new Error(`is no JSON object but ${Array.isArray(value) ? 'an array' : nameOf(value)}`)
   } catch (error) {
     return new Error(`is no valid JSON (${error instanceof Error ? error.message : String(error)})`)
   }
+}
+
+function nameOf(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : String(value)
 }
 
 function isObject(value: unknown): value is JsonObject {

@@ -1,12 +1,12 @@
 import { StringDecoder } from 'node:string_decoder'
 import { SaxesParser, type SaxesTagNS } from 'saxes'
+import { depthMax } from './limits.ts'
 import { fileRefusal } from './refusal.ts'
 import { StrayAmpersand } from './stray-ampersand.ts'
 import { XmlItem, type XmlObject } from './xml-items.ts'
 import { atomKeyOf } from './xml-names.ts'
 import { doctypeRefusal } from './xml-splitter.ts'
 
-const depthMax = 64
 const attributesMax = 1000
 
 /** At the head of a file of rejected records: plays the part of the reason column. */

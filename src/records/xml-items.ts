@@ -1,11 +1,9 @@
 import type { SaxesAttributeNS, SaxesTagNS } from 'saxes'
+import { columnsMax as partsMax } from './limits.ts'
 import { Repeated } from './repeated.ts'
 import { atomKeyOf, isAtom, keyOf, type XmlName } from './xml-names.ts'
 
 export type XmlObject = Record<string, unknown>
-
-/** Child elements and attributes of one record, at all depths. */
-const partsMax = 10_000
 
 interface OpenElement {
   key: string

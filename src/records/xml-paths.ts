@@ -1,5 +1,6 @@
 import { StringDecoder } from 'node:string_decoder'
 import { SaxesParser, type SaxesTagNS } from 'saxes'
+import { depthMax } from './limits.ts'
 import { isRecordName, recordNameOf } from './record-names.ts'
 import { atomKeyOf } from './xml-names.ts'
 
@@ -36,15 +37,21 @@ export class XmlPaths {
   #isOver = false
 
   constructor() {
-    this.#parser.on('error', () => {
-      this.#isOver = true
+    this.#parser.on('error', (error) => {
+      throw error
     })
     this.#parser.on('opentag', (tag) => this.#enter(tag))
     this.#parser.on('closetag', () => this.#leave())
   }
 
   write(piece: Buffer): void {
-    if (!this.#isOver) this.#parser.write(this.#decoder.write(piece))
+    if (this.#isOver) return
+    try {
+      this.#parser.write(this.#decoder.write(piece))
+    } catch {
+      // The first pass names what is wrong.
+      this.#isOver = true
+    }
   }
 
   get paths(): readonly string[] {
@@ -89,6 +96,7 @@ export class XmlPaths {
   }
 
   #enter(tag: SaxesTagNS): void {
+    if (this.#open.length > depthMax) throw new Error('too many elements lie in each other')
     const parent = this.#open.at(-1)
     if (parent !== undefined) parent.hasParts = true
     const path = parent === undefined ? atomKeyOf(tag) : `${parent.path}/${atomKeyOf(tag)}`
