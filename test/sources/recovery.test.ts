@@ -150,7 +150,8 @@ describe('a failure between claim and line', () => {
 /** Starts the sources as another process, over and over, and kills each at a random moment. */
 async function killAgainAndAgain(options: object, isDone: () => boolean): Promise<number> {
   let kills = 0
-  while (!isDone()) {
+  // On a busy machine a process starts so slowly that all is dropped before three were killed.
+  while (!isDone() || kills < 3) {
     await using child = await startChild(script, { args: [JSON.stringify(options)] })
     await Promise.race([child.line(/accepted|ready/), child.ended()]).catch(() => undefined)
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 60))
