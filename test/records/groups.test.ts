@@ -1,5 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { HeldRows } from '../../src/records/held-rows.ts'
+import { Repeated } from '../../src/records/repeated.ts'
 import { FeedFolder } from './feed-file.ts'
 import { type GroupedFile, readGroups } from './group-file.ts'
 
@@ -172,6 +174,20 @@ describe('rows that wait', () => {
     expect(spilled.records).toHaveLength(500)
     expect(spilled.records[7]?.rows?.[3]?.source).toEqual(JSON.parse(rows[1507] as string))
     expect(await readdir(folder.path('spill'))).toEqual([])
+  })
+
+  it('keep repeated elements apart from lists', async () => {
+    await using held = new HeldRows({ dir: folder.path('spill'), bytesMax: 0 })
+    const cells = [Repeated.from(['a', ['b']]), ['a', ['b']], null, undefined]
+    const source = Object.fromEntries(
+      cells.map((cell, index) => [index === 3 ? '__proto__' : `c${index}`, cell]),
+    )
+    await held.add(1, { record: 1, line: 1, cells, source })
+    expect(held.spilledBytes).toBeGreaterThan(0)
+    const [row] = await held.take(1)
+    expect(row).toEqual({ record: 1, line: 1, cells, source })
+    expect(row?.cells.map((cell) => cell instanceof Repeated)).toEqual([true, false, false, false])
+    expect(await held.take(1)).toEqual([])
   })
 
   it('are 40,000 products at once in bounded memory', async () => {
