@@ -84,6 +84,19 @@ describe('a zip archive', () => {
     expect(records.map(({ cells }) => cells[1])).toEqual(['ä', 'ö', 'ü', '😀'])
   })
 
+  it.each([
+    ['xml', (id: string) => `<rss><channel><item><id>${id}</id></item></channel></rss>`],
+    ['json', (id: string) => `[{"id":"${id}"}]`],
+  ])('takes each member as a whole document of %s', async (extension, document) => {
+    const members = { [`a.${extension}`]: document('1'), [`b.${extension}`]: document('2') }
+    const { judgement, records } = await judgeAndRead(await folder.write('feed.zip', await zipOf(members)))
+    expect(judgement.records).toBe(2)
+    expect(records.map(({ record, cells }) => [record, cells[0]])).toEqual([
+      [1, '1'],
+      [2, '2'],
+    ])
+  })
+
   it('numbers the records of line formats on', async () => {
     const members = { 'a.ndjson': '{"id":"1"}\n{"id":"2"}\n', 'b.ndjson': '{"id":"3"}\n' }
     const { records } = await judgeAndRead(await folder.write('feed.zip', await zipOf(members)))
