@@ -62,6 +62,7 @@ async function inspect({ config }: LoadedConfig, file: string): Promise<Report> 
       ...noteMissing(api.url),
       ...([...feeds.values()].some(({ kind }) => kind === 'products') ? noteMissing(api.productsToken) : []),
       ...(consents.feeds.size > 0 ? noteMissing(api.emailToken) : []),
+      ...[...feeds.values()].flatMap(accessOf).flatMap((value) => noteMissing(value, 'fetching')),
     ]),
     ...(await Promise.all(catalogs.map(noteFolders))).flat(),
     ...(config.console?.token ? noteMissing(config.console.token, 'the console needs it') : []),
