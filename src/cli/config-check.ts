@@ -62,7 +62,7 @@ async function inspect({ config }: LoadedConfig, file: string): Promise<Report> 
       ...noteMissing(api.url),
       ...([...feeds.values()].some(({ kind }) => kind === 'products') ? noteMissing(api.productsToken) : []),
       ...(consents.feeds.size > 0 ? noteMissing(api.emailToken) : []),
-      ...[...feeds.values()].flatMap(accessOf).flatMap((value) => noteMissing(value, 'fetching')),
+      ...[...feeds.values()].flatMap(accessOf).flatMap((value) => noteMissing(value, 'fetching needs it')),
     ]),
     ...(await Promise.all(catalogs.map(noteFolders))).flat(),
     ...(config.console?.token ? noteMissing(config.console.token, 'the console needs it') : []),
@@ -84,6 +84,16 @@ function describeCatalog({ name, feeds }: CatalogConfig): CatalogReport {
       owned: isOwned,
     })),
   }
+}
+
+/** What a fetch needs from the environment. */
+function accessOf({ pull }: FeedConfig): Deferred<unknown>[] {
+  if (!pull) return []
+  const { source } = pull
+  const { credentials, headers } = source.kind === 'url' ? source : { credentials: source, headers: [] }
+  const place = source.kind === 'url' ? source.url : source.host
+  const values = [place, credentials?.user, credentials?.password, ...headers.map(({ value }) => value)]
+  return values.filter((value) => value !== undefined)
 }
 
 function noteMissing(deferred: Deferred<unknown>, why = 'deliveries need it'): string[] {

@@ -159,7 +159,7 @@ function formatFeed(status: FeedStatus): string[] {
 }
 
 function formatPull({ from, schedule, lastAt, nextAt, failure }: NonNullable<FeedStatus['pull']>): string[] {
-  const last = lastAt === null ? 'not fetched yet' : `fetched at ${lastAt}`
+  const last = lastAt === null ? 'not fetched yet' : `last asked at ${lastAt}`
   const next = nextAt === null ? 'not scheduled: catalogd start' : `next at ${nextAt}`
   const lines = [`    from ${from} ${schedule}: ${last}, ${next}`]
   if (failure) {
