@@ -57,18 +57,22 @@ function detectObjects({ text, complete, neededColumns, name }: TypeInput, from:
   const isOnlyLine = lineEnd < 0 || (complete && text.toString('utf8', lineEnd).trim() === '')
   const paths = new JsonPaths()
   paths.write(text)
-  const holdsRecords = paths.path !== undefined && !neededColumns.some((column) => paths.rootKeys.has(column))
-  if (!(parseLine(line) instanceof Error)) return isOnlyLine && holdsRecords ? 'json' : 'ndjson'
-  if (lineEnd < 0)
-    return paths.isJson && !holdsRecords && !complete
-      ? 'ndjson'
-      : paths.isJson || /^\{\s*"/.test(line.toString('utf8', 0, 64))
-        ? 'json'
-        : 'csv'
+  const isRecord =
+    /\.(ndjson|jsonl)\b/i.test(name) || neededColumns.some((column) => hasColumn(paths.rootKeys, column))
+  if (!(parseLine(line) instanceof Error)) {
+    return isOnlyLine && paths.path !== undefined && !isRecord ? 'json' : 'ndjson'
+  }
+  // The first line is longer than what is known of the file.
+  if (lineEnd < 0 && !complete && paths.isJson) return isRecord ? 'ndjson' : 'json'
   if (paths.isJson) return 'json'
   const second = /\S[^\n]*/.exec(text.toString('utf8', lineEnd))?.[0] ?? ''
   if (!(parseLine(Buffer.from(second)) instanceof Error)) return 'ndjson'
   return /^\{\s*("|\r?$)/.test(line.toString('utf8', 0, 512)) && !/\.(csv|tsv|txt)/i.test(name)
     ? 'json'
     : 'csv'
+}
+
+/** A column may be a path into an object. */
+function hasColumn(keys: ReadonlySet<string>, column: string): boolean {
+  return keys.has(column) || keys.has(column.split('.')[0] ?? '')
 }

@@ -1,7 +1,7 @@
 const openings = /&|<!--|<!\[CDATA\[|<\?/g
-const reference = /^&[^\s<>&;"']{1,1000};/
+const reference = /^&[^\s<>&;"'=/?%+]{1,1000};/
 /** What a text may end with that further text completes to an opening or a reference. */
-const unfinished = /(?:&[^\s<>&;"']{0,1000}|<(?:!(?:-|\[(?:C(?:D(?:A(?:T(?:A)?)?)?)?)?)?)?)$/
+const unfinished = /(?:&[^\s<>&;"'=/?%+]{0,1000}|<(?:!(?:-|\[(?:C(?:D(?:A(?:T(?:A)?)?)?)?)?)?)?)$/
 
 const closings: Readonly<Record<string, string>> = { '<!--': '-->', '<![CDATA[': ']]>', '<?': '?>' }
 

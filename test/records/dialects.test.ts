@@ -133,16 +133,4 @@ describe('detection', () => {
     const source = await folder.write('a.csv', "'id','name'\n'1','a,b'\n")
     expect((await judgeAndRead(source)).records[0]?.cells).toEqual(['1', 'a,b'])
   })
-
-  it.each([
-    ['<?xml version="1.0"?><rss/>', /XML/],
-    ['[\n{"id":1}]', /JSON array/],
-    ['{\n  "id": 1\n}', /JSON over several lines/],
-  ])('names a format that is not read: %j', async (content, message) => {
-    const source = await folder.write('feed', content)
-    await expect(judge(source)).rejects.toMatchObject({
-      code: 'unsupported-format',
-      message: expect.stringMatching(message),
-    })
-  })
 })
