@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type RejectedRecord, reasonColumn } from '../../src/records/model.ts'
+import { openRejectsWriter } from '../../src/records/rejects-writer.ts'
+import { FeedFolder, judgeAndRead } from './feed-file.ts'
+
+let folder: FeedFolder
+beforeAll(async () => {
+  folder = await FeedFolder.open()
+})
+afterAll(() => folder[Symbol.asyncDispose]())
+
+/** Rejects every record of the file; the file of rejects is read again. */
+async function rejectAll(name: string, text: string, options: Parameters<typeof judgeAndRead>[1] = {}) {
+  const { judgement, records } = await judgeAndRead(await folder.write(name, text), options)
+  const path = folder.path(`rejects-${name}`)
+  {
+    await using writer = openRejectsWriter({ ...judgement, path })
+    for (const record of records) {
+      const { record: number, line } = record
+      const issue = {
+        record: number,
+        line,
+        field: 'price',
+        code: 'bad',
+        message: 'is -- no number -',
+        severity: 'reject',
+      }
+      await writer.write({ ...record, issues: [issue] } as RejectedRecord)
+    }
+  }
+  const content = await readFile(path)
+  const again = await judgeAndRead({ path, bytes: content.length, name }, options)
+  expect(again.judgement.columns).toContain(reasonColumn)
+  return { records, again, content: content.toString() }
+}
+
+it('XML elements come back within the elements around them', async () => {
+  const item = (id: number) => `<item a="1"><g:id>${id}</g:id><!-- c --><x><![CDATA[é]]></x></item>`
+  const text = `<?xml version="1.0" encoding="UTF-8"?>\n<rss xmlns:g="http://base.google.com/ns/1.0"><channel><title>t</title>\n${item(1)}${item(2)}</channel></rss>`
+  const { records, again, content } = await rejectAll('a.xml', text, { neededColumns: ['g:id', 'x'] })
+  expect(again.records.map(({ source }) => source)).toEqual(records.map(({ source }) => source))
+  expect(content).toContain(`<!-- line 3: price: is - - no number -  -->\n${item(1)}\n`)
+})
+
+it('JSON objects come back at their path', async () => {
+  const text = '{"p":{"q":[{"id":"1","__proto__":{"x":1}},{"id":"2"}]}}'
+  const options = { format: { type: 'json', path: 'p.q' } as const }
+  const { again } = await rejectAll('a.json', text, options)
+  expect(again.records.map(({ source }) => JSON.stringify(source))).toEqual([
+    `{"${reasonColumn}":"price: is -- no number -","id":"1","__proto__":{"x":1}}`,
+    `{"${reasonColumn}":"price: is -- no number -","id":"2"}`,
+  ])
+})
+
+it('records of a file without a header come back with one, which is seen', async () => {
+  const options = { format: { header: 'none' } as const, neededColumns: ['1'] }
+  const { again } = await rejectAll('a.csv', '7;"a\nb";\n8;c;d\n', options)
+  expect(again.judgement.columns).toEqual([reasonColumn, '1', '2', '3'])
+  expect(again.records.map(({ cells }) => cells.slice(1))).toEqual([
+    ['7', 'a\nb', ''],
+    ['8', 'c', 'd'],
+  ])
+})
