@@ -108,7 +108,7 @@ const cases: Record<string, { text: string; env?: Record<string, string>; expect
     text: withFeed('mode: partial\nformat: { type: xls, encoding: ebcdic }\nrejects: { atMost: 7 }'),
     expected: [
       `7:15 ${feed}.mode: found "partial", expected one of full, delta`,
-      `8:25 ${feed}.format.type: found "xls", expected one of csv, tsv, ndjson`,
+      `8:25 ${feed}.format.type: found "xls", expected one of csv, tsv, ndjson, json, xml, xlsx`,
       `8:40 ${feed}.format.encoding: found "ebcdic", expected one of ${encodingNames.join(', ')}`,
       `9:28 ${feed}.rejects.atMost: found the number 7, expected a share such as 10% or 0.1`,
     ],
