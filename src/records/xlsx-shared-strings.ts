@@ -8,7 +8,7 @@ const blockBytes = 2 ** 20
 /** Excel itself allows 32,767 characters in a cell. */
 const stringBytesMax = 2 ** 18
 /** Held in memory as a whole, since cells refer to them in any order. */
-const totalBytesMax = 96 * 2 ** 20
+const totalBytesMax = 64 * 2 ** 20
 const countMax = 4_000_000
 
 /** The texts that cells refer to by number: UTF-8 in blocks outside of the heap, none of them across two blocks. */
@@ -62,7 +62,7 @@ export class SharedStrings implements PartHandler {
     if (bytes.length > blockBytes) throw this.#tooMuch('a text with more than 1 MB')
     if (this.#used + bytes.length > blockBytes) {
       if ((this.#blocks.length + 1) * blockBytes > totalBytesMax)
-        throw this.#tooMuch('more than 96 MB of texts')
+        throw this.#tooMuch('more than 64 MB of texts')
       this.#blocks.push(Buffer.allocUnsafeSlow(blockBytes))
       this.#used = 0
     }
