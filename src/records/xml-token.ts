@@ -49,6 +49,8 @@ function readDeclaration(text: Buffer, start: number): XmlToken | undefined {
 
 /** Attribute values may hold `>`, but no quote of their own kind. */
 function endOfStartTag(text: Buffer, start: number): number {
+  // A tag of megabytes that has not ended is looked at anew with every chunk: quickly.
+  if (text.indexOf(greater, start + 1) < 0) return -1
   for (let at = start + 1; at < text.length; at++) {
     const byte = text[at]
     if (byte === greater) return at + 1
