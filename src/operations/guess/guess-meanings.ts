@@ -13,7 +13,8 @@ export type Guesses = ReadonlyMap<Meaning, MeaningGuess>
 type Fits = (facts: ColumnFacts) => boolean
 
 const isText: Fits = ({ urls }) => urls < 0.5
-const isAmount: Fits = ({ numbers }) => numbers > 0.9
+// "On request" in some cells makes no other column of one that is called a price.
+const isAmount: Fits = ({ numbers }) => numbers > 0.5
 /** What the cells must look like for a name to count; a column that is empty fits nothing. */
 const fits: Readonly<Record<Meaning, Fits>> = {
   product_id: ({ fill, urls, characters }) => fill > 0.98 && urls < 0.1 && characters <= 80,

@@ -53,7 +53,7 @@ function currencyRule(
     return { field, rule: { value: currency.toUpperCase() }, comment: 'as you said' }
   const own = guesses.get('price_currency_code')
   if (own) return { field, rule: own.facts.column, comment: why(own) }
-  if (price && price.facts.currencies > 0.9) {
+  if (price && price.facts.currencies > 0.5) {
     const { column, examples } = price.facts
     const ambiguous = /^(\$|kr|£|¥)|(\$|kr|¥)\.?$/i.exec(examples[0] ?? '')?.[0]
     if (ambiguous === undefined || ambiguous === '£')
