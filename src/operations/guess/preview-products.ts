@@ -1,5 +1,6 @@
 import type { FeedConfig } from '../../config/model.ts'
 import { readGroupedRecords } from '../../records/read-grouped-records.ts'
+import { transformRecords } from '../../records/transform-records.ts'
 import { openFile } from '../open-file.ts'
 
 export interface ProductPreview {
@@ -26,14 +27,8 @@ export async function previewProducts(options: PreviewOptions): Promise<ProductP
   const { judgement, bytes, name, mapping } = opened
   const { recordBytes } = feed.format
   const previews: ProductPreview[] = []
-  for await (const batch of readGroupedRecords({
-    path: file,
-    name,
-    bytes,
-    ...judgement,
-    recordBytes,
-    signal,
-  })) {
+  const records = readGroupedRecords({ path: file, name, bytes, ...judgement, recordBytes, signal })
+  for await (const batch of transformRecords(records, mapping.transform, { name })) {
     for (const record of batch.records) {
       const { patch, issues } = mapping.map(record, nowMs)
       const problems = issues.map(({ message }) => message)
