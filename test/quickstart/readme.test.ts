@@ -1,11 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { productFields, requiredFields } from '../../src/api/contract/product.ts'
-import { compileMapping } from '../../src/catalog/mapping.ts'
-import type { ProductPatch } from '../../src/catalog/model.ts'
 import { configJsonSchema } from '../../src/config/json-schema.ts'
-import type { FeedConfig } from '../../src/config/model.ts'
-import type { FeedName } from '../../src/lib/brand.ts'
 import { readCheckedConfig } from '../../src/operations/read-config.ts'
 import { type TempDir, tempDir } from '../support/temp-dir.ts'
 import { listCommands } from './commands.ts'
@@ -58,15 +54,6 @@ describe('the configuration of the README', () => {
     }
   })
 
-  it('has every key of a field rule', () => {
-    const { definitions } = configJsonSchema(productFields) as {
-      definitions: { fieldRule: { anyOf: { properties?: object }[] } }
-    }
-    const keys = definitions.fieldRule.anyOf.flatMap(({ properties }) => Object.keys(properties ?? {}))
-    const documented = tableRows(section('### Field rules')).flatMap(([cell = '']) => codes(cell))
-    expect(documented.filter((key) => key !== '{…}').toSorted()).toEqual(keys.toSorted())
-  })
-
   it('names every product field once, and which are required', () => {
     const [required = [], ...others] = tableRows(section('### Product fields'))
     expect(codes(required[1] ?? '')).toEqual([...requiredFields])
@@ -83,47 +70,12 @@ describe('the configuration of the README', () => {
       expect(config.catalogs.size).toBe(1)
     },
   )
-
-  it.each(tableRows(section('### Field rules')))(
-    'rule %s %s',
-    async (_key, _does, rule = '', cells = '', becomes = '') => {
-      const file = folder.join('catalogd.yaml')
-      const [example = ''] = codes(rule)
-      await writeFile(
-        file,
-        `catalogs:\n  main:\n    api: { url: "http://127.0.0.1", productsToken: t }\n    feeds:\n      products:\n        drop: ./drop\n        fields:\n          ${example.startsWith('product_id') ? '' : 'product_id: id\n          '}${example}\n`,
-      )
-      const { config } = await readCheckedConfig({ file, env: {} })
-      const feed = [...config.catalogs.values()][0]?.feeds.get('products' as FeedName)
-      const given = (codes(cells)[0] ?? '').split('; ').map((cell) => cell.split(/=(.*)/s))
-      const record = { id: 'P1', ...Object.fromEntries(given.map(([column, cell]) => [column, cell])) }
-      const patch = mapColumns(feed, record)
-      const field = example.slice(0, example.indexOf(':'))
-      if (becomes === '*kept*') {
-        expect(Object.keys(patch.set)).not.toContain(field)
-        expect(patch.clear).not.toContain(field)
-      } else {
-        const set: Record<string, unknown> = { product_id: patch.productId, ...patch.set }
-        expect(set[field]).toEqual(JSON.parse(codes(becomes)[0] ?? ''))
-      }
-    },
-  )
 })
 
 /** `stack rules|views list` stands for two commands. */
 function alternatives(heading: string): string[] {
   const [words = ''] = /\S*\|\S*/.exec(heading) ?? []
   return words === '' ? [heading] : words.split('|').map((word) => heading.replace(words, word))
-}
-
-/** One record of a full file through the rules of a feed. */
-function mapColumns(feed: FeedConfig | undefined, record: Record<string, unknown>): ProductPatch {
-  if (feed === undefined) throw new Error('the example has no feed')
-  const binding = compileMapping({ feed, mode: 'full' }).bind(Object.keys(record))
-  if (binding.kind !== 'bound') throw new Error(`columns are missing: ${JSON.stringify(binding)}`)
-  const { patch, issues } = binding.bound.map({ record: 1, line: 2, cells: Object.values(record) }, 0)
-  if (patch === undefined) throw new Error(JSON.stringify(issues))
-  return patch
 }
 
 interface Schema {

@@ -37,9 +37,22 @@ export function codes(text: string): string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
 }
 
+export interface Fence {
+  language: string
+  text: string
+}
+
+/** Fenced blocks in their order. */
+export function fences(text = readme): Fence[] {
+  return [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language = '', block = '']) => ({
+    language,
+    text: block,
+  }))
+}
+
 /** Fenced blocks of one language. */
 export function blocks(language: string, text = readme): string[] {
-  return [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)]
-    .filter(([, name]) => name === language)
-    .map(([, , block = '']) => block)
+  return fences(text)
+    .filter((fence) => fence.language === language)
+    .map((fence) => fence.text)
 }
