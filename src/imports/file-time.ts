@@ -67,9 +67,9 @@ export class FileTime {
 
   /** How the import ends when a newer full file was applied; undefined: it goes on. */
   async late(): Promise<Ending | undefined> {
-    const { context, accept, approvedBy } = this.#run
+    const { context, accept, isLetIn } = this.#run
     const { feed, connection, keys } = context
-    if (this.#ms === undefined || approvedBy !== undefined) return undefined
+    if (this.#ms === undefined || isLetIn) return undefined
     const text = await connection.hget(keys.fullAsOf, feed.name)
     const newest = text === null ? undefined : (JSON.parse(text) as FullFile)
     if (newest === undefined || this.#ms >= Date.parse(newest.asOf)) return undefined

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path'
+import type { FeedMode } from '../config/model.ts'
 import { FileRefusedError } from '../lib/errors.ts'
 import { redactEmails } from '../lib/redact.ts'
 import type { WriterChunk } from '../outbox/write-chunk.ts'
@@ -22,14 +23,16 @@ import { emptyTally, type Tally, tallyNames } from './tally.ts'
  * A file that the operator has approved is not held once more.
  */
 export async function importFile(context: FeedContext, accept: AcceptLine): Promise<ImportReport> {
-  const { clock, archive } = context
+  const { clock, archive, manifest } = context
   const approved = (await readHeld(context)).find(({ sequence }) => sequence === accept.sequence)
+  const wasApplied = manifest.outcome(accept.sequence)?.outcome === 'imported'
   const source = await archive.sourceOf(accept)
   using turn = context.turns.begin(source.bytes)
   const run: ImportRun = {
     context,
     accept,
     approvedBy: approved?.approvedBy,
+    isLetIn: wasApplied || approved?.approvedBy !== undefined,
     ...source,
     turn,
     startedMs: clock.monotonic(),
@@ -91,6 +94,7 @@ async function finish(
     {
       ...{ kind: 'outcome', of: sequence, outcome: ending.outcome, at: report.finishedAt },
       ...(ending.asOf === undefined || accept.isDated ? {} : { asOf: ending.asOf }),
+      ...(held?.kind === 'file' ? { whole: held.mode } : {}),
     },
   ])
   const holding = heldAfter(await readHeld(context), { sequence, supersedes, held })
@@ -104,13 +108,29 @@ async function finish(
   return report
 }
 
-/** A refused or late file whose outcome stands in the manifest, but not in Redis. Its report is there, unless somebody removed it. */
+/** A file that stays out. Its report is there, unless somebody removed it. */
 export async function passUnapplied(
   context: FeedContext,
   accept: AcceptLine,
 ): Promise<ImportReport | undefined> {
   await settle(context, { accept })
   return readReport(reportPaths(context.reportsDir, accept).report)
+}
+
+/** A file that Redis no longer knows to be held: it waits for its decision again, whatever it would change now. */
+export async function holdAgain(
+  context: FeedContext,
+  accept: AcceptLine,
+  { at, mode }: { at: string; mode: FeedMode },
+): Promise<ImportReport | undefined> {
+  const { feed, reportsDir } = context
+  const { sequence, name: file } = accept
+  const report = await readReport(reportPaths(reportsDir, accept).report)
+  const reason = report?.reason ?? 'it was held before; its report is gone'
+  const held = { kind: 'file' as const, mode, sequence, file, at, reason }
+  const holding = heldAfter(await readHeld(context), { sequence, supersedes: false, held })
+  await settle(context, { accept, held: { feed: feed.name, value: formatHeld(holding) } })
+  return report
 }
 
 interface Settling extends Pick<WriterChunk, 'held' | 'fullAsOf'> {

@@ -25,7 +25,7 @@ export async function importProducts(run: ImportRun): Promise<Ending> {
 }
 
 async function importTimed(run: ImportRun, time: FileTime): Promise<Ending> {
-  const { context, accept, approvedBy } = run
+  const { context, accept, isLetIn } = run
   const readTable = await tablesFor(run)
   const mapping = compileMapping({ feed: context.feed, mode: accept.mode, readTable })
   const judgement = await judge(run, {
@@ -38,7 +38,7 @@ async function importTimed(run: ImportRun, time: FileTime): Promise<Ending> {
   const late = await time.late()
   if (late) return { ...describeJudgement(judgement), ...late }
   const { columns } = judgement
-  const binding = approvedBy === undefined ? mapping.bind(columns) : mapping.bindLeniently(columns)
+  const binding = isLetIn ? mapping.bindLeniently(columns) : mapping.bind(columns)
   return binding.kind === 'bound'
     ? await applyFile(run, judgement, binding.bound)
     : await holdFile(run, judgement, binding.missingColumns)
@@ -131,7 +131,7 @@ async function applyFile(run: ImportRun, judgement: Judgement, mapping: BoundMap
     progress,
     hasHeld,
   }
-  if (run.approvedBy === undefined) {
+  if (!run.isLetIn) {
     const reason = await reasonToHoldFile(options)
     const hint = `Nothing of it was applied: approve ${accept.sequence} if that is right, or discard ${accept.sequence} and drop a corrected file; a later full file takes its place`
     if (reason !== undefined) return await holdWhole(run, judgement, { reason, hint })

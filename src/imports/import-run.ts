@@ -15,6 +15,8 @@ export interface ImportRun {
   accept: AcceptLine
   /** The decision by which the operator let a held file in. */
   approvedBy: number | undefined
+  /** Approved, or applied before: it is neither held as a whole nor late, whatever stands in Redis or the configuration now. */
+  isLetIn: boolean
   path: string
   /** To be read; fewer than were accepted when the archive holds the file compressed. */
   bytes: number

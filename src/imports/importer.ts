@@ -5,8 +5,9 @@ import type { Manifest } from '../sources/manifest.ts'
 import type { AcceptLine, DecisionLine } from '../sources/model.ts'
 import type { FeedContext, ImportContext } from './context.ts'
 import { decideHeld } from './decide-held.ts'
-import { importFile, passUnapplied } from './import-file.ts'
+import { importFile } from './import-file.ts'
 import { ImportTurns } from './import-turns.ts'
+import { passAgain } from './pass-again.ts'
 import type { ImportReport } from './report.ts'
 import { runAnnounced } from './run-announced.ts'
 import { type ImportStep, scopeOf } from './step-scope.ts'
@@ -108,11 +109,10 @@ export class Importer {
   async #runFeedStep(context: FeedContext, step: ImportStep): ReturnType<typeof decideHeld> {
     const { onImported } = this.#options
     if (step.kind === 'decision') return decideHeld(context, step)
-    const { manifest, log } = context
-    const outcome = manifest.outcome(step.sequence)?.outcome
-    if (outcome === 'refused' || outcome === 'late') {
-      const report = await passUnapplied(context, step)
-      if (report) onImported(report, step)
+    const { log } = context
+    const again = await passAgain(context, step)
+    if (again.isPassed) {
+      if (again.report) onImported(again.report, step)
       return undefined
     }
     log.info({ feed: step.feed, file: step.name, sequence: step.sequence, bytes: step.bytes }, 'importing')

@@ -80,6 +80,7 @@ const fileLine = z.discriminatedUnion('kind', [
     outcome: z.enum(['imported', 'held', 'refused', 'late']),
     at: z.iso.datetime(),
     asOf: z.iso.datetime().exactOptional(),
+    whole: z.enum(['full', 'delta']).exactOptional(),
   }),
 ])
 

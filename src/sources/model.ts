@@ -61,6 +61,8 @@ export interface OutcomeLine {
   at: string
   /** ISO 8601, where a column of the file said as of when it holds. */
   asOf?: string
+  /** Of a held file of which nothing was applied: what it speaks of, the whole feed (`full`) or a part of it. */
+  whole?: FeedMode
 }
 
 /** What an operator decided; part of the truth, replayed in order. `request` makes a decision that is asked twice one line. */
