@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { FileRefusedError } from '../lib/errors.ts'
 import type { JsonObject } from './look-up.ts'
 import type { RecordSlice } from './model.ts'
 import type { TextSplitter } from './text-splitter.ts'
@@ -7,14 +8,21 @@ import { XmlSplitter, type XmlSplitterOptions } from './xml-splitter.ts'
 
 /** A parser takes some 5 ms for so much. */
 const pieceBytes = 128 * 2 ** 10
+/** How much of what the splitter refuses the parser is given to find a better reason. */
+const lookedBytes = 2 * pieceBytes
 
 /**
- * The splitter of the first pass over XML: an XML parser reads every piece before the splitter does, and both must find
- * the same records. `sourceOf` gives their objects, once each and in order.
+ * The splitter of the first pass over XML: an XML parser reads what the splitter has cut, before anybody gets it, and
+ * both must find the same records. What ends too late is never parsed, since it would fill the memory. `sourceOf` gives
+ * the objects of the records, once each and in order.
  */
 export class CheckedXml implements TextSplitter {
   readonly #splitter: XmlSplitter
   readonly #check: XmlCheck
+  /** How much of the text the parser has read. */
+  #checked = 0
+  /** By the parser. */
+  #isRefused = false
   #sources: (JsonObject | Error)[] = []
   #taken = 0
 
@@ -46,27 +54,64 @@ export class CheckedXml implements TextSplitter {
 
   *push(chunk: Buffer): Generator<RecordSlice[]> {
     for (let at = 0; at < chunk.length; at += pieceBytes) {
-      const piece = chunk.subarray(at, at + pieceBytes)
-      this.#check.write(piece)
-      this.#sources = this.#check.takeItems()
-      this.#taken = 0
-      let records = 0
-      for (const batch of this.#splitter.push(piece)) {
-        records += batch.length
-        assert(records <= this.#sources.length, 'the splitter finds records that the XML parser does not')
-        yield batch
+      try {
+        yield* this.#cut(chunk.subarray(at, at + pieceBytes))
+      } catch (error) {
+        throw this.#isRefused ? error : this.#faultBehind(error)
       }
-      assert.equal(records, this.#sources.length, 'the XML parser finds records that the splitter does not')
     }
   }
 
-  end(): Iterable<RecordSlice[]> {
+  *end(): Generator<RecordSlice[]> {
+    for (const piece of this.#unchecked(this.textBytes)) this.#parse(piece)
     this.#check.end(this.#splitter.unfinished)
-    return this.#splitter.end()
+    yield* this.#splitter.end()
   }
 
   /** Of the slices in the order in which they came, each once. */
   sourceOf(): JsonObject | Error {
     return this.#sources[this.#taken++] ?? new Error('has been asked for already')
+  }
+
+  *#cut(piece: Buffer): Generator<RecordSlice[]> {
+    for (const batch of this.#splitter.push(piece)) {
+      const last = batch.at(-1)
+      for (const text of this.#unchecked(last ? last.offset + last.bytes.length : 0)) {
+        this.#parse(text)
+        yield []
+      }
+      this.#sources = this.#check.takeItems()
+      this.#taken = 0
+      assert.equal(this.#sources.length, batch.length, 'the parser and the splitter find different records')
+      yield batch
+    }
+    for (const text of this.#unchecked(this.#splitter.cutBytes)) this.#parse(text)
+    assert.equal(this.#check.takeItems().length, 0, 'the parser finds records that the splitter does not')
+  }
+
+  #parse(text: Buffer): void {
+    this.#isRefused = true
+    this.#check.write(text)
+    this.#isRefused = false
+  }
+
+  /** In pieces, each of which counts as checked when it is taken. */
+  *#unchecked(to: number): Generator<Buffer> {
+    while (this.#checked < to) {
+      const from = this.#checked
+      this.#checked = Math.min(to, from + pieceBytes)
+      yield this.#splitter.textBetween(from, this.#checked)
+    }
+  }
+
+  /** What the parser says of the text says more than that the splitter could not cut it. */
+  #faultBehind(error: unknown): unknown {
+    const looked = error instanceof FileRefusedError ? lookedBytes : this.textBytes
+    try {
+      for (const text of this.#unchecked(Math.min(this.textBytes, this.#checked + looked))) this.#parse(text)
+    } catch (fault) {
+      return fault
+    }
+    return error
   }
 }

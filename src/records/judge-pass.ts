@@ -80,7 +80,7 @@ export async function runPass(
     const splitter = pass.beginText(name)
     for await (const chunk of chunks) {
       for (const batch of splitter.push(chunk)) {
-        pass.take(batch)
+        if (batch.length > 0) pass.take(batch)
         await nextTurn()
       }
     }

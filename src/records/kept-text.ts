@@ -29,7 +29,8 @@ export class KeptText {
     if (kept + chunk.length > from.length) {
       this.#memory = Buffer.allocUnsafeSlow(Math.max(from.length * 2, kept + chunk.length))
     }
-    from.copy(this.#memory, 0, start, this.#length)
+    // A record of megabytes is not copied onto itself with every chunk.
+    if (start > 0 || from !== this.#memory) from.copy(this.#memory, 0, start, this.#length)
     chunk.copy(this.#memory, kept)
     this.#length = kept + chunk.length
     this.#bytes = this.#memory.subarray(0, this.#length)

@@ -111,7 +111,7 @@ export class RecordSplitter implements TextSplitter {
     if (kept + chunk.length > from.length) {
       this.#memory = Buffer.allocUnsafeSlow(Math.max(from.length * 2, kept + chunk.length))
     }
-    from.copy(this.#memory, 0, shift, this.#length)
+    if (shift > 0 || from !== this.#memory) from.copy(this.#memory, 0, shift, this.#length)
     chunk.copy(this.#memory, kept)
     this.#length = kept + chunk.length
     // A carriage return at the border may be half a line end: it is looked at with the next chunk.

@@ -5,7 +5,7 @@ import type { RecordFrame, RecordSlice } from './model.ts'
  * memory is used again.
  */
 export interface TextSplitter {
-  /** The records that end in this chunk. */
+  /** The records that end in this chunk. A batch without any is a moment to give way to other work. */
   push(chunk: Buffer): Generator<RecordSlice[]>
   /** The records that only the end of the text ends. Slices of the last chunk stay valid. */
   end(): Iterable<RecordSlice[]>

@@ -1,4 +1,5 @@
 import { KeptText } from './kept-text.ts'
+import { elementsMax, tagBytesMax } from './limits.ts'
 import { LineCount } from './line-count.ts'
 import type { RecordFrame, RecordSlice } from './model.ts'
 import { noRecordsRefusal } from './no-records.ts'
@@ -31,7 +32,7 @@ const noScope: XmlScope = { version: '1.0', namespaces: {} }
 
 /**
  * Cuts well-formed XML at the elements of one path, by the bytes of its markup alone: the first pass has it checked by
- * a parser. Between chunks it stands outside of all records, where `#around` lists the open elements, or inside of one,
+ * a parser, but not before it is cut: what would take the parser long or much memory is refused here. Between chunks it stands outside of all records, where `#around` lists the open elements, or inside of one,
  * where `#depth` counts those open in it. All before `#position` has been looked at; text from `#start` on is kept.
  */
 export class XmlSplitter implements TextSplitter {
@@ -45,6 +46,10 @@ export class XmlSplitter implements TextSplitter {
   #position = 0
   #counted = 0
   #depth = 0
+  /** Of the record so far. */
+  #elements = 0
+  /** Up to where the end of the last token was looked for in vain. */
+  #seen = 0
   #documentScope = noScope
   #recordScope = noScope
   #recordLine = 0
@@ -80,6 +85,16 @@ export class XmlSplitter implements TextSplitter {
     return this.#frame
   }
 
+  /** Up to where the text has been cut, in the whole of it: nothing before belongs to a record that has not ended. */
+  get cutBytes(): number {
+    return this.#kept.offset + (this.#depth > 0 ? this.#start : this.#position)
+  }
+
+  /** The text between two places of the whole; from `cutBytes` on until the next chunk is pushed. */
+  textBetween(from: number, to: number): Buffer {
+    return this.#kept.bytes.subarray(from - this.#kept.offset, to - this.#kept.offset)
+  }
+
   /** After the last chunk: what begins and never ends, and the line in which it does. */
   get unfinished(): string | undefined {
     const token = this.#unfinished
@@ -95,6 +110,7 @@ export class XmlSplitter implements TextSplitter {
     this.#kept.append(chunk, this.#start)
     this.#position -= this.#start
     this.#counted -= this.#start
+    this.#seen -= this.#start
     this.#start = 0
     yield* this.#take()
     if (this.#depth === 0) this.#start = this.#position
@@ -130,13 +146,16 @@ export class XmlSplitter implements TextSplitter {
     this.#position = start < 0 ? text.length : start
     this.#unfinished = undefined
     if (start < 0) return undefined
-    const token = readToken(text, start)
+    const token = readToken(text, start, Math.max(start, this.#seen))
     if (token?.kind === 'doctype') throw this.#doctype(start)
+    const end = token === undefined || token.end < 0 ? text.length : token.end
+    if (token?.kind === 'start' && end - start > tagBytesMax) throw this.#tagTooLong(start)
     if (token !== undefined && token.end >= 0) {
       this.#position = token.end
       this.#tokenEnd = this.#kept.offset + token.end
       return token
     }
+    this.#seen = text.length
     this.#unfinished = token ?? { kind: 'start', start, end: -1 }
     return undefined
   }
@@ -148,6 +167,7 @@ export class XmlSplitter implements TextSplitter {
     if (kind !== 'start' && kind !== 'end') return undefined
     const isEmpty = kind === 'start' && this.#kept.bytes[end - 2] === 0x2f
     if (this.#depth > 0) {
+      if (kind === 'start') this.#countElement()
       if (!isEmpty) this.#depth += kind === 'start' ? 1 : -1
       return this.#depth === 0 ? this.#slice(end) : undefined
     }
@@ -156,6 +176,7 @@ export class XmlSplitter implements TextSplitter {
       this.#countTo(start)
       this.#recordLine = this.#lines.line
       this.#start = start
+      this.#elements = 1
       if (isEmpty) return this.#slice(end)
       this.#depth = 1
     }
@@ -209,6 +230,27 @@ export class XmlSplitter implements TextSplitter {
     this.#counted = position
   }
 
+  #countElement(): void {
+    this.#elements += 1
+    if (this.#elements <= elementsMax) return
+    throw fileRefusal({
+      name: this.#options.name,
+      code: 'too-many-elements',
+      found: `the record that begins in line ${this.#recordLine} has more than ${elementsMax} elements`,
+      hint: `Check format.path (records are read at ${this.#options.path}), and that no end tag of a record is missing`,
+    })
+  }
+
+  #tagTooLong(start: number): Error {
+    this.#countTo(start)
+    return fileRefusal({
+      name: this.#options.name,
+      code: 'record-too-long',
+      found: `the tag that begins in line ${this.#lines.line} is longer than ${tagBytesMax} bytes`,
+      hint: 'Check that the quotes of its attributes are closed; long texts belong into elements',
+    })
+  }
+
   /** Of a record, or of a comment, instruction or tag outside of records. */
   #checkLength(bytes: number): void {
     if (bytes <= this.#options.recordBytes) return
@@ -221,7 +263,7 @@ export class XmlSplitter implements TextSplitter {
       name: this.#options.name,
       code: 'record-too-long',
       found: `${what} is longer than ${this.#options.recordBytes} bytes`,
-      hint: `Check format.path (records are read at ${this.#options.path}), or raise format.recordBytes`,
+      hint: `Check format.path (records are read at ${this.#options.path}) and that no end tag is missing, or raise format.recordBytes`,
     })
   }
 

@@ -15,33 +15,33 @@ const [bang, slash, greater, question, doubleQuote, singleQuote] = [0x21, 0x2f, 
 /**
  * The token that begins at `start`, where a `<` stands in well-formed content. Undefined: the text ends before it shows
  * of what kind it is. Whoever calls has the text checked by an XML parser first: anything that begins like a
- * declaration but is neither comment nor CDATA is called a DOCTYPE.
+ * declaration but is neither comment nor CDATA is called a DOCTYPE. `seen`: up to where the text was searched in vain.
  */
-export function readToken(text: Buffer, start: number): XmlToken | undefined {
+export function readToken(text: Buffer, start: number, seen = start): XmlToken | undefined {
   switch (text[start + 1]) {
     case undefined:
       return undefined
     case slash: {
-      const at = text.indexOf(greater, start + 2)
+      const at = text.indexOf(greater, Math.max(start + 2, seen))
       return { kind: 'end', start, end: at < 0 ? -1 : at + 1 }
     }
     case question: {
-      const at = text.indexOf(instructionEnd, start + 2)
+      const at = text.indexOf(instructionEnd, Math.max(start + 2, seen - 1))
       return { kind: 'instruction', start, end: at < 0 ? -1 : at + 2 }
     }
     case bang:
-      return readDeclaration(text, start)
+      return readDeclaration(text, start, seen)
     default:
       return { kind: 'start', start, end: endOfStartTag(text, start) }
   }
 }
 
-function readDeclaration(text: Buffer, start: number): XmlToken | undefined {
+function readDeclaration(text: Buffer, start: number, seen: number): XmlToken | undefined {
   for (const { kind, from, until } of [comment, cdata]) {
     const length = Math.min(from.length, text.length - start)
     if (from.compare(text, start, start + length, 0, length) !== 0) continue
     if (length < from.length) return undefined
-    const at = text.indexOf(until, start + from.length)
+    const at = text.indexOf(until, Math.max(start + from.length, seen - 2))
     return { kind, start, end: at < 0 ? -1 : at + until.length }
   }
   return { kind: 'doctype', start, end: -1 }
