@@ -51,14 +51,19 @@ interface DueOptions extends Omit<PlanOptions, 'steps' | 'feed'> {
   nowMs: number
 }
 
+export interface DuePlan extends ChunkPlan {
+  /** Of all the products, also of those that are not written. */
+  switches: { productId: ProductId; switchAt: number | 'none' }[]
+}
+
 /** Pure: what becomes of products whose announced changes are due, each feed's by the ranks of its records. */
-export function planDue({ stored, nowMs, ranks, ...options }: DueOptions): ChunkPlan {
-  const plan: ChunkPlan = { writes: [], changes: [], tally: emptyTally() }
+export function planDue({ stored, nowMs, ranks, ...options }: DueOptions): DuePlan {
+  const plan: DuePlan = { writes: [], changes: [], tally: emptyTally(), switches: [] }
   for (const [productId, before] of stored) {
     const state = readState(before)
-    if (!state) continue
-    const next = applyDue(state, { nowMs, ranks })
-    addProduct(plan, { productId, before, state, next, ...options, missing: false })
+    const next = state && applyDue(state, { nowMs, ranks })
+    plan.switches.push({ productId, switchAt: nextSwitch(next?.later) ?? 'none' })
+    if (next) addProduct(plan, { productId, before, state, next, ...options, missing: false })
   }
   return plan
 }

@@ -32,11 +32,13 @@ async function applyAnnounced(context: ImportContext): Promise<void> {
   const ids = await connection.zrangebyscore(keys.switches, '-inf', nowMs, 'LIMIT', 0, idsPerStep)
   let changed = 0
   await writer.update(ids as ProductId[], (stored) => {
-    const { writes, changes } = planDue({ stored, nowMs, ranks, keyFields, urgent: catalog.urgent })
+    const { writes, changes, switches } = planDue({
+      ...{ stored, nowMs, ranks, keyFields, urgent: catalog.urgent },
+    })
     changed = changes.length
-    const written = new Set(writes.map(({ productId }) => productId))
-    // A product that waits for nothing has no place here; left in it, it would be looked at for ever.
-    return { writes, forgetSwitches: (ids as ProductId[]).filter((id) => !written.has(id)) }
+    // Noted for each of them, changed or not: one that waits for nothing would be looked at for ever, and one that a
+    // record has moved since the ids were read still waits.
+    return { writes, switches }
   })
   if (changed === 0) return
   log.info({ catalog: catalog.name, products: changed }, 'announced changes hold from now on')

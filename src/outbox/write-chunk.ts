@@ -21,8 +21,8 @@ export interface WriterChunk {
   applied?: { scope: FeedName | '*'; sequence: number }
   /** The manifest changed: sequences counted in another one mean nothing. */
   origin?: string
-  /** Products that turned out to wait for nothing. */
-  forgetSwitches?: readonly ProductId[]
+  /** When products change next, written or not. */
+  switches?: readonly Required<Pick<ProductWrite, 'productId' | 'switchAt'>>[]
   /** Products that were written before anything asked for them by these fields. */
   addKeys?: readonly KeyEntry[]
   /** `drop`: the indexes of these fields are emptied. `complete`: they hold all products from now on. */
@@ -84,11 +84,11 @@ function appendProducts(multi: RedisBatch, chunk: WriterChunk, keys: CatalogKeys
 
 function appendSwitches(
   multi: RedisBatch,
-  { writes, forgetSwitches = [] }: WriterChunk,
+  { writes, switches: noted = [] }: WriterChunk,
   { switches }: CatalogKeys,
 ): void {
-  const [due, gone]: [(string | number)[], ProductId[]] = [[], [...forgetSwitches]]
-  for (const { productId, switchAt } of writes) {
+  const [due, gone]: [(string | number)[], ProductId[]] = [[], []]
+  for (const { productId, switchAt } of [...writes, ...noted]) {
     if (typeof switchAt === 'number') due.push(switchAt, productId)
     else if (switchAt === 'none') gone.push(productId)
   }
@@ -111,7 +111,8 @@ function appendKeys(
 
 function appendBookkeeping(multi: RedisBatch, chunk: WriterChunk, keys: CatalogKeys): void {
   const { counts, held, fullAsOf, progress, applied, origin } = keys
-  if (chunk.origin !== undefined) multi.del(applied, counts, held, fullAsOf, progress).set(origin, chunk.origin)
+  if (chunk.origin !== undefined)
+    multi.del(applied, counts, held, fullAsOf, progress).set(origin, chunk.origin)
   const { sequence, add } = chunk.counts ?? { sequence: 0, add: {} }
   for (const [name, by] of Object.entries(add)) {
     if (by !== 0) multi.hincrby(counts, `${sequence}:${name}`, by)

@@ -3,8 +3,10 @@ import { expect, test } from 'vitest'
 import type { ProductPatch } from '../../src/catalog/model.ts'
 import { rankFields } from '../../src/catalog/ranks.ts'
 import { planChunk } from '../../src/imports/plan-chunk.ts'
+import { runAnnounced } from '../../src/imports/run-announced.ts'
 import type { FeedName, ProductId } from '../../src/lib/brand.ts'
 import { CatalogWriter } from '../../src/outbox/writer.ts'
+import { collectLog } from '../support/log-lines.ts'
 import { shiftedClock } from '../support/shifted-clock.ts'
 import { feed, openImports, row } from './harness.ts'
 
@@ -117,6 +119,46 @@ test('a file of the feed that says it otherwise takes the announcement back; oth
   await box.import('products', feed(row('a'), row('b')))
   expect(await box.document('b')).toMatchObject({ availability: 'InStock', price: 10 })
   expect(await box.redis.zcard(box.keys.switches)).toBe(0)
+})
+
+test('a record that moves a switch while it falls due is not forgotten', async () => {
+  const { clock, advance } = shiftedClock()
+  await using box = await openImports(twoFeeds, { clock })
+  await box.import('products', feed(row('a')))
+  await box.stop()
+  const announce = (at: number) => writeNow(box, { later: [{ at, set: { price: 7 }, clear: [] }] })
+  await announce(clock.now() + hourMs)
+  advance(hourMs)
+  const at = clock.now() + hourMs
+  const { connections, keys, scripts, catalog } = box
+  await using writer = await CatalogWriter.open({
+    ...{ connection: await connections.openWriter(), keys, scripts },
+    delays: { deferredAfterMs: 0, newAfterMs: 0 },
+  })
+  const stop = new AbortController()
+  // What an import writes between the look at what is due and the transaction.
+  const racing = {
+    update: async (ids: readonly ProductId[], plan: Parameters<typeof writer.update>[1]) => {
+      const step = { patch: { productId: 'a' as ProductId, clear: [], ...sale(at - hourMs) } as ProductPatch }
+      const of = { feed: 'products' as FeedName, ranks: rankFields(catalog.feeds), urgent: catalog.urgent }
+      await writer.update(ids, (stored) => ({
+        writes: planChunk({ steps: [step], stored, ...of }).writes,
+      }))
+      await writer.update(ids, plan)
+      stop.abort()
+    },
+  }
+  const ranks = rankFields(catalog.feeds)
+  const connection = connections.commands
+  const { log } = collectLog()
+  await runAnnounced(
+    {
+      ...{ catalog, ranks, keyFields: [], connection, keys, clock, log, signal: stop.signal },
+      ...{ writer: racing, onOffered: () => undefined },
+    } as never,
+    { advance() {}, rest() {} } as never,
+  )
+  expect(await box.redis.zrange(keys.switches, '0', '-1', 'WITHSCORES')).toEqual(['a', String(at)])
 })
 
 test('an announcement of a feed that does not write the field changes nothing', async () => {
