@@ -39,7 +39,8 @@ export function createDecoder(encoding: Encoding, name: string): Decoder {
   }
 }
 
-const replacement = '\ufffd'
+/** The library makes halves of surrogate pairs of some damage. */
+const damage = /\ufffd|\p{Surrogate}/u
 
 /** A piece that is longer is decoded wherever it ends. */
 const heldBytesMax = 4 * 2 ** 20
@@ -71,7 +72,7 @@ class MultiByteDecoder implements Decoder {
   }
 
   #decode(bytes: Buffer): Buffer {
-    return withUndecodable(iconv.decode(bytes, this.#encoding, { stripBOM: false }), replacement)
+    return withUndecodable(iconv.decode(bytes, this.#encoding, { stripBOM: false }), damage)
   }
 }
 

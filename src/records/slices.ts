@@ -21,6 +21,8 @@ export function openSplitter(
   const hasHeader = type === 'csv' && dialect.header === undefined
   return new RecordSplitter({
     ...dialect,
+    // A line of JSON has no cells: one of nothing but commas is not blank, but wrong.
+    delimiter: type === 'ndjson' ? '\n' : dialect.delimiter,
     name,
     recordBytes,
     hasHeader,
