@@ -43,14 +43,14 @@ export async function detectCompression(source: FileSource): Promise<Dialect['co
   return 'none'
 }
 
-/** Throws FileRefusedError when a member begins like another container. */
+/** Throws FileRefusedError when what was compressed, or a member, begins like another container. */
 export function checkNested(head: Buffer, name: string): void {
   const nested = nestedMagic.find(({ hex }) => starts(head, hex))
   if (nested === undefined) return
   throw fileRefusal({
     name,
     code: 'nested-archive',
-    found: `the member of the archive is itself ${nested.found}`,
+    found: `what was compressed is itself ${nested.found}`,
     hint: 'Drop the file inside as it is, without an archive around it',
   })
 }

@@ -73,7 +73,9 @@ async function* readBytes(
   const { name } = source
   if (compression === 'xlsx') yield { name, chunks: readSheet(source, sheet) }
   else if (compression === 'zip') yield* readMembers(source, members)
-  else yield { name, chunks: readDecompressed(source, compression) }
+  else if (compression === 'none') yield { name, chunks: readDecompressed(source, compression) }
+  else
+    yield { name, chunks: withHead(readDecompressed(source, compression), (head) => checkNested(head, name)) }
 }
 
 async function* readMembers(source: FileSource, pattern: string | undefined): AsyncGenerator<FileText> {

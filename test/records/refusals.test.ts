@@ -53,6 +53,12 @@ describe.each(['gzip', 'zstd'] as const)('a %s file', (kind) => {
     },
   )
 
+  it('with another archive inside is refused', async () => {
+    for (const inner of [gzipSync(text), Buffer.from('504b0304140000000800', 'hex')]) {
+      expect(await refusal(compressors[kind](inner))).toMatchObject({ code: 'nested-archive' })
+    }
+  })
+
   it('that is damaged, or followed by something else, is refused', async () => {
     const damaged = Buffer.from(compressed)
     damaged.fill(0xaa, 20_000, 20_050)
