@@ -40,10 +40,8 @@ export function readAvailability(value: unknown, describe: (value: unknown) => s
   const state = word === undefined || /^-|\d[\d.,]/.test(word) ? undefined : known.get(fold(word))
   if (state !== undefined) return state
   const remedy = 'add it to when, or set otherwise'
-  return new Problem(
-    'availability-unknown-word',
-    `found ${describe(value)}, expected a usual word such as "in stock"; ${remedy}`,
-  )
+  const found = `found ${describe(value)}, expected a usual word such as "in stock"`
+  return new Problem('availability-unknown-word', { found, remedy })
 }
 
 function fold(word: string): string {

@@ -37,10 +37,8 @@ function elementsOf(value: unknown, options: CoerceOptions): string[] | Problem 
   for (const element of list) {
     const text = element === null ? '' : textOf(element)?.trim()
     if (text === undefined) {
-      return new Problem(
-        'not-text',
-        `found ${options.describe(element)} in the list, expected texts; give each element as a string`,
-      )
+      const found = `found ${options.describe(element)} in the list, expected texts`
+      return new Problem('not-text', { found, remedy: 'give each element as a string' })
     }
     if (text === '') continue
     const translated = options.translate ? options.translate(text) : text
@@ -81,17 +79,17 @@ function splitCell(
 ): readonly unknown[] | Problem {
   const text = textOf(value)
   if (text === undefined) {
-    return new Problem(
-      'not-a-list',
-      `found ${describe(value)}, expected a list of texts; give a list of strings`,
-    )
+    const found = `found ${describe(value)}, expected a list of texts`
+    return new Problem('not-a-list', { found, remedy: 'give a list of strings' })
   }
   if (split === undefined && text.startsWith('[') && text.endsWith(']')) {
     const parsed = parseArray(text)
     if (parsed) return parsed
     // A bracket may open plain text as well ("[Sale] shoes|boots [2024]"); a bracket and a quote may not.
-    if (/^\[\s*"/.test(text))
-      return new Problem('not-json', `found ${describe(value)}, which is no valid JSON array; correct it`)
+    if (/^\[\s*"/.test(text)) {
+      const found = `found ${describe(value)}, which is no valid JSON array`
+      return new Problem('not-json', { found, remedy: 'correct it' })
+    }
   }
   return splitText(text, split ?? defaultSplit, escapeMark)
 }
@@ -113,19 +111,15 @@ function toPath(text: string, { separator, slash, describe }: CoerceOptions): st
     .filter((level) => level !== '')
   if (levels.some(hasOtherCategorySeparator)) {
     const remedy = /&gt;/i.test(text) ? 'set separator: "&gt;"' : 'set separator: ">"'
-    return new Problem(
-      'category-separator',
-      `found ${describe(text)}, whose levels are separated by ">", expected slashes; ${remedy}`,
-    )
+    const found = `found ${describe(text)}, whose levels are separated by ">", expected slashes`
+    return new Problem('category-separator', { found, remedy })
   }
   if (mark === '/') return (text.startsWith('/') && levels.length > 0 ? '/' : '') + levels.join('/')
   if (slash !== undefined) return levels.map((level) => level.replaceAll('/', slash)).join('/')
   if (levels.some((level) => level.includes('/'))) {
     const remedy = 'set slash to what replaces it, such as slash: "-"'
-    return new Problem(
-      'category-slash',
-      `found ${describe(text)}, where a "/" inside one level would make two of it; ${remedy}`,
-    )
+    const found = `found ${describe(text)}, where a "/" inside one level would make two of it`
+    return new Problem('category-slash', { found, remedy })
   }
   return levels.join('/')
 }

@@ -22,25 +22,19 @@ export function numberCoercer(kind: NumberKind, options: CoerceOptions): Coerce 
   return (value, notes) => {
     const read = typeof value === 'number' ? fromNumber(value) : fromText(value, kind, { options, notes })
     if (typeof read !== 'string') {
-      return new Problem(
-        read.code,
-        `found ${describe(value)} ${read.found}, expected ${wanted}${localeOf(locale)}; ${read.remedy}`,
-      )
+      const found = `found ${describe(value)} ${read.found}, expected ${wanted}${localeOf(locale)}`
+      return new Problem(read.code, { found, remedy: read.remedy })
     }
     const digits = whole ? read.replace(/\.0+$/, '') : read
     if (whole && digits.includes('.')) {
-      return new Problem(
-        'not-an-integer',
-        `found ${describe(value)}, expected a whole number; round it in the feed`,
-      )
+      const found = `found ${describe(value)}, expected a whole number`
+      return new Problem('not-an-integer', { found, remedy: 'round it in the feed' })
     }
     if (asText) return digits
     const number = Number(digits) + 0 // -0 becomes 0, which is what JSON carries
     if (!whole || Number.isSafeInteger(number)) return number
-    return new Problem(
-      'number-too-long',
-      `found ${describe(value)}, expected a whole number of at most 15 digits`,
-    )
+    const found = `found ${describe(value)}, expected a whole number of at most 15 digits`
+    return new Problem('number-too-long', { found, remedy: 'correct it in the feed' })
   }
 }
 

@@ -52,7 +52,7 @@ function memberCoercer(options: CoerceOptions): Member {
     const entries: [string, unknown][] = []
     for (const [key, content] of Object.entries(value)) {
       const result = memberValue(key, content, { coercers, notes })
-      if (result instanceof Problem) return new Problem(result.code, result.text, `${path}.${key}`)
+      if (result instanceof Problem) return result.with({ path: `${path}.${key}` })
       if (result !== undefined) entries.push([key, result])
     }
     return inContractOrder(Object.fromEntries(entries), order)
@@ -91,11 +91,8 @@ function ownCurrency(variation: unknown, path: string, member: Member): unknown 
   const own = result.price_currency_code
   const other = otherCurrency(notes, own)
   if (!other) return result
-  return new Problem(
-    'currency-mismatch',
-    `found an amount in ${other.code}, expected ${String(own)} as in its price_currency_code; correct one of them`,
-    path,
-  )
+  const found = `found an amount in ${other.code}, expected ${String(own)} as in its price_currency_code`
+  return new Problem('currency-mismatch', { found, remedy: 'correct one of them' }, path)
 }
 
 /**
@@ -118,6 +115,9 @@ function parseJson(text: string, { describe }: CoerceOptions): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    return new Problem('not-json', `found ${describe(text)}, which is no valid JSON; give a JSON value`)
+    return new Problem('not-json', {
+      found: `found ${describe(text)}, which is no valid JSON`,
+      remedy: 'give a JSON value',
+    })
   }
 }

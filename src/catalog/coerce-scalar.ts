@@ -22,15 +22,18 @@ function textCoercer({ describe, translate }: CoerceOptions): Coerce {
   return (value) => {
     const text = textOf(value)
     if (text !== undefined) return translate ? translate(text) : text
-    return new Problem('not-text', `found ${describe(value)}, expected a text; give it as a string`)
+    return new Problem('not-text', {
+      found: `found ${describe(value)}, expected a text`,
+      remedy: 'give it as a string',
+    })
   }
 }
 
 function dateCoercer({ describe, readDate }: CoerceOptions): Coerce {
   return (value) =>
     readDate(value) ??
-    new Problem(
-      'not-a-date',
-      `found ${describe(value)}, which is no date in the configured form; set date, such as date: DD.MM.YYYY, or correct it`,
-    )
+    new Problem('not-a-date', {
+      found: `found ${describe(value)}, which is no date in the configured form`,
+      remedy: 'set date, such as date: DD.MM.YYYY, or correct it',
+    })
 }

@@ -1,5 +1,5 @@
 import type { FieldKind } from '../api/contract/kinds.ts'
-import { describeProblem, fieldKinds, fieldSchemas, type ProductField } from '../api/contract/product.ts'
+import { fieldKinds, fieldSchemas, type ProductField, wordsOfProblem } from '../api/contract/product.ts'
 import { categoriesCoercer, listCoercer } from './coerce-list.ts'
 import { objectCoercer } from './coerce-object.ts'
 import type { Coerce, CoerceOptions } from './coerce-options.ts'
@@ -21,8 +21,10 @@ export function holdToContract(field: ProductField, value: unknown): unknown {
   if (schema.safeParse(value).success) return value
   // Parsed again for its words only: naming what was found slows the good case down.
   const issues = schema.safeParse(value, { reportInput: true }).error?.issues ?? []
-  const sentences = issues.slice(0, 3).map((issue) => describeProblem(issue, field))
-  return new Problem('contract', sentences.join('; '), null)
+  const words = issues.slice(0, 3).map((issue) => wordsOfProblem(issue, field))
+  const distinct = (parts: readonly string[]) => [...new Set(parts)].join('; ')
+  const found = distinct(words.map((each) => each.found))
+  return new Problem('contract', { found, remedy: distinct(words.map(({ remedy }) => remedy)) }, null)
 }
 
 function coercerOfKind(kind: FieldKind, options: CoerceOptions): Coerce {

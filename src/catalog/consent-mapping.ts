@@ -155,7 +155,10 @@ interface Found {
 
 function issueOf({ record: { record, line }, field, value, expected }: Found): RecordIssue | undefined {
   const place = { record, line, field, severity: 'reject' } as const
-  if (value instanceof Problem) return { ...place, code: value.code, message: `${field}: ${value.text}` }
+  if (value instanceof Problem)
+    return { ...place, code: value.code, message: `${field}: ${value.text}`, remedy: value.remedy }
   if (typeof value === 'string' || typeof value === 'boolean') return undefined
-  return { ...place, code: 'required-empty', message: `${field}: found nothing, expected ${expected}` }
+  const remedy = 'give it a value'
+  const message = `${field}: found nothing, expected ${expected}; ${remedy}`
+  return { ...place, code: 'required-empty', message, remedy }
 }

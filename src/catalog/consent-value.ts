@@ -21,18 +21,18 @@ export function coerceConsent(value: unknown): boolean | Problem {
     .replaceAll(/(?<=[a-z])[ _-](?=[a-z])/g, '')
   if (word !== undefined && grants.has(word)) return true
   if (word !== undefined && revocations.has(word)) return false
-  const remedy = 'expected true or false, yes or no, 1 or 0, or another word that when translates'
-  return new Problem('not-a-consent', `found ${describeCell(value)}, ${remedy}`)
+  const found = `found ${describeCell(value)}, expected true or false, yes or no, 1 or 0`
+  return new Problem('not-a-consent', { found, remedy: 'correct it, or translate the word with when' })
 }
 
 /** An address as it is written, without what surrounds it. Problems never show it. */
 export function coerceEmail(value: unknown): string | Problem {
   const text = textOf(value)?.trim()
   if (text !== undefined && isEmailAddress(text)) return text
-  return new Problem(
-    'not-an-email',
-    'found a text (not shown) that is no e-mail address; give one address, without blanks or a name around it',
-  )
+  return new Problem('not-an-email', {
+    found: 'found a text (not shown) that is no e-mail address',
+    remedy: 'give one address, without blanks or a name around it',
+  })
 }
 
 /** Under which different spellings of an address are one. */

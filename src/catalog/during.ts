@@ -123,10 +123,8 @@ function readEnds({ from, until }: { from: string; until: string }, reader: Read
 }
 
 function notATime(text: string, { describe }: Reader, expected: string): Problem {
-  return new Problem(
-    'not-a-time',
-    `found ${describe(text)}, expected ${expected}; correct it, or set date and zone`,
-  )
+  const found = `found ${describe(text)}, expected ${expected}`
+  return new Problem('not-a-time', { found, remedy: 'correct it, or set date and zone' }, '', { value: text })
 }
 
 function textAt(cells: readonly unknown[], place: number | undefined): string {

@@ -95,16 +95,16 @@ function collect(members: readonly Member[], bound: Bound, notes: RecordNotes): 
     const value = key instanceof Problem ? key : readMember(member.cells, bound, own)
     const place = typeof key === 'string' ? `.${key}` : `[${list.length}]`
     if (value instanceof Problem)
-      return new Problem(value.code, value.text + member.place, place + (value.path ?? ''))
+      return value.with({ text: value.text + member.place, path: place + (value.path ?? '') })
     if (!bound.key) {
       list.push(value)
       continue
     }
     if (typeof key !== 'string')
-      return new Problem(
-        'key-empty',
-        `found a member without a key${member.place}; give it one, or leave it out with where`,
-      )
+      return new Problem('key-empty', {
+        found: `found a member without a key${member.place}`,
+        remedy: 'give it one, or leave it out with where',
+      })
     if (map.has(key))
       notes.warnings.push(
         new Problem(
@@ -130,7 +130,7 @@ function readMember(cells: readonly unknown[], { parts, order, key }: Bound, not
   const other = key && otherCurrency(notes, member.price_currency_code)
   if (!other) return member
   const found = `found an amount in ${other.code}, expected ${member.price_currency_code} as in its price_currency_code`
-  return new Problem('currency-mismatch', `${found}; correct one of them`)
+  return new Problem('currency-mismatch', { found, remedy: 'correct one of them' })
 }
 
 function kindOf(name: string): FieldKind {

@@ -37,7 +37,7 @@ export function foldRows(compute: Compute, { rows }: Folding, holds: Holds | und
 function computeRow(compute: Compute, row: Row, notes: RecordNotes): unknown {
   const value = compute(row.cells, notes)
   if (!(value instanceof Problem)) return value
-  return new Problem(value.code, `${value.text} (row at line ${row.line})`, value.path)
+  return value.with({ text: `${value.text} (row at line ${row.line})` })
 }
 
 function fold(values: readonly unknown[], rows: FieldRule['rows']): unknown {

@@ -6,6 +6,7 @@ import { type Compute, nothingSaid } from './compiled-rule.ts'
 import type { ProductPatch } from './model.ts'
 import { Problem } from './problem.ts'
 import { openNotes, type RecordNotes } from './record-notes.ts'
+import { foundValue } from './show-value.ts'
 import { readTimed } from './timed-fields.ts'
 import { isJsonObject } from './wire-order.ts'
 
@@ -72,9 +73,9 @@ export function mapRecord(
 }
 
 function reportWarnings({ field, columns }: BoundField, findings: Findings, notes: RecordNotes): void {
-  for (const { code, text } of notes.warnings.splice(0)) {
+  for (const { code, text, remedy } of notes.warnings.splice(0)) {
     const message = `${field}: ${text}${placeOf(columns)}`
-    report(findings, { field, code, message, severity: 'warn' })
+    report(findings, { field, code, message, remedy, severity: 'warn' })
   }
 }
 
@@ -86,13 +87,15 @@ function reportEmptyOrProblem({ field, columns }: BoundField, findings: Findings
   const place = placeOf(columns)
   if (value instanceof Problem) {
     const text = value.path === null ? value.text : `${field}${value.path}: ${value.text}`
-    report(findings, { field, code: value.code, message: text + place, severity: 'reject' })
+    const { code, remedy } = value
+    const found = foundValue(value.value)
+    report(findings, { field, code, message: text + place, value: found, remedy, severity: 'reject' })
     return
   }
   const remedy =
     field === 'product_id' ? 'give it a value' : 'give it a value, or set empty: keep to leave it as it was'
   const message = `${field}: found nothing, and a required field is never cleared; ${remedy}${place}`
-  report(findings, { field, code: 'required-empty', message, severity: 'reject' })
+  report(findings, { field, code: 'required-empty', message, remedy, severity: 'reject' })
 }
 
 /** A price in another currency than the record's own is a wrong price, however well it reads. */
@@ -101,8 +104,9 @@ function checkCurrencies(notes: RecordNotes, set: ProductPatch['set'], findings:
   if (notes.currencies.length === 0 || typeof own !== 'string') return
   for (const { field, code } of notes.currencies) {
     if (code === own.toUpperCase()) continue
-    const message = `${field}: found an amount in ${code}, expected ${own} as in price_currency_code; correct one of them`
-    report(findings, { field, code: 'currency-mismatch', message, severity: 'reject' })
+    const remedy = 'correct one of them'
+    const message = `${field}: found an amount in ${code}, expected ${own} as in price_currency_code; ${remedy}`
+    report(findings, { field, code: 'currency-mismatch', message, remedy, severity: 'reject' })
   }
 }
 
@@ -127,7 +131,7 @@ function warnOfAvailabilities(set: ProductPatch['set'], findings: Findings): voi
 
 function report(
   findings: Findings,
-  issue: Pick<RecordIssue, 'field' | 'code' | 'message' | 'severity'>,
+  issue: Pick<RecordIssue, 'field' | 'code' | 'message' | 'value' | 'remedy' | 'severity'>,
 ): void {
   const { record, line } = findings.record
   const { productId } = findings

@@ -1,5 +1,6 @@
 import type { RE2JS } from 're2js'
 import type { FieldRule } from '../config/rule-model.ts'
+import { rejectColumns } from '../records/model.ts'
 import { contentOf, type Reading } from './cell-content.ts'
 import type { CompiledRule, Compute } from './compiled-rule.ts'
 import { htmlToText } from './html-text.ts'
@@ -11,6 +12,7 @@ import { type EntriesFound, toEntries } from './to-entries.ts'
 const group = 'name'
 /** Keys of objects whose names are remembered: a feed that makes up keys must not fill the memory. */
 const namesMax = 10_000
+const aboutRejects: ReadonlySet<string> = new Set(rejectColumns)
 
 interface Context {
   describe: (value: unknown) => string
@@ -39,8 +41,7 @@ export function compileMatching(
         const content = contentOf(cell, reading, notes)
         const text = textOf(content)
         if (text !== undefined) found.values.push([key, rule.html ? htmlToText(text) : text])
-        else if (content !== undefined)
-          return new Problem('not-text', `found ${describe(content)}, expected a text`, `.${key}`)
+        else if (content !== undefined) return new Problem('not-text', notText(describe(content)), `.${key}`)
         else if (rule.empty === 'keep') found.kept.push(key)
         else found.cleared = true
         return undefined
@@ -76,11 +77,17 @@ export function compileMatching(
   }
 }
 
+function notText(content: string) {
+  return { found: `found ${content}, expected a text`, remedy: 'give it as a string' }
+}
+
 type KeyOf = (name: string) => string | undefined
 
 function rememberKeys(expression: RE2JS): KeyOf {
   const known = new Map<string, string | undefined>()
   return (name) => {
+    // Of a file of rejected records: about the record, and no part of it.
+    if (aboutRejects.has(name)) return undefined
     if (known.has(name)) return known.get(name)
     const matcher = expression.matcher(name)
     const key = matcher.find() ? matcher.group(group)?.trim() || undefined : undefined

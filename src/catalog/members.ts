@@ -103,10 +103,8 @@ function listOf(cell: unknown, describe: Describe): readonly JsonObject[] | Prob
   const list = Array.isArray(value) ? value : [value]
   const odd = list.find((member) => !isJsonObject(member))
   if (odd === undefined) return list
-  return new Problem(
-    'not-objects',
-    `found ${describe(odd)}, expected a list of objects; give one, or take another column`,
-  )
+  const found = `found ${describe(odd)}, expected a list of objects`
+  return new Problem('not-objects', { found, remedy: 'give one, or take another column' })
 }
 
 function parseText(text: string): unknown {

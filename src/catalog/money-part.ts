@@ -74,14 +74,18 @@ export function compileMoneyPart(
     const money = text === undefined ? undefined : splitMoney(text)
     if (!money) {
       const remedy = 'correct the cell, or take the amount out of it with pattern'
-      return new Problem('not-money', `found ${describe(value)}, which is no amount of money; ${remedy}`)
+      const found = `found ${describe(value)}, which is no amount of money`
+      return new Problem('not-money', { found, remedy })
     }
     if (part === 'currency') return money.mark
     if (typeof value === 'number') return value
     const digits = parseAmount(money, locale)
     return typeof digits === 'string'
       ? digits
-      : new Problem(digits.code, `found ${describe(value)} ${digits.found}; ${digits.remedy}`)
+      : new Problem(digits.code, {
+          found: `found ${describe(value)} ${digits.found}`,
+          remedy: digits.remedy,
+        })
   }
 }
 
@@ -93,8 +97,6 @@ export function currencyOfMark(mark: unknown): string | Problem {
   const code = Object.hasOwn(signs, folded) ? signs[folded] : undefined
   if (code !== undefined) return code
   const remedy = `set when: { ${JSON.stringify(text)}: … } to the code that it means, such as USD or SEK`
-  return new Problem(
-    'currency-ambiguous',
-    `found the sign ${JSON.stringify(text)}, which several currencies share; ${remedy}`,
-  )
+  const found = `found the sign ${JSON.stringify(text)}, which several currencies share`
+  return new Problem('currency-ambiguous', { found, remedy })
 }

@@ -59,9 +59,6 @@ function nextOf(text: string, mark: string, from: number): number {
 }
 
 function notAPair(piece: string, equals: string): Problem {
-  const found = `found ${JSON.stringify(piece.slice(0, 40))}`
-  return new Problem(
-    'not-a-pair',
-    `${found}, expected a name, ${JSON.stringify(equals)} and a value; correct the cell or pairs`,
-  )
+  const found = `found ${JSON.stringify(piece.slice(0, 40))}, expected a name, ${JSON.stringify(equals)} and a value`
+  return new Problem('not-a-pair', { found, remedy: 'correct the cell or pairs' })
 }

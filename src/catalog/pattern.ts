@@ -26,10 +26,8 @@ export function compilePattern(
     const matcher = text === undefined ? undefined : compiled.matcher(text)
     if (!matcher?.find()) {
       const remedy = 'correct the cell or the pattern'
-      return new Problem(
-        'pattern-mismatch',
-        `found ${describe(value)}, which the pattern ${regex} does not match; ${remedy}`,
-      )
+      const found = `found ${describe(value)}, which the pattern ${regex} does not match`
+      return new Problem('pattern-mismatch', { found, remedy })
     }
     if (!template || !groups) return matcher.group(main)?.trim() || undefined
     return fillTemplate(template, (index) => matcher.group(groups[index] ?? 0) ?? '')

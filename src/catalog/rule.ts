@@ -126,7 +126,10 @@ function pairsCoercer(pairs: NonNullable<FieldRule['pairs']>, { describe }: Coer
   return (value) => {
     const text = textOf(value)
     if (text === undefined)
-      return new Problem('not-text', `found ${describe(value)}, expected a text with pairs`)
+      return new Problem('not-text', {
+        found: `found ${describe(value)}, expected a text with pairs`,
+        remedy: 'give it as a string',
+      })
     const found = readPairs(text, pairs)
     if (found instanceof Problem) return found
     const filled = [...found].filter(([, content]) => content !== '')

@@ -1,6 +1,8 @@
 import { productFields, sensitiveFields } from '../api/contract/product.ts'
+import { redactEmails } from '../lib/redact.ts'
 
 const shownCharactersMax = 80
+const valueCharactersMax = 200
 
 /** One value for a diff or a message: short, on one line, and nothing of sensitive fields. `field` may be a path. */
 export function showValue(field: string, value: unknown): string {
@@ -9,6 +11,22 @@ export function showValue(field: string, value: unknown): string {
   // Cut before quoting, so that a text of megabytes costs nothing; and again, since quoting makes it longer.
   if (typeof value === 'string') return cut(JSON.stringify(cut(value)))
   return cut(JSON.stringify(value, hideSensitive) ?? String(value))
+}
+
+/**
+ * What a record held where it is wrong, for whoever corrects it: as it stands there, on one line, cut. Undefined for
+ * what holds nothing, or a sensitive field somewhere in it.
+ */
+export function foundValue(value: unknown): string | undefined {
+  if (value === undefined) return undefined
+  // Cut first with room for what redacting makes shorter, so that a text of megabytes costs nothing.
+  const text = (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).slice(0, 20_000)
+  if (sensitiveFields.some((field) => text.includes(field))) return undefined
+  const line = redactEmails(text.slice(0, 2 * valueCharactersMax))
+    .replace(/\s+/g, ' ')
+    .trim()
+  if (line === '') return undefined
+  return line.length > valueCharactersMax ? `${line.slice(0, valueCharactersMax - 1)}…` : line
 }
 
 /** At any place of a path: a root (`supplier_cost`) or a part of a member. Keys of custom fields are the feed's own. */

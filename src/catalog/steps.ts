@@ -44,10 +44,13 @@ export function compileSteps(rule: FieldRule, steps: Steps): CompiledRule | unde
   const bindValue = (columns: Columns): Compute => {
     const take = source.bind(columns)
     return (cells, notes) => {
-      let value = take(cells, notes)
+      const taken = take(cells, notes)
+      let value = taken
       if (stages.length > 0) value = runStages(value, stages)
       if (decide && !(value instanceof Problem)) value = decide(value)
-      return value === undefined || value instanceof Problem ? value : coerce(value, notes)
+      const result = value === undefined || value instanceof Problem ? value : coerce(value, notes)
+      if (!(result instanceof Problem) || result === taken || options.secret) return result
+      return result.with({ value: taken })
     }
   }
   if (rule.from.kind === 'value') return constantRule(bindValue, problems)

@@ -84,10 +84,8 @@ export function templateSource(template: Template, reading: Reading): Source {
           return part ?? ''
         })
         if (odd === undefined) return text
-        return new Problem(
-          'not-text',
-          `found no plain text in column "${odd}", expected one for the template; give it as a string`,
-        )
+        const found = `found no plain text in column "${odd}", expected one for the template`
+        return new Problem('not-text', { found, remedy: 'give it as a string' })
       }
     },
   }

@@ -26,7 +26,7 @@ export function toEntries(
   if (reserved)
     return new Problem(
       'contract',
-      'found a reserved name, expected an ordinary key; rename the key',
+      { found: 'found a reserved name, expected an ordinary key', remedy: 'rename the key' },
       '.__proto__',
     )
   return sortedByKey(Object.fromEntries(values.toReversed()))

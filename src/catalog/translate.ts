@@ -21,9 +21,7 @@ export function translator(
     const value = table.get(text.trim())
     if (value !== undefined) return value
     const place = `column "${lookup.key}" of ${basename(lookup.file)}`
-    return new Problem(
-      'lookup-unmatched',
-      `found ${describe(text)}, which ${place} does not hold; add a row for it`,
-    )
+    const found = `found ${describe(text)}, which ${place} does not hold`
+    return new Problem('lookup-unmatched', { found, remedy: 'add a row for it' })
   }
 }

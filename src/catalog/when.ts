@@ -45,7 +45,7 @@ export function compileWhen(
     const key =
       options.secret || text === undefined ? 'a key for it' : `the key ${JSON.stringify(text.slice(0, 40))}`
     const found = `found ${options.describe(value)}, which no key of when matches`
-    return new Problem('when-unmatched', `${found}; add ${key} to when, or otherwise`)
+    return new Problem('when-unmatched', { found, remedy: `add ${key} to when, or otherwise` })
   }
 }
 

@@ -1,3 +1,4 @@
+import { foundValue } from '../catalog/show-value.ts'
 import type { ParsedRecord, RecordIssue } from '../records/model.ts'
 
 interface KeyFinding {
@@ -12,15 +13,18 @@ interface KeyFinding {
 export function describeUnknownKey({
   record: { record, line },
   key,
-  value,
+  value: content,
   matches,
 }: KeyFinding): RecordIssue {
-  const found = `${key}: found ${JSON.stringify(value)}`
+  const found = `${key}: found ${JSON.stringify(content)}`
+  const value = foundValue(content)
   if (matches.length === 0) {
-    const message = `${found}, which no product has, expected that of a known product; drop the record again when its product has been imported`
-    return { record, line, field: key, code: 'unknown-key', message, severity: 'reject' }
+    const remedy = 'drop the record again when its product has been imported'
+    const message = `${found}, which no product has, expected that of a known product; ${remedy}`
+    return { record, line, field: key, code: 'unknown-key', message, value, remedy, severity: 'reject' }
   }
   const names = matches.map((id) => JSON.stringify(id)).join(' and ')
-  const message = `${found}, which several products have (${names}), expected that of one; give each product its own and drop the record again`
-  return { record, line, field: key, code: 'ambiguous-key', message, severity: 'reject' }
+  const remedy = 'give each product its own and drop the record again'
+  const message = `${found}, which several products have (${names}), expected that of one; ${remedy}`
+  return { record, line, field: key, code: 'ambiguous-key', message, value, remedy, severity: 'reject' }
 }

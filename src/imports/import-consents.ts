@@ -129,7 +129,10 @@ async function applyBatch(
 
 /** What a parser says of a line it cannot read quotes from it. */
 export function withoutAddress(issue: RecordIssue): RecordIssue {
-  const message = issue.code === 'not-json' ? 'is no JSON object' : redactEmails(issue.message)
+  const { remedy } = issue
+  const isNoJson = issue.code === 'not-json'
+  const message = isNoJson ? `is no JSON object${remedy ? `; ${remedy}` : ''}` : redactEmails(issue.message)
   const field = issue.field === undefined ? undefined : redactEmails(issue.field)
-  return { ...issue, field, message }
+  const value = issue.value === undefined ? undefined : redactEmails(issue.value)
+  return { ...issue, field, message, value }
 }

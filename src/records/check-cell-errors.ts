@@ -8,13 +8,18 @@ export function checkCellErrors(
 ): RecordIssue[] {
   const index = cells.findIndex(isCellError)
   if (index < 0) return []
+  const value = String(cells[index])
+  const remedy =
+    'correct the formula, or open the spreadsheet and save it, so that its formulas are calculated'
   return [
     {
       record,
       line,
       field: columns[index],
       code: 'cell-error',
-      message: `holds ${String(cells[index])} in place of a value: correct the formula, or open the spreadsheet and save it, so that its formulas are calculated`,
+      message: `holds ${value} in place of a value: ${remedy}`,
+      value,
+      remedy,
       severity: 'reject',
     },
   ]

@@ -35,24 +35,27 @@ export function everyValid(slices: readonly RecordSlice[]): boolean {
 function invalid({ record, line, bytes, offset }: RecordSlice): RecordIssue {
   let at = 0
   for (let length = sequenceLength(bytes, 0); length > 0; length = sequenceLength(bytes, at)) at += length
+  const remedy = 'export it again in one encoding, or set format.encoding'
   return {
     record,
     line,
     field: undefined,
     code: 'invalid-encoding',
-    message: `holds bytes that mean nothing in the encoding of the file, first at byte ${offset + at} of its text: export it again in one encoding, or set format.encoding`,
+    message: `holds bytes that mean nothing in the encoding of the file, first at byte ${offset + at} of its text: ${remedy}`,
+    remedy,
     severity: 'reject',
   }
 }
 
 function replaced({ record, line }: RecordSlice, severity: RecordIssue['severity']): RecordIssue {
+  const remedy = 'write the right text in its place'
   return {
     record,
     line,
     field: undefined,
     code: 'replacement-character',
-    message:
-      'holds the character U+FFFD, which stands for text that was lost: write the right text in its place',
+    message: `holds the character U+FFFD, which stands for text that was lost: ${remedy}`,
+    remedy,
     severity,
   }
 }

@@ -3,7 +3,7 @@ import { ConfigError } from '../lib/errors.ts'
 import { delimiterLine } from './delimiter-line.ts'
 import { detectDelimiter } from './detect-delimiter.ts'
 import { detectType, refuseDoctype } from './detect-type.ts'
-import { type Dialect, reasonColumn } from './model.ts'
+import { type Dialect, rejectColumns } from './model.ts'
 import { fileRefusal } from './refusal.ts'
 
 export interface DetectionInput {
@@ -63,7 +63,8 @@ function configuredType(type: NonNullable<FormatConfig['type']>): Dialect['type'
 
 /** A file of rejected records has a header, whatever the file had that they come from. */
 function headerOf({ text, format }: DetectionInput): Pick<Dialect, 'header'> {
-  const isRejects = text.toString('utf8', 0, 64).trimStart().replace(/^["']/, '').startsWith(reasonColumn)
+  const start = text.toString('utf8', 0, 64).trimStart().replace(/^["']/, '')
+  const isRejects = rejectColumns.some((column) => start.startsWith(column))
   return format.header === undefined || isRejects ? {} : { header: format.header }
 }
 

@@ -26,8 +26,9 @@ export function groupRows(rows: readonly ParsedRecord[], grouping: Grouping): Pa
 
 /** What is wrong with the other rows of a product of which one cannot be read. */
 export function siblingIssue({ record, line }: ParsedRecord, culprit: number): RecordIssue {
-  const message = `record ${culprit}, another row of the same product, is rejected; correct that one and drop all of them together`
-  return { record, line, field: undefined, code: 'row-of-rejected', message, severity: 'reject' }
+  const remedy = 'correct that one and drop all of them together'
+  const message = `record ${culprit}, another row of the same product, is rejected; ${remedy}`
+  return { record, line, field: undefined, code: 'row-of-rejected', message, remedy, severity: 'reject' }
 }
 
 function firstContent(rows: readonly ParsedRecord[], index: number): unknown {
@@ -39,22 +40,30 @@ function isEmpty(cell: unknown): boolean {
   return cell === undefined || cell === null || (typeof cell === 'string' && cell.trim() === '')
 }
 
-const texts: Readonly<Record<GroupTrouble, string>> = {
-  'no-parent':
-    'expected the name of a row of this file; taken as a product of its own: export the parent with it, or correct the name',
-  'parent-cycle':
-    'and that row belongs to this one in turn; taken as a product of its own: correct one of the names',
-  'parent-ambiguous':
-    'and several products have it; the first is taken: give each row a name of its own in group.names',
-  'no-member': 'of which at least one is no row of this file: export them together, or correct the list',
+/** What is wrong, and what to do. */
+const texts: Readonly<Record<GroupTrouble, readonly [found: string, remedy: string]>> = {
+  'no-parent': [
+    'expected the name of a row of this file; taken as a product of its own',
+    'export the parent with it, or correct the name',
+  ],
+  'parent-cycle': [
+    'and that row belongs to this one in turn; taken as a product of its own',
+    'correct one of the names',
+  ],
+  'parent-ambiguous': [
+    'and several products have it; the first is taken',
+    'give each row a name of its own in group.names',
+  ],
+  'no-member': ['of which at least one is no row of this file', 'export them together, or correct the list'],
 }
 
 function troubleIssue(row: ParsedRecord, { table, columns, linkColumn }: Grouping): RecordIssue[] {
   const code = table.troubleOf(row.record)
   if (code === undefined) return []
   const cell = linkColumn === undefined ? undefined : row.cells[columns.indexOf(linkColumn)]
-  const found = typeof cell === 'string' && cell !== '' ? JSON.stringify(cell.slice(0, 80)) : 'a link'
+  const value = typeof cell === 'string' && cell !== '' ? cell.slice(0, 80) : undefined
   const { record, line } = row
-  const message = `found ${found}, ${texts[code]}`
-  return [{ record, line, field: linkColumn, code, message, severity: 'warn' }]
+  const [found, remedy] = texts[code]
+  const message = `found ${value === undefined ? 'a link' : JSON.stringify(value)}, ${found}: ${remedy}`
+  return [{ record, line, field: linkColumn, code, message, value, remedy, severity: 'warn' }]
 }

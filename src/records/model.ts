@@ -1,8 +1,17 @@
 import type { Encoding } from '../config/model.ts'
 import type { XmlScope } from './xml-names.ts'
 
-/** The extra first column of a file of rejected records. A feed file that has it never counts anything as missing. */
+/** An extra column of a file of rejected records. A feed file that has it never counts anything as missing. */
 export const reasonColumn = 'catalogd_reason'
+
+/** The first columns of a file of rejected records: they are about each record, and no part of it. Files of earlier versions have the reason alone. */
+export const rejectColumns = [
+  'catalogd_line',
+  'catalogd_field',
+  'catalogd_value',
+  reasonColumn,
+  'catalogd_remedy',
+] as const
 
 /** How a file's bytes become records, after detection. */
 export interface Dialect {
@@ -103,8 +112,12 @@ export interface RecordIssue {
   field: string | undefined
   /** Stable, kebab-case: `cell-count`, `not-a-number`, `required-missing` … */
   code: string
-  /** What was found and what to do. Never holds a value of `supplier_cost`. */
+  /** The whole sentence: what was found, what is expected and what to do. Never holds a value of `supplier_cost`. */
   message: string
+  /** What the record held there: at most 200 characters, on one line; never of `supplier_cost`, and without e-mail addresses. */
+  value?: string | undefined
+  /** What to do, as it stands in `message`; undefined where `message` does not say it. */
+  remedy?: string | undefined
   /** `reject`: the record is not applied. `warn`: it is. */
   severity: 'reject' | 'warn'
   /** Product it belongs to, when its id could be read. */

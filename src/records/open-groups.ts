@@ -63,12 +63,15 @@ export class OpenGroups {
   }
 
   #tooLarge(row: ParsedRecord): RejectedRecord {
+    const remedy =
+      'check that fields.product_id and group make products of the right rows, or raise format.recordBytes'
     const issue: RecordIssue = {
       record: row.record,
       line: row.line,
       field: undefined,
       code: 'group-size',
-      message: `the rows of its product take more than ${this.#groupBytesMax} bytes together; check that fields.product_id and group make products of the right rows, or raise format.recordBytes`,
+      message: `the rows of its product take more than ${this.#groupBytesMax} bytes together; ${remedy}`,
+      remedy,
       severity: 'reject',
     }
     return { ...row, issues: [issue] }

@@ -102,12 +102,14 @@ function checkCount(slice: RecordSlice, row: string[], columns: readonly string[
   const { record, line } = slice
   const cells = withoutEmptyTail(row, columns.length)
   if (cells.length === columns.length) return { parsed: { record, line, cells } }
+  const remedy = 'check the quoting, and that no cell holds the delimiter or a line end without quotes'
   const issue: RecordIssue = {
     record,
     line,
     field: undefined,
     code: 'cell-count',
-    message: `has ${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}, the header has ${columns.length}: check the quoting, and that no cell holds the delimiter or a line end without quotes`,
+    message: `has ${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}, the header has ${columns.length}: ${remedy}`,
+    remedy,
     severity: 'reject',
   }
   return { rejected: { record, line, cells, issues: [issue] } }
@@ -121,12 +123,14 @@ function withoutEmptyTail(row: string[], count: number): string[] {
 }
 
 function unparsable({ record, line, bytes }: RecordSlice, cause: Error | undefined): ParsedSlice {
+  const remedy = 'check its quotes'
   const issue: RecordIssue = {
     record,
     line,
     field: undefined,
     code: 'not-parsable',
-    message: `cannot be parsed (${cause?.message ?? 'no record found'}): check its quotes`,
+    message: `cannot be parsed (${cause?.message ?? 'no record found'}): ${remedy}`,
+    remedy,
     severity: 'reject',
   }
   return { rejected: { record, line, cells: [bytes.toString('utf8')], issues: [issue] } }

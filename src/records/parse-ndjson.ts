@@ -43,6 +43,9 @@ function isObject(value: unknown): value is JsonObject {
 }
 
 function rejected({ record, line, bytes }: RecordSlice, message: string): ParsedSlice {
-  const issue: RecordIssue = { record, line, field: undefined, code: 'not-json', message, severity: 'reject' }
+  const remedy = 'make it one whole JSON object'
+  const place = { record, line, field: undefined }
+  const whole = `${message}; ${remedy}`
+  const issue: RecordIssue = { ...place, code: 'not-json', message: whole, remedy, severity: 'reject' }
   return { rejected: { record, line, cells: [], source: bytes.toString('utf8'), issues: [issue] } }
 }

@@ -51,12 +51,14 @@ class ElementParser {
 }
 
 function rejected(record: ParsedRecord, cause: Error): ParsedSlice {
+  const remedy = 'correct the element'
   const issue: RecordIssue = {
     record: record.record,
     line: record.line,
     field: undefined,
     code: 'not-xml',
-    message: `cannot be read: it ${cause.message}`,
+    message: `cannot be read: it ${cause.message}; ${remedy}`,
+    remedy,
     severity: 'reject',
   }
   return { rejected: { ...record, issues: [issue] } }

@@ -1,25 +1,34 @@
 import type { Encoding } from '../config/model.ts'
 import { encodeText } from './encode-text.ts'
-import { type Dialect, type ParsedRecord, reasonColumn } from './model.ts'
+import { type Dialect, type ParsedRecord, rejectColumns } from './model.ts'
+import type { RejectNotes } from './reject-notes.ts'
 
 /** How rejected records become a file that can be corrected and dropped again. */
 export interface RejectsFormat {
   /** What the file begins with. */
   readonly head: Buffer
   /** The record at `index`, counted from 0. */
-  record(record: ParsedRecord, reason: string, index: number): Buffer
+  record(record: ParsedRecord, notes: RejectNotes, index: number): Buffer
   /** What the file ends with. */
   readonly tail: Buffer
 }
 
-/** Writes rejected records as CSV, NDJSON or JSON as they were read, with the reason as first column or key. */
+/** Programs that show tables take what begins so for a formula. */
+const formulaStart = /^[=+\-@＝＋－＠]/
+
+const ownColumns: ReadonlySet<string> = new Set(rejectColumns)
+
+/**
+ * Writes rejected records as CSV, NDJSON or JSON as they were read, behind columns or keys that say what is wrong with
+ * each. The cells of the record stay as they are, whatever they hold, so that they can be read again.
+ */
 export class RejectsText implements RejectsFormat {
   readonly #dialect: Dialect
   readonly #columns: readonly string[]
   readonly #encoding: Encoding
   readonly #mark: string
-  /** A file of rejects that was dropped again has the column already. */
-  readonly #oldReason: number
+  /** A file of rejects that was dropped again has these columns already. */
+  readonly #oldPlaces: ReadonlySet<number>
 
   constructor(dialect: Dialect, columns: readonly string[]) {
     this.#dialect = dialect
@@ -29,7 +38,7 @@ export class RejectsText implements RejectsFormat {
     this.#encoding = isGuessed ? 'utf-8' : encoding
     this.#mark = isGuessed || basis.encoding === 'bom' ? '\ufeff' : ''
     this.#columns = columns
-    this.#oldReason = columns.indexOf(reasonColumn)
+    this.#oldPlaces = new Set(columns.flatMap((name, place) => (ownColumns.has(name) ? [place] : [])))
   }
 
   /** What the file begins with: byte order mark and header. */
@@ -44,7 +53,7 @@ export class RejectsText implements RejectsFormat {
 
   get #header(): string {
     const { type } = this.#dialect
-    if (type === 'csv') return this.#csvLine([reasonColumn, ...this.#withoutReason(this.#columns)])
+    if (type === 'csv') return this.#csvLine([...rejectColumns, ...this.#withoutOld(this.#columns)])
     return type === 'json' ? `${this.#keys.map((key) => `{${JSON.stringify(key)}:`).join('')}[\n` : ''
   }
 
@@ -54,27 +63,32 @@ export class RejectsText implements RejectsFormat {
   }
 
   /** One record; cells that are too few or too many stay so. */
-  record(record: ParsedRecord, reason: string, index: number): Buffer {
-    return encodeText(this.#recordText(record, reason, index), this.#encoding)
+  record(record: ParsedRecord, notes: RejectNotes, index: number): Buffer {
+    return encodeText(this.#recordText(record, notes, index), this.#encoding)
   }
 
-  #recordText(record: ParsedRecord, reason: string, index: number): string {
+  #recordText(record: ParsedRecord, notes: RejectNotes, index: number): string {
     const { type } = this.#dialect
     if (type === 'csv') {
-      return this.#csvLine([this.#oneLine(reason), ...this.#withoutReason(record.cells.map(textOf))])
+      return this.#csvLine([...this.#ownCells(notes), ...this.#withoutOld(record.cells.map(textOf))])
     }
-    const object = JSON.stringify(this.#object(record, reason))
+    const object = JSON.stringify(this.#object(record, notes))
     return type === 'json' ? `${index === 0 ? '' : ',\n'}${object}` : `${object}\n`
   }
 
-  /** Without quotes nothing can enclose what would end the cell. */
-  #oneLine(reason: string): string {
-    const line = reason.replace(/\s+/g, ' ')
-    return this.#dialect.quote === undefined ? line.replaceAll(this.#dialect.delimiter, ' ') : line
+  #ownCells(notes: RejectNotes): string[] {
+    const { delimiter, quote } = this.#dialect
+    // Without quotes nothing can enclose what would end the cell.
+    const texts = Object.values(textsOf(notes, quote === undefined ? ' / ' : '\n')).map((text) =>
+      quote === undefined ? text.replaceAll(delimiter, ' ') : text,
+    )
+    return texts.map((text) => (formulaStart.test(text) ? `'${text}` : text))
   }
 
-  #withoutReason(cells: readonly string[]): string[] {
-    return cells.filter((_, index) => index !== this.#oldReason)
+  /** A record too short to hold them, such as one that could not be parsed, is kept whole. */
+  #withoutOld(cells: readonly string[]): readonly string[] {
+    if (cells.length <= this.#oldPlaces.size) return cells
+    return cells.filter((_, place) => !this.#oldPlaces.has(place))
   }
 
   #csvLine(cells: readonly string[]): string {
@@ -89,14 +103,33 @@ export class RejectsText implements RejectsFormat {
     return needed ? quote + cell.replaceAll(quote, quote + quote) + quote : cell
   }
 
-  #object({ source, cells }: ParsedRecord, reason: string): Record<string, unknown> {
+  #object({ source, cells }: ParsedRecord, notes: RejectNotes): Record<string, unknown> {
+    const own = { ...textsOf(notes, '\n'), catalogd_line: notes.line }
     // A line that is no object cannot be given a key: its text is kept for whoever repairs it.
-    if (typeof source === 'string') return { [reasonColumn]: reason, catalogd_text: source }
+    if (typeof source === 'string') return { ...own, catalogd_text: source }
     const entries = source
       ? Object.entries(source)
       : this.#columns.map((column, index) => [column, cells[index]] as const)
-    const kept = entries.filter(([key]) => key !== reasonColumn)
-    return Object.fromEntries([[reasonColumn, reason], ...kept])
+    const kept = entries.filter(([key]) => !ownColumns.has(key))
+    return Object.fromEntries([...Object.entries(own), ...kept])
+  }
+}
+
+/** By column. Where a record has several problems, each stands on a line of its own, the same in every column. */
+function textsOf(
+  { line, notes }: RejectNotes,
+  between: string,
+): Record<(typeof rejectColumns)[number], string> {
+  const column = (name: 'field' | 'value' | 'reason' | 'remedy') => {
+    const texts = notes.map((note) => note[name])
+    return texts.every((text) => text === '') ? '' : texts.join(between)
+  }
+  return {
+    catalogd_line: String(line),
+    catalogd_field: column('field'),
+    catalogd_value: column('value'),
+    catalogd_reason: column('reason'),
+    catalogd_remedy: column('remedy'),
   }
 }
 

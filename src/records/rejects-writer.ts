@@ -2,6 +2,7 @@ import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { StorageError, systemErrorCode } from '../lib/errors.ts'
 import type { Dialect, RecordFrame, RejectedRecord } from './model.ts'
+import { notesOf } from './reject-notes.ts'
 import { type RejectsFormat, RejectsText } from './rejects-text.ts'
 import { RejectsXml } from './rejects-xml.ts'
 
@@ -48,7 +49,7 @@ class RejectsFile implements RejectsWriter {
 
   async write(record: RejectedRecord): Promise<void> {
     if (this.#count === 0) this.#add(this.#text.head)
-    this.#add(this.#text.record(record, reasonOf(record), this.#count))
+    this.#add(this.#text.record(record, notesOf(record), this.#count))
     this.#count += 1
     if (this.#bufferedBytes >= bufferedBytesMax) await this.#flush()
   }
@@ -95,13 +96,4 @@ class RejectsFile implements RejectsWriter {
       )
     }
   }
-}
-
-function reasonOf({ issues }: RejectedRecord): string {
-  const reasons = issues.filter(({ severity }) => severity === 'reject')
-  return (reasons.length > 0 ? reasons : issues)
-    .map(({ field, message }) => {
-      return field === undefined || message.startsWith(`${field}: `) ? message : `${field}: ${message}`
-    })
-    .join('; ')
 }

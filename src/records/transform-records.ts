@@ -60,27 +60,34 @@ function resultOf(
       const { idReader, columns } = step
       const idOf = (cells: readonly unknown[]) => idReader.read(idReader.indices.map((index) => cells[index]))
       const made = madeOf(record, value, columns)
-      return idOf(made.cells) === idOf(record.cells) ? made : issueOf(record, 'transform-id', idChanged)
+      return idOf(made.cells) === idOf(record.cells) ? made : issueOf(record, 'transform-id', ...idChanged)
     }
     case 'skipped':
-      return issueOf(record, 'transform-skipped', 'the transform skips it: nothing of it is applied', 'warn')
+      return {
+        ...issueOf(record, 'transform-skipped', 'the transform skips it: nothing of it is applied'),
+        severity: 'warn',
+      }
     case 'failed':
       return issueOf(
         record,
         'transform-failed',
-        `the transform failed: ${outcome.reason}; correct it or the record`,
+        `the transform failed: ${outcome.reason}`,
+        'correct it or the record',
       )
     case 'late':
       return issueOf(
         record,
         'transform-time',
-        `the transform was stopped: ${outcome.reason}; make it faster, or raise transform.timeout`,
+        `the transform was stopped: ${outcome.reason}`,
+        'make it faster, or raise transform.timeout',
       )
   }
 }
 
-const idChanged =
-  'the transform changed its product_id, expected the one that the file gives it; change other columns, or map product_id with a rule'
+const idChanged = [
+  'the transform changed its product_id, expected the one that the file gives it',
+  'change other columns, or map product_id with a rule',
+] as const
 
 /** By column, the first of several with one name; or the whole object where the record is one. */
 function givenOf(record: ParsedRecord, columns: readonly string[]): TransformRecord {
@@ -113,10 +120,10 @@ function madeOf(record: ParsedRecord, value: TransformRecord, columns: readonly 
 function issueOf(
   { record, line }: ParsedRecord,
   code: string,
-  message: string,
-  severity: RecordIssue['severity'] = 'reject',
+  ...[found, remedy]: readonly [found: string, remedy?: string]
 ): RecordIssue {
-  return { record, line, field: undefined, code, message, severity }
+  const message = remedy === undefined ? found : `${found}; ${remedy}`
+  return { record, line, field: undefined, code, message, remedy, severity: 'reject' }
 }
 
 function rejectedRows(record: ParsedRecord, issue: RecordIssue): RejectedRecord[] {

@@ -133,7 +133,7 @@ describe('what the operator sees', () => {
   test('corrected rejects go in again as they are, without a word about the others', async () => {
     const { rejectsFile = '' } = (await readReports()).get('ragged.csv') ?? {}
     const rejects = await readFile(rejectsFile, 'utf8')
-    expect(rejects).toMatch(/^catalogd_reason,product_id,/)
+    expect(rejects).toMatch(/^catalogd_line,.*,catalogd_reason,catalogd_remedy,product_id,/)
     expect(rejects).toMatch(/"?has 2 cells, the header has 7: .*"?,rag-2,Pan\n/)
     const corrected = rejects.replace('rag-2,Pan\n', `${row('rag-2')}\n`).replace(',more\n', '\n')
     await place.drop('any', 'corrected.csv', corrected)

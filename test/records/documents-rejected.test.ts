@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type RejectedRecord, reasonColumn } from '../../src/records/model.ts'
+import { type RejectedRecord, reasonColumn, rejectColumns } from '../../src/records/model.ts'
 import { openRejectsWriter } from '../../src/records/rejects-writer.ts'
 import { FeedFolder, judgeAndRead } from './feed-file.ts'
 
@@ -40,24 +40,25 @@ it('XML elements come back within the elements around them', async () => {
   const text = `<?xml version="1.0" encoding="UTF-8"?>\n<rss xmlns:g="http://base.google.com/ns/1.0"><channel><title>t</title>\n${item(1)}${item(2)}</channel></rss>`
   const { records, again, content } = await rejectAll('a.xml', text, { neededColumns: ['g:id', 'x'] })
   expect(again.records.map(({ source }) => source)).toEqual(records.map(({ source }) => source))
-  expect(content).toContain(`<!-- line 3: price: is - - no number -  -->\n${item(1)}\n`)
+  expect(content).toContain(`<!-- line 3\n  field: price\n  reason: is - - no number -\n-->\n${item(1)}\n`)
 })
 
 it('JSON objects come back at their path', async () => {
   const text = '{"p":{"q":[{"id":"1","__proto__":{"x":1}},{"id":"2"}]}}'
   const options = { format: { type: 'json', path: 'p.q' } as const }
   const { again } = await rejectAll('a.json', text, options)
+  const said = `"catalogd_line":1,"catalogd_field":"price","catalogd_value":"","${reasonColumn}":"is -- no number -","catalogd_remedy":""`
   expect(again.records.map(({ source }) => JSON.stringify(source))).toEqual([
-    `{"${reasonColumn}":"price: is -- no number -","id":"1","__proto__":{"x":1}}`,
-    `{"${reasonColumn}":"price: is -- no number -","id":"2"}`,
+    `{${said},"id":"1","__proto__":{"x":1}}`,
+    `{${said},"id":"2"}`,
   ])
 })
 
 it('records of a file without a header come back with one, which is seen', async () => {
   const options = { format: { header: 'none' } as const, neededColumns: ['1'] }
   const { again } = await rejectAll('a.csv', '7;"a\nb";\n8;c;d\n', options)
-  expect(again.judgement.columns).toEqual([reasonColumn, '1', '2', '3'])
-  expect(again.records.map(({ cells }) => cells.slice(1))).toEqual([
+  expect(again.judgement.columns).toEqual([...rejectColumns, '1', '2', '3'])
+  expect(again.records.map(({ cells }) => cells.slice(rejectColumns.length))).toEqual([
     ['7', 'a\nb', ''],
     ['8', 'c', 'd'],
   ])

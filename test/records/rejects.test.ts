@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Encoding } from '../../src/config/model.ts'
 import type { RejectedRecord } from '../../src/records/model.ts'
-import { reasonColumn } from '../../src/records/model.ts'
+import { reasonColumn, rejectColumns } from '../../src/records/model.ts'
 import { openRejectsWriter } from '../../src/records/rejects-writer.ts'
 import { encode, FeedFolder, judge, judgeAndRead, read } from './feed-file.ts'
 
@@ -22,6 +22,7 @@ function rejected(cells: readonly unknown[], record = 1, rest: Partial<RejectedR
     code: 'bad',
     message,
     severity: 'reject',
+    value: '=1+1',
   } as const
   return { record, line: record + 1, cells, issues: [issue], ...rest }
 }
@@ -41,6 +42,7 @@ async function writeRejects(
 }
 
 const header = 'id,na"me,price'
+const own = rejectColumns.length
 const encodings: [Encoding, boolean][] = [
   ['utf-8', false],
   ['utf-8', true],
@@ -66,10 +68,11 @@ describe('a file of rejected records', () => {
     const again = await judgeAndRead(rejects)
     expect(again.judgement.dialect).toMatchObject({ encoding, delimiter: ';', lineEnd: '\r\n' })
     expect(again.judgement.dialect.basis.encoding).toBe(mark ? 'bom' : 'detected')
-    expect(again.judgement.columns).toEqual([reasonColumn, 'id', 'na"me', 'price'])
+    expect(again.judgement.columns).toEqual([...rejectColumns, 'id', 'na"me', 'price'])
     const rows = [...again.records, ...again.rejected].sort((a, b) => a.record - b.record)
-    expect(rows.map((row) => row.cells.slice(1))).toEqual(cells)
-    expect(rows[0]?.cells[0]).toBe('price: has "a", b; or | c and é')
+    expect(rows.map((row) => row.cells.slice(own))).toEqual(cells)
+    const said = ['2', 'price', "'=1+1", 'has "a", b; or | c and é', '']
+    expect(rows[0]?.cells.slice(0, own)).toEqual(said)
   })
 
   it('comes back whatever the cells hold', async () => {
@@ -86,7 +89,7 @@ describe('a file of rejected records', () => {
           )
           const wide = Array.from({ length: 20 }, (_, index) => `${index}`)
           const again = await read(rejects, { dialect, columns: wide })
-          expect(again.rejected.map(({ cells }) => cells.slice(1))).toEqual(rows)
+          expect(again.rejected.map(({ cells }) => cells.slice(own))).toEqual(rows)
         },
       ),
       { numRuns: 100 },
@@ -97,8 +100,51 @@ describe('a file of rejected records', () => {
     const source = await folder.write('a.csv', `id,${reasonColumn},name\n1,"old, reason",x\n`)
     const rejects = await writeRejects(source, [rejected(['1', 'old, reason', 'x'])])
     const { judgement, records } = await judgeAndRead(rejects)
-    expect(judgement.columns).toEqual([reasonColumn, 'id', 'name'])
-    expect(records[0]?.cells.slice(1)).toEqual(['1', 'x'])
+    expect(judgement.columns).toEqual([...rejectColumns, 'id', 'name'])
+    expect(records[0]?.cells.slice(own)).toEqual(['1', 'x'])
+  })
+
+  it('says of each problem on a line of its own what and where it is, and what to do', async () => {
+    const source = await folder.write('a.csv', 'id,price\n1,2\n')
+    const place = { record: 1, line: 7, severity: 'reject', code: 'bad' } as const
+    const issues = [
+      { ...place, field: 'price', message: 'price: found "x"; y", expected a number; do this (column "p")' },
+      { ...place, field: undefined, message: 'has 3 cells: check the quoting', remedy: 'check the quoting' },
+    ]
+    const [first, second] = issues
+    const warning = { ...place, severity: 'warn', field: 'brand', message: 'odd' } as const
+    const rejects = await writeRejects(source, [
+      {
+        record: 1,
+        line: 7,
+        cells: ['@a', '-1'],
+        issues: [
+          { ...first, value: 'x"; y', remedy: 'do this' },
+          warning,
+          second,
+        ] as RejectedRecord['issues'],
+      },
+    ])
+    const { records } = await judgeAndRead(rejects)
+    expect(records[0]?.cells).toEqual([
+      ...['7', 'price\n', 'x"; y\n', 'found "x"; y", expected a number (column "p")\nhas 3 cells'],
+      ...['do this\ncheck the quoting', '@a', '-1'],
+    ])
+  })
+
+  it('of an earlier version has its reason replaced, and a record too short for it is kept', async () => {
+    const source = await folder.write('a.csv', `${reasonColumn},id,name\nold,1,x\n`)
+    const judgement = await judge(source)
+    const path = folder.path('newer.csv')
+    {
+      await using writer = openRejectsWriter({ ...judgement, path })
+      await writer.write({ ...rejected(['"old,1,x']), cells: ['"old,1,x'] })
+      await writer.write(rejected(['old', '1', 'x']))
+    }
+    const [top, short, whole] = (await readFile(path, 'utf8')).split(/\n(?=2|$|c)/)
+    expect(top).toBe(`${rejectColumns.join(',')},id,name`)
+    expect(short).toMatch(/,"""old,1,x"$/)
+    expect(whole).toMatch(/,1,x\n?$/)
   })
 
   it('does not bring in undecodable text when it is dropped again uncorrected', async () => {
@@ -121,7 +167,7 @@ describe('a file of rejected records', () => {
       await writer.write(rejected(['"1', 'x"']))
     }
     expect(await readFile(path, 'utf8')).toBe(
-      `${reasonColumn}|id|name\nprice: has "a", b; or   c and é|"1|x"\n`,
+      `${rejectColumns.join('|')}|id|name\n2|price|'=1+1|has "a", b; or   c and é||"1|x"\n`,
     )
   })
 
@@ -134,9 +180,10 @@ describe('a file of rejected records', () => {
     const first = rejected([], 1, { source: records[0]?.source as Record<string, unknown> })
     const rejects = await writeRejects(source, [first, rejected([], 2, { source: '{"id":' })])
     const lines = rejects.content.toString().trimEnd().split('\n')
-    const reason = '"price: has \\"a\\", b;\\tor | c\\nand é"'
-    expect(lines[0]).toBe(`{"${reasonColumn}":${reason},"id":"1","__proto__":{"x":1},"more":[1,null]}`)
-    expect(lines[1]).toBe(`{"${reasonColumn}":${reason},"catalogd_text":"{\\"id\\":"}`)
+    const said = (line: number) =>
+      `{"catalogd_line":${line},"catalogd_field":"price","catalogd_value":"=1+1","${reasonColumn}":"has \\"a\\", b; or | c and é","catalogd_remedy":""`
+    expect(lines[0]).toBe(`${said(2)},"id":"1","__proto__":{"x":1},"more":[1,null]}`)
+    expect(lines[1]).toBe(`${said(3)},"catalogd_text":"{\\"id\\":"}`)
     expect((await judge(rejects)).columns).toContain(reasonColumn)
   })
 

@@ -158,7 +158,7 @@ describe('the file of rejected rows', () => {
     for (const record of records) await writer.write({ ...record, issues: [] })
     await writer[Symbol.asyncDispose]()
     expect(await readFile(folder.path('rejects.csv'), 'utf8')).toBe(
-      'catalogd_reason,id,name\n,1,"a ""b"", c"\n',
+      'catalogd_line,catalogd_field,catalogd_value,catalogd_reason,catalogd_remedy,id,name\n2,,,,,1,"a ""b"", c"\n',
     )
     expect(reportPaths('reports', { sequence: 7, feed: 'f', name: 'f.xlsx' } as AcceptLine).rejects).toMatch(
       /\.csv$/,

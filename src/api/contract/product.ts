@@ -184,20 +184,33 @@ export function availabilityWarning(value: string): string | undefined {
  * are never shown.
  */
 export function describeProblem(issue: z.core.$ZodIssue, field?: ProductField): string {
+  const { found, remedy } = wordsOfProblem(issue, field)
+  return `${found}; ${remedy}`
+}
+
+/** The same in its two halves: what is wrong at which place, and what to do. */
+export function wordsOfProblem(
+  issue: z.core.$ZodIssue,
+  field?: ProductField,
+): { found: string; remedy: string } {
   const path = field === undefined ? issue.path : [field, ...issue.path]
   const place = formatPath(path)
   if (issue.code === 'unrecognized_keys') {
     const names = issue.keys.map((key) => formatPath([...path, key])).join(', ')
-    return `${names}: found a field that is not in the contract, expected only contract fields; remove it or map it to custom_fields`
+    const found = `${names}: found a field that is not in the contract, expected only contract fields`
+    return { found, remedy: 'remove it or map it to custom_fields' }
   }
   if (issue.code === 'custom' && issue.params?.reserved === true) {
-    return `${place}: found a reserved name, expected an ordinary key; rename the key`
+    return { found: `${place}: found a reserved name, expected an ordinary key`, remedy: 'rename the key' }
   }
   const { expected, remedy } = expectations[kindAt(path)]
   const found = 'input' in issue ? describeFound(issue.input, path.some(isSensitive)) : undefined
-  if (found === undefined) return `${place}: expected ${expected}; ${remedy}`
+  if (found === undefined) return { found: `${place}: expected ${expected}`, remedy }
   const isBlank = issue.input === undefined || issue.input === ''
-  return `${place}: found ${found}, expected ${expected}; ${isBlank ? 'give it a value' : remedy}`
+  return {
+    found: `${place}: found ${found}, expected ${expected}`,
+    remedy: isBlank ? 'give it a value' : remedy,
+  }
 }
 
 /** What is wrong with one product, one line each; empty when the contract accepts it. */
