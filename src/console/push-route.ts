@@ -95,7 +95,8 @@ async function push(
     })
   }
   try {
-    const body = (request.body as Readable | undefined) ?? request.raw
+    // A body that is refused halfway is no reason to break the connection that the answer goes through.
+    const body = ((request.body as Readable | undefined) ?? request.raw).iterator({ destroyOnReturn: false })
     const { sequence, bytes, isRepeated } = await accept({ ...file, body, bytesMax: config.bytesMax })
     if (isRepeated) reply.header('idempotent-replayed', 'true')
     return reply.code(202).send({ sequence, bytes })
