@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { locateConfig, logLevelOf } from '../config/environment.ts'
+import { locateConfig, logLevelOf, namedConfig } from '../config/environment.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import type { CatalogConfig } from '../config/model.ts'
 import { suggestion } from '../config/problems.ts'
@@ -83,9 +83,9 @@ export class CommandContext {
     return this.#surroundings.stdin?.() ?? Readable.from([])
   }
 
-  /** As `--config` names it, for what writes a new one. */
+  /** As `--config` or CATALOGD_CONFIG names it, for what writes a new one. */
   get namedConfigFile(): string | undefined {
-    return this.#options.config
+    return this.#options.config ?? namedConfig(this.#surroundings.environment)
   }
 
   /** As `--config`, CATALOGD_CONFIG or one of the usual places names it. */

@@ -44,7 +44,9 @@ export async function printGuess(
       '',
       `Written: ${file}. Every guess has its reason beside it. Next:`,
       `  catalogd --config ${file} check products ${from}`,
-      `  catalogd --config ${file} start        # then put files into ${dropDir}`,
+      `  catalogd --config ${file} start`,
+      `  put files into ${dropDir}`,
+      '"start" needs CATALOG_API_URL and API_PRODUCTS_TOKEN; to try it without an account, "catalogd sandbox" prints both.',
     ].join('\n')
   })
 }

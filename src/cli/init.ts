@@ -14,7 +14,7 @@ const rivals = [target, 'catalogd.yaml']
 export const initCommand: CommandDefinition<Partial<FromOptions>> = {
   usage: 'init [folder]',
   summary: 'write a configuration: a commented one, or one guessed from a feed file',
-  details: `Writes ${target} and the drop folders that it names below the folder (default: the current one). With --from, looks at a feed file and writes what reads it (to the file behind --config). Never overwrites a configuration.`,
+  details: `Writes ${target} and the drop folders that it names below the folder (default: the current one). With --from, looks at a feed file and writes what reads it (to the file behind --config or $CATALOGD_CONFIG). Never overwrites a configuration.`,
   examples: [
     'catalogd init',
     'catalogd init /srv/catalogd',

@@ -20,12 +20,17 @@ export function logLevelOf(environment: Environment, preferred: LogLevel): LogLe
   })
 }
 
+/** What `CATALOGD_CONFIG` names; the file need not exist. */
+export function namedConfig({ CATALOGD_CONFIG: named }: Environment): string | undefined {
+  return named === '' ? undefined : named
+}
+
 const configCandidates = ['config/catalogd.yaml', 'catalogd.yaml'] as const
 
 /** Where the configuration is when no `--config` says so: `CATALOGD_CONFIG`, else one of two places under the folder. */
 export function locateConfig(environment: Environment, folder: string): string {
-  const named = environment.CATALOGD_CONFIG
-  if (named !== undefined && named !== '') return named
+  const named = namedConfig(environment)
+  if (named !== undefined) return named
   const found = configCandidates.find((candidate) => existsSync(join(folder, candidate)))
   if (found !== undefined) return found
   throw new ConfigError(
