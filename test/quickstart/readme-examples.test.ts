@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { runCli } from '../cli/support.ts'
@@ -34,11 +34,22 @@ describe('the worked examples of the README', () => {
   it('deliver a feed, and what its next file changes', async () => {
     const text = section('## Your own feed')
     const [csv = ''] = blocks('csv', text)
-    const [yaml = ''] = blocks('yaml', text)
+    const [guessed = '', yaml = ''] = blocks('yaml', text)
     const [check = '', firstDiff = '', secondDiff = ''] = blocks('console', text)
-    await writeFile(folder.join('shop', 'config', 'catalogd.yaml'), yaml)
     const feedFile = folder.join('shop', 'export.csv')
     await writeFile(feedFile, csv)
+    const configFile = folder.join('shop', 'config', 'catalogd.yaml')
+    await runCli(['init', '--from', feedFile, '--shop-url', 'https://shop.example'], { env })
+    const written = (await readFile(configFile, 'utf8')).split('\n').map((line) => line.trim())
+    expect(written).toEqual(
+      expect.arrayContaining(
+        guessed
+          .trim()
+          .split('\n')
+          .map((line) => line.trim()),
+      ),
+    )
+    await writeFile(configFile, yaml)
     await expectOutput(check)
     await expectOutput(firstDiff)
 
