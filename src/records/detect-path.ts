@@ -6,7 +6,7 @@ import { readTexts } from './text.ts'
 import { XmlPaths } from './xml-paths.ts'
 
 /** How far the records are looked for; those that begin later need a configured path. */
-const searchBytesMax = 64 * 2 ** 20
+const searchBytesMax = 32 * 2 ** 20
 
 /**
  * Finds where the records of a JSON or XML file are: in the sample, else, where that leaves it open, in the file.

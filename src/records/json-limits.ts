@@ -1,5 +1,5 @@
-import { JsonMachine } from './json-machine.ts'
-import { columnsMax, depthMax } from './limits.ts'
+import { type JsonListener, JsonMachine } from './json-machine.ts'
+import { columnsMax, depthMax, elementsMax } from './limits.ts'
 
 /** From here on it takes the parser long to find out what is wrong. */
 const longBytes = 64 * 2 ** 10
@@ -7,13 +7,35 @@ const longBytes = 64 * 2 ** 10
 /** Why a text is not given to the JSON parser; undefined when it is. */
 export function problemOfJson(bytes: Buffer): string | undefined {
   if (bytes.length < longBytes) return undefined
-  const machine = new JsonMachine({ key: () => {}, begin: () => {}, ended: () => {} })
+  const count = new PartCount()
+  const machine = new JsonMachine(count)
   const fault = machine.take(bytes, 0)
-  if (fault < 0 && machine.end(bytes.length)) return undefined
+  if (fault < 0 && machine.end(bytes.length)) return count.problem
   if (fault >= 0 && machine.isTooDeep) return tooDeep
   return fault < 0
     ? 'is no valid JSON (it ends too early)'
     : `is no valid JSON (byte ${fault}: expected ${machine.expected})`
+}
+
+/** A few megabytes of text may become objects that take a hundred. */
+class PartCount implements JsonListener {
+  #keys = 0
+  #values = 0
+
+  get problem(): string | undefined {
+    if (this.#keys > columnsMax) return tooManyKeys
+    return this.#values > elementsMax ? `has more than ${elementsMax} values` : undefined
+  }
+
+  key(_start: number, _end: number, depth: number): void {
+    if (depth === 1) this.#keys += 1
+  }
+
+  begin(): void {
+    this.#values += 1
+  }
+
+  ended(): void {}
 }
 
 /** Why an object is no record; undefined when it is one. */
@@ -21,9 +43,10 @@ export function problemOfObject(object: object): string | undefined {
   if (isDeeper(object, depthMax)) return tooDeep
   let keys = 0
   for (const _ in object) keys += 1
-  return keys > columnsMax ? `has more than ${columnsMax} keys` : undefined
+  return keys > columnsMax ? tooManyKeys : undefined
 }
 
+const tooManyKeys = `has more than ${columnsMax} keys`
 const tooDeep = `has more than ${depthMax} objects and arrays in each other`
 
 function isDeeper(value: unknown, levels: number): boolean {

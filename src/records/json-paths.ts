@@ -5,6 +5,7 @@ import { isRecordsName } from './record-names.ts'
 /** Levels of keys that are looked at. */
 const levelsMax = 3
 const pathsMax = 1000
+const keyBytesMax = 2 ** 20
 
 interface ArrayFound {
   path: string
@@ -29,6 +30,8 @@ export class JsonPaths implements JsonListener {
     this.#kept.append(piece, start)
     this.#machine.shift(start)
     this.#isOver = this.#machine.take(this.#kept.bytes, from) >= 0
+    const { openKey } = this.#machine
+    if (openKey !== undefined && this.#kept.length - openKey > keyBytesMax) this.#isOver = true
   }
 
   /** So far it was JSON, of one value. */
@@ -61,6 +64,7 @@ export class JsonPaths implements JsonListener {
   /** Further text cannot find a better one. */
   get isCertain(): boolean {
     const path = this.path
+    if (this.#isOver) return true
     return path !== undefined && this.#found.some((array) => array.path === path && array.holds === 'objects')
   }
 

@@ -1,5 +1,6 @@
 import { type JsonListener, JsonMachine } from './json-machine.ts'
 import { KeptText } from './kept-text.ts'
+import { elementsMax } from './limits.ts'
 import type { RecordSlice } from './model.ts'
 import { noRecordsRefusal } from './no-records.ts'
 import { fileRefusal } from './refusal.ts'
@@ -35,6 +36,9 @@ export class JsonSplitter implements TextSplitter, JsonListener {
   #foundArray = false
   #recordStart = -1
   #recordLine = 0
+  /** Of the record so far; whether that was too many for any of them. */
+  #values = 0
+  #hasTooMany = false
   #record: number
   #ended: RecordSlice[] = []
 
@@ -72,6 +76,7 @@ export class JsonSplitter implements TextSplitter, JsonListener {
     const fault = this.#machine.take(this.#kept.bytes, from)
     if (fault >= 0) throw this.#notJson(fault)
     if (this.#repeatedKey) throw this.#ambiguous()
+    if (this.#hasTooMany) throw this.#tooManyValues()
     yield* this.#takeEnded()
     this.#checkLength(this.#kept.length - this.#firstKept())
   }
@@ -93,9 +98,12 @@ export class JsonSplitter implements TextSplitter, JsonListener {
   }
 
   begin(at: number, depth: number, kind: 'object' | 'array' | 'scalar'): void {
+    this.#values += 1
+    if (this.#recordStart >= 0 && this.#values > elementsMax) this.#hasTooMany = true
     if (this.#onPath !== depth) return
     if (depth === this.#path.length + 1) {
       this.#recordStart = at
+      this.#values = 0
       this.#recordLine = this.#machine.line
       return
     }
@@ -173,6 +181,15 @@ export class JsonSplitter implements TextSplitter, JsonListener {
       code: 'truncated',
       found: `the JSON ends in ${place}, where ${this.#machine.expected} is expected`,
       hint: 'The file was cut off: export it again and rename it into place when it is complete',
+    })
+  }
+
+  #tooManyValues(): Error {
+    return fileRefusal({
+      name: this.#options.name,
+      code: 'too-many-elements',
+      found: `a record before line ${this.#machine.line + 1} has more than ${elementsMax} values`,
+      hint: 'Check format.path, which says where the array of records is',
     })
   }
 

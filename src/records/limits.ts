@@ -4,7 +4,7 @@ export const columnsMax = 10_000
 /** Elements, or objects and arrays, that lie in each other. */
 export const depthMax = 64
 
-/** Elements of one record: a parser takes a second for three times as many. */
+/** Elements, or values of JSON, of one record: a parser takes a second for three times as many. */
 export const elementsMax = 100_000
 
 /** Of a start tag with its attributes. */

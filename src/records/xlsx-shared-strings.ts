@@ -3,6 +3,7 @@ import { fileRefusal } from './refusal.ts'
 import type { PartHandler } from './xlsx-part.ts'
 import { damagedWorkbook } from './xlsx-part.ts'
 import { plainText } from './xlsx-text.ts'
+import type { ZipMember } from './zip-member.ts'
 
 const blockBytes = 2 ** 20
 /** Excel itself allows 32,767 characters in a cell. */
@@ -10,6 +11,11 @@ const stringBytesMax = 2 ** 18
 /** Held in memory as a whole, since cells refer to them in any order. */
 const totalBytesMax = 64 * 2 ** 20
 const countMax = 4_000_000
+/** Of its XML: what becomes more texts than are held is refused before it is parsed, which takes seconds. */
+const partBytesMax = 96 * 2 ** 20
+/** Each text stands there once, so that it compresses less than anything else. */
+const ratioMax = 50
+const suspiciousBytes = 16 * 2 ** 20
 
 /** The texts that cells refer to by number: UTF-8 in blocks outside of the heap, none of them across two blocks. */
 export class SharedStrings implements PartHandler {
@@ -25,6 +31,13 @@ export class SharedStrings implements PartHandler {
 
   constructor(source: FileSource) {
     this.#source = source
+  }
+
+  /** Throws FileRefusedError for what is better not read, by what the archive says of it. */
+  check({ bytes, compressedBytes }: Pick<ZipMember, 'bytes' | 'compressedBytes'>): void {
+    const isBomb = bytes > suspiciousBytes && bytes > ratioMax * compressedBytes
+    if (isBomb) throw this.#tooMuch(`${bytes} bytes of texts in ${compressedBytes}`)
+    if (bytes > partBytesMax) throw this.#tooMuch('more than 96 MB of texts with their tags')
   }
 
   /** Throws FileRefusedError when there is no such text. */

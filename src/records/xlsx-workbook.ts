@@ -44,10 +44,10 @@ export async function openWorkbook(source: FileSource, sheet: string | undefined
     )
     const targetOf = (accepts: (relation: Relation) => boolean) => relations.find(accepts)?.target
     const strings = new SharedStrings(source)
-    await parts.parse(
-      targetOf(({ type }) => type.endsWith('/sharedStrings')),
-      strings,
-    )
+    const texts = targetOf(({ type }) => type.endsWith('/sharedStrings'))
+    const member = texts === undefined ? undefined : parts.find(texts)
+    if (member) strings.check(member)
+    await parts.parse(texts, strings)
     const formats = new NumberFormats({ is1904 })
     await parts.parse(
       targetOf(({ type }) => type.endsWith('/styles')),
@@ -84,15 +84,20 @@ class Parts {
     this.#source = source
   }
 
+  find(path: string) {
+    const wanted = path.toLowerCase()
+    return this.#archive.members.find(({ name }) => name.toLowerCase() === wanted)
+  }
+
   read(path: string): AsyncIterable<Buffer> {
-    const member = this.#find(path)
+    const member = this.find(path)
     if (member === undefined) throw damagedWorkbook(this.#source, `its part ${path} is not there`)
     return this.#archive.read(member)
   }
 
   /** Does nothing when there is no such part. */
   async parse(path: string | undefined, handler: PartHandler): Promise<void> {
-    if (path === undefined || this.#find(path) === undefined) return
+    if (path === undefined || this.find(path) === undefined) return
     for await (const _ of parsePart(this.read(path), handler, this.#source))
       this.#source.signal?.throwIfAborted()
   }
@@ -124,11 +129,6 @@ class Parts {
       },
     })
     return { sheets, is1904 }
-  }
-
-  #find(path: string) {
-    const wanted = path.toLowerCase()
-    return this.#archive.members.find(({ name }) => name.toLowerCase() === wanted)
   }
 }
 

@@ -7,6 +7,10 @@ import { atomKeyOf } from './xml-names.ts'
 /** Levels of elements that are looked at, the root counted. */
 const levelsMax = 4
 const pathsMax = 1000
+/** What comes later needs a configured path: reading on would take seconds. */
+const elementsMax = 200_000
+/** Between two tags, or in one. */
+const quietBytesMax = 2 ** 20
 
 interface ElementFound {
   path: string
@@ -35,6 +39,8 @@ export class XmlPaths {
   readonly #open: { path: string; start: number; hasParts: boolean }[] = []
   #root: string | undefined
   #isOver = false
+  #elements = 0
+  #quietBytes = 0
 
   constructor() {
     this.#parser.on('error', (error) => {
@@ -46,8 +52,10 @@ export class XmlPaths {
 
   write(piece: Buffer): void {
     if (this.#isOver) return
+    this.#quietBytes += piece.length
     try {
       this.#parser.write(this.#decoder.write(piece))
+      this.#isOver = this.#quietBytes > quietBytesMax || this.#elements > elementsMax
     } catch {
       // The first pass names what is wrong.
       this.#isOver = true
@@ -69,8 +77,10 @@ export class XmlPaths {
   get isCertain(): boolean {
     const { path } = this
     return (
-      path !== undefined &&
-      (path === usual.get(this.#root ?? '') || (this.#best?.path === path && isRecordName(this.#best.name)))
+      this.#isOver ||
+      (path !== undefined &&
+        (path === usual.get(this.#root ?? '') ||
+          (this.#best?.path === path && isRecordName(this.#best.name))))
     )
   }
 
@@ -96,6 +106,8 @@ export class XmlPaths {
   }
 
   #enter(tag: SaxesTagNS): void {
+    this.#elements += 1
+    this.#quietBytes = 0
     if (this.#open.length > depthMax) throw new Error('too many elements lie in each other')
     const parent = this.#open.at(-1)
     if (parent !== undefined) parent.hasParts = true
@@ -116,6 +128,7 @@ export class XmlPaths {
   }
 
   #leave(): void {
+    this.#quietBytes = 0
     const element = this.#open.pop()
     if (element === undefined || this.#open.length >= levelsMax) return
     const found = this.#found.get(element.path)

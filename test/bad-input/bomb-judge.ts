@@ -47,9 +47,12 @@ async function run(path: string): Promise<Record<string, unknown>> {
 
 for (const path of process.argv.slice(2)) {
   const began = process.hrtime.bigint()
+  const usedBefore = process.cpuUsage()
   const result = await run(path)
   const milliseconds = Number((process.hrtime.bigint() - began) / 1_000_000n)
+  const used = process.cpuUsage(usedBefore)
+  const cpuMilliseconds = Math.round((used.user + used.system) / 1000)
   // maxRSS counts kilobytes.
   const megabytes = Math.round(process.resourceUsage().maxRSS / 1024)
-  process.stdout.write(`${JSON.stringify({ path, ...result, megabytes, milliseconds })}\n`)
+  process.stdout.write(`${JSON.stringify({ path, ...result, megabytes, milliseconds, cpuMilliseconds })}\n`)
 }
