@@ -11,6 +11,8 @@ export interface BoundField {
   compute: Compute
   /** What it gives depends on the time. */
   timed: boolean
+  /** An amount that counts only where it is above the price, which stands before it. */
+  abovePrice: boolean
   /** Set where the column maps itself: a record that lacks the key of a required field says nothing about it. */
   ownPlace: number | undefined
 }

@@ -35,12 +35,13 @@ function elementsOf(value: unknown, options: CoerceOptions): string[] | Problem 
   if (list instanceof Problem) return list
   const elements: string[] = []
   for (const element of list) {
-    const text = element === null ? '' : textOf(element)?.trim()
-    if (text === undefined) {
+    const content = element === null ? '' : textOf(element)?.trim()
+    if (content === undefined) {
       const found = `found ${options.describe(element)} in the list, expected texts`
       return new Problem('not-text', { found, remedy: 'give each element as a string' })
     }
-    if (text === '') continue
+    const text = options.reshape ? options.reshape(content) : content
+    if (text === undefined || text === '') continue
     const translated = options.translate ? options.translate(text) : text
     if (translated instanceof Problem) return translated
     elements.push(translated)

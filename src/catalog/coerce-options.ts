@@ -16,6 +16,8 @@ export interface CoerceOptions {
   escapeMark: string | undefined
   /** Replaces a value, and each element of a list, by what a table says. */
   translate: ((text: string) => string | Problem) | undefined
+  /** Of each element of a list, before that; undefined: it leaves the list. */
+  reshape: ((text: string) => string | undefined) | undefined
   separator: string | undefined
   slash: string | undefined
   /** Values must not be shown. */

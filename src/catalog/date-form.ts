@@ -12,6 +12,7 @@ type Groups = Readonly<Record<string, string | undefined>>
 const monthName = '(?<month>[a-z]{3,9})\\.?'
 const tokens: Readonly<Record<string, string>> = {
   YYYY: '(?<year>\\d{4})',
+  YY: '(?<year>\\d{4}|\\d{2})',
   MMMM: monthName,
   MMM: monthName,
   MM: '(?<month>\\d{2})',
@@ -22,7 +23,7 @@ const tokens: Readonly<Record<string, string>> = {
   mm: '(?<minute>\\d{2})',
   ss: '(?<second>\\d{2})',
 }
-const tokenForm = /YYYY|MMMM|MMM|MM|DD|M|D|HH|mm|ss|[^YMDHms]+|./g
+const tokenForm = /YYYY|YY|MMMM|MMM|MM|DD|M|D|HH|mm|ss|[^YMDHms]+|./g
 
 const months = 'january february march april may june july august september october november december'.split(
   ' ',
@@ -36,15 +37,15 @@ export function compileDateForm(format: string): DateForm | string {
   const isWhole = ['Y', 'M', 'D'].every((unit) => count(unit) === 1)
   const isOrdered = count('H') <= 1 && count('m') === count('H') && count('s') <= count('m')
   if (!isWhole || !isOrdered || parts.some((part) => !Object.hasOwn(tokens, part) && /[YMD]/.test(part))) {
-    return `date: "${format}" must hold YYYY, MM, M or MMM (a name), and DD or D once each, perhaps HH, mm and ss, or be unix`
+    return `date: "${format}" must hold YYYY or YY, MM, M or MMM (a name), and DD or D once each, perhaps HH, mm and ss, or be unix`
   }
   const source = parts.map((part) => tokens[part] ?? part.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')).join('')
   return { source, hasTime: count('H') === 1 }
 }
 
-/** `YYYY-MM-DD`; undefined when there is no such day. */
-export function dayOf({ year, month = '', day = '' }: Groups): string | undefined {
-  const date = `${year}-${monthNumber(month)}-${day.padStart(2, '0')}`
+/** `YYYY-MM-DD`; undefined when there is no such day. Two digits of a year are of this century. */
+export function dayOf({ year = '', month = '', day = '' }: Groups): string | undefined {
+  const date = `${year.length === 2 ? '20' : ''}${year}-${monthNumber(month)}-${day.padStart(2, '0')}`
   return isCalendarDate(date) ? date : undefined
 }
 

@@ -1,9 +1,11 @@
 import type { FieldKind } from '../api/contract/kinds.ts'
 import { fieldKinds, type ProductField } from '../api/contract/product.ts'
 import type { FieldRule } from '../config/rule-model.ts'
+import { isAbovePrice } from './above-price.ts'
 import { closestName } from './closest-name.ts'
 import { type Columns, type CompiledRule, type Compute, nothingSaid } from './compiled-rule.ts'
-import { eachRow, type Member, openMembers, outerMark } from './members.ts'
+import { eachRow, type Member, openMembers } from './members.ts'
+import { outerMark, withoutMark } from './outer.ts'
 import { Problem } from './problem.ts'
 import { otherCurrency, type RecordNotes } from './record-notes.ts'
 import { compileWhere } from './where.ts'
@@ -23,6 +25,8 @@ interface Context {
 
 interface Part<Ready> {
   name: string
+  /** Counts only above the price. */
+  abovePrice: boolean
   ready: Ready
 }
 
@@ -35,7 +39,7 @@ export function compileEach(from: Each, rule: FieldRule, context: Context): Comp
     if (!order.includes(name)) found.push(unknownPart(name, field, order))
     const ready = found.length > 0 ? undefined : compile(kindOf(name), name, item, found)
     problems.push(...found.map((problem) => `item ${name}: ${problem}`))
-    return ready ? [{ name, ready }] : []
+    return ready ? [{ name, ready, abovePrice: item.above !== undefined }] : []
   })
   const found: string[] = []
   const key = from.key && compile('string', 'key', from.key, found)
@@ -61,7 +65,7 @@ export function compileEach(from: Each, rule: FieldRule, context: Context): Comp
       const reader = openMembers(from, columns, { used, describe: context.describe })
       const bound = {
         order,
-        parts: parts.map(({ name, ready }) => ({ name, ready: ready.bind(reader.columns) })),
+        parts: parts.map((part) => ({ ...part, ready: part.ready.bind(reader.columns) })),
         key: key?.bind(reader.columns),
         holds: where?.bind(reader.columns),
       }
@@ -125,7 +129,10 @@ function readMember(cells: readonly unknown[], { parts, order, key }: Bound, not
     if (value instanceof Problem) return value.below(`.${name}`)
     if (value !== undefined && value !== nothingSaid) entries.push([name, value])
   }
-  const member = inContractOrder(Object.fromEntries(entries), order)
+  const content = Object.fromEntries(entries)
+  const low = parts.find(({ name, abovePrice }) => abovePrice && !isAbovePrice(content[name], content.price))
+  if (low) delete content[low.name]
+  const member = inContractOrder(content, order)
   // A variation has a currency of its own; the amounts of SKUs are held against that of the product.
   const other = key && otherCurrency(notes, member.price_currency_code)
   if (!other) return member
@@ -145,11 +152,9 @@ function unknownPart(name: string, field: ProductField, order: readonly string[]
 
 /** The rules of rows see the columns of the file, and under another name those of the record, which are the same. */
 function missingOfRows(rules: readonly CompiledRule[], where: readonly string[], columns: Columns): string[] {
-  const placeOf = (name: string) =>
-    columns.placeOf(name.startsWith(outerMark) ? name.slice(outerMark.length) : name)
+  const placeOf = (name: string) => columns.placeOf(withoutMark(name))
   const absent = rules.flatMap((ready) => ready.missing({ names: columns.names, placeOf }))
-  const names = absent.map((name) => (name.startsWith(outerMark) ? name.slice(outerMark.length) : name))
-  return [...new Set([...names, ...absentOf(where, columns)])]
+  return [...new Set([...absent.map(withoutMark), ...absentOf(where.map(withoutMark), columns)])]
 }
 
 function absentOf(names: readonly string[], columns: Columns): string[] {

@@ -8,17 +8,25 @@ import type { RecordNotes } from './record-notes.ts'
 export interface Folding {
   rows: FieldRule['rows']
   kind?: FieldKind
+  /** The cells of a row as the rule sees them. */
+  join?: (cells: readonly unknown[], ofRecord: readonly unknown[]) => readonly unknown[]
 }
 
 type Row = Pick<ParsedRecord, 'cells' | 'line'>
 type Holds = (cells: readonly unknown[]) => boolean
 
 /** Computes a field from the rows of a record that count; a record of one row is its own only row. */
-export function foldRows(compute: Compute, { rows }: Folding, holds: Holds | undefined): Compute {
+export function foldRows(
+  compute: Compute,
+  { rows, join = (own) => own }: Folding,
+  holds: Holds | undefined,
+): Compute {
   return (cells, notes) => {
-    if (notes.rows === undefined) return holds && !holds(cells) ? undefined : compute(cells, notes)
+    if (notes.rows === undefined)
+      return holds && !holds(cells) ? undefined : compute(join(cells, cells), notes)
     const chosen = holds ? notes.rows.filter((row) => holds(row.cells)) : notes.rows
-    const read = (row: Row | undefined) => row && computeRow(compute, row, notes)
+    const read = (row: Row | undefined) =>
+      row && computeRow(compute, { line: row.line, cells: join(row.cells, cells) }, notes)
     if (rows === 'first') return read(chosen[0])
     if (rows === 'last') return read(chosen.at(-1))
     const values: unknown[] = []

@@ -35,7 +35,8 @@ export function compileGroup(group: GroupConfig, problems: string[]): CompiledGr
   const columns = [...new Set([...needed, ...names.flatMap((template) => template.names)])]
   return {
     columns,
-    missing: (placeOf) => needed.filter((column) => placeOf(column) === undefined),
+    missing: (placeOf) =>
+      group.by !== 'id' && group.optional ? [] : needed.filter((column) => placeOf(column) === undefined),
     bind(idReader, placeOf) {
       const places = columns.map(placeOf).filter((place) => place !== undefined)
       // The cells of the id keep their places: the others come behind them.

@@ -1,6 +1,7 @@
 import { availabilityWarning, type ProductField, requiredFields } from '../api/contract/product.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { ParsedRecord, RecordIssue } from '../records/model.ts'
+import { isAbovePrice } from './above-price.ts'
 import type { BoundField } from './bound-field.ts'
 import { type Compute, nothingSaid } from './compiled-rule.ts'
 import type { ProductPatch } from './model.ts'
@@ -39,17 +40,18 @@ export function mapRecord(
   now: number,
 ): { patch: ProductPatch | undefined; issues: readonly RecordIssue[] } {
   const notes = openNotes(record, now)
-  const found = id.compute(record.cells, notes)
-  const productId = asId(found)
+  const foundId = id.compute(record.cells, notes)
+  const productId = asId(foundId)
   const findings: Findings = { record, productId, issues: [] }
   if (notes.warnings.length > 0) reportWarnings(id, findings, notes)
-  if (productId === undefined) reportEmptyOrProblem(id, findings, found)
+  if (productId === undefined) reportEmptyOrProblem(id, findings, foundId)
   const set: Partial<Record<ProductField, unknown>> = {}
   const clear: ProductField[] = []
   for (const bound of fields) {
-    const value = bound.compute(record.cells, notes)
+    const found = bound.compute(record.cells, notes)
     if (notes.warnings.length > 0) reportWarnings(bound, findings, notes)
-    if (value === nothingSaid) continue
+    if (found === nothingSaid) continue
+    const value = bound.abovePrice && !isAbovePrice(found, set.price) ? undefined : found
     if (value === undefined) {
       if (!bound.clears) continue
       if (!required.has(bound.field)) clear.push(bound.field)

@@ -5,9 +5,10 @@ import { ConfigError } from '../lib/errors.ts'
 import type { IdReader } from '../records/judge-pass.ts'
 import type { ParsedRecord, RecordIssue } from '../records/model.ts'
 import type { TransformStep } from '../records/transform-records.ts'
+import { type Aliases, type NamedColumns, openAliases, withAliases } from './aliases.ts'
 import type { BoundField } from './bound-field.ts'
 import { closestName } from './closest-name.ts'
-import { type Columns, type CompiledRule, columnsOf } from './compiled-rule.ts'
+import type { Columns, CompiledRule } from './compiled-rule.ts'
 import { issueOfKey, rulesOf } from './feed-key.ts'
 import { type CompiledGroup, compileGroup } from './group-links.ts'
 import { mapRecord, readId } from './map-record.ts'
@@ -80,22 +81,23 @@ export function compileMapping(options: MappingOptions): Mapping {
 }
 
 /** The mapping that reads too which rows are one product, where the feed has such. */
-function tieRows(mapping: Mapping, { group, name }: FeedConfig): Mapping {
+function tieRows(mapping: Mapping, { group, name, aliases }: FeedConfig): Mapping {
   if (!group) return mapping
   const problems: string[] = []
   const compiled = compileGroup(group, problems)
   if (!compiled) throw new ConfigError('mapping', `feed ${name}: group: ${problems.join('; ')}`)
   return {
     ...mapping,
-    neededColumns: [...new Set([...mapping.neededColumns, ...compiled.columns])],
-    bind: (columns) => bindGroup(mapping.bind(columns), compiled, columns),
-    bindLeniently: (columns) => bindGroup(mapping.bindLeniently(columns), compiled, columns),
+    neededColumns: [...new Set([...mapping.neededColumns, ...withAliases(compiled.columns, aliases)])],
+    bind: (columns) => bindGroup(mapping.bind(columns), compiled, openAliases(columns, aliases)),
+    bindLeniently: (columns) =>
+      bindGroup(mapping.bindLeniently(columns), compiled, openAliases(columns, aliases)),
   }
 }
 
 function compileFields(options: MappingOptions): Mapping {
   const { feed } = options
-  const { key } = feed
+  const { key, aliases } = feed
   const isImplicit = Object.keys(feed.fields).length === 0
   const rules = compileRules(isImplicit ? implicitRules() : rulesOf(feed), options)
   const id = rules.find(({ field }) => field === 'product_id')
@@ -106,11 +108,14 @@ function compileFields(options: MappingOptions): Mapping {
   }
   return {
     fields: rules.map(({ field }) => field).filter((field) => field !== 'product_id'),
-    neededColumns: [...new Set(rules.flatMap(({ rule }) => rule.columns))],
+    neededColumns: withAliases(
+      rules.flatMap(({ rule }) => rule.columns),
+      aliases,
+    ),
     // Without configured fields a file brings what it has; other feeds may bring the rest.
     bind: (columns) =>
-      bindColumns(columns, { rules, id, key, isImplicit, needed: isImplicit ? [id] : rules }),
-    bindLeniently: (columns) => bindColumns(columns, { rules, id, key, isImplicit, needed: [id] }),
+      bindColumns(columns, { rules, id, key, aliases, isImplicit, needed: isImplicit ? [id] : rules }),
+    bindLeniently: (columns) => bindColumns(columns, { rules, id, key, aliases, isImplicit, needed: [id] }),
   }
 }
 
@@ -130,6 +135,7 @@ interface FieldRuleReady {
   rule: CompiledRule
   /** What the mode makes of an empty cell, unless the rule says otherwise. */
   clears: boolean
+  abovePrice: boolean
 }
 
 function compileRules(
@@ -144,7 +150,9 @@ function compileRules(
     const rule = Object.hasOwn(fields, field) ? fields[field] : undefined
     const empty = rule?.empty ?? (mode === 'full' ? 'clear' : 'keep')
     const compiled = rule && compileRule(field, { ...rule, empty }, { problems: [], readTable })
-    return compiled ? [{ field, rule: compiled, clears: empty === 'clear' }] : []
+    return compiled
+      ? [{ field, rule: compiled, clears: empty === 'clear', abovePrice: rule?.above !== undefined }]
+      : []
   })
 }
 
@@ -167,6 +175,7 @@ interface Rules {
   id: FieldRuleReady
   /** The id is the value of this field. */
   key: string | undefined
+  aliases: Aliases | undefined
   isImplicit: boolean
 }
 
@@ -174,34 +183,41 @@ function bindColumns(
   names: readonly string[],
   { needed, ...rules }: Rules & { needed: readonly FieldRuleReady[] },
 ): MappingBinding {
-  const columns = columnsOf(names)
+  const columns = openAliases(names, rules.aliases)
   const missingColumns = needed.flatMap((ready) => missingIn(ready, columns))
   if (missingColumns.length > 0) return { kind: 'missing-columns', missingColumns }
   return { kind: 'bound', bound: bindRules(rules, columns) }
 }
 
-function bindRules({ rules, id, key, isImplicit }: Rules, columns: Columns): BoundMapping {
+function bindRules({ rules, id, key, aliases, isImplicit }: Rules, columns: NamedColumns): BoundMapping {
+  const isTimedPrice = rules.some(({ field, rule }) => field === 'price' && rule.timed)
   const fields: BoundField[] = rules
     .filter(({ field }) => field !== 'product_id')
-    .map(({ field, rule, clears }) => ({
+    .map(({ field, rule, clears, abovePrice }) => ({
       field,
       clears,
+      abovePrice,
       columns: rule.valueColumns,
       compute: rule.bind(columns),
-      timed: rule.timed,
+      // What is held against a price that changes changes with it.
+      timed: rule.timed || (abovePrice && isTimedPrice),
       ownPlace: isImplicit ? columns.placeOf(field) : undefined,
     }))
   const idField = { field: id.field, clears: true, columns: id.rule.valueColumns, ownPlace: undefined }
-  const boundId: BoundField = { ...idField, compute: id.rule.bind(columns), timed: false }
-  const present = id.rule.columns.filter((column) => columns.placeOf(column) !== undefined)
+  const compute = id.rule.bind(columns)
+  const boundId: BoundField = { ...idField, compute, timed: false, abovePrice: false }
+  const known = withAliases(id.rule.columns, aliases)
+  const present = known.filter((column) => columns.placeOf(column) !== undefined)
   // The id reader is given only the id's cells, so there the columns have other places.
-  const computeId = id.rule.bind(columnsOf(present))
+  const ofId = openAliases(present, aliases)
+  const computeId = id.rule.bind(ofId)
   return {
     idReader: {
       indices: present.map((column) => columns.placeOf(column) ?? 0),
-      read: (cells) => readId(computeId, cells),
+      read: (cells) => readId(computeId, ofId.fill(cells)),
     },
-    map: (record, now) => {
+    map: (given, now) => {
+      const record = aliases ? fillRecord(given, columns) : given
       const mapped = mapRecord(record, { id: boundId, fields }, now)
       if (key === undefined) return mapped
       return { ...mapped, issues: mapped.issues.map((issue) => issueOfKey(issue, key)) }
@@ -209,15 +225,20 @@ function bindRules({ rules, id, key, isImplicit }: Rules, columns: Columns): Bou
   }
 }
 
+function fillRecord(record: ParsedRecord, columns: NamedColumns): ParsedRecord {
+  const { rows } = record
+  const filled = { ...record, cells: columns.fill(record.cells) }
+  return rows ? { ...filled, rows: rows.map((row) => ({ ...row, cells: columns.fill(row.cells) })) } : filled
+}
+
 /** Without the columns that tie rows together no file is bound: its rows would be taken for products. */
 function bindGroup(
   binding: MappingBinding,
   group: CompiledGroup,
-  columns: readonly string[],
+  { names, placeOf }: Columns,
 ): MappingBinding {
-  const placeOf = (column: string) => (columns.includes(column) ? columns.indexOf(column) : undefined)
   const absent = group.missing(placeOf).map((column): MissingColumn => {
-    const suggestion = closestName(column, columns)
+    const suggestion = closestName(column, names)
     return { column, field: 'group', ...(suggestion === undefined ? {} : { suggestion }) }
   })
   const missingColumns = [...(binding.kind === 'bound' ? [] : binding.missingColumns), ...absent]

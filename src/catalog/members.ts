@@ -2,12 +2,11 @@ import type { FieldRule } from '../config/rule-model.ts'
 import { lookUp } from '../records/look-up.ts'
 import type { ParsedRecord } from '../records/model.ts'
 import { type Columns, columnsOf } from './compiled-rule.ts'
+import { openRowView, outerMark } from './outer.ts'
 import { Problem } from './problem.ts'
 import type { RecordNotes } from './record-notes.ts'
 import { isJsonObject, type JsonObject } from './wire-order.ts'
 
-/** Before the name of a column of the record, in a rule of its members. */
-export const outerMark = '../'
 /** What `each` says for the rows of a record. */
 export const eachRow = 'rows'
 
@@ -36,31 +35,23 @@ export function openMembers(
   columns: Columns,
   { used, describe }: { used: readonly string[]; describe: Describe },
 ): MemberReader {
+  if (each === eachRow) return rowMembers(columns, used)
   const outer = used.filter((name) => name.startsWith(outerMark))
   const outerPlaces = outer.map((name) => columns.placeOf(name.slice(outerMark.length)))
   const outerCells = (cells: readonly unknown[]) =>
     outerPlaces.map((place) => (place === undefined ? undefined : cells[place]))
-  return each === eachRow
-    ? rowMembers(columns, outer, outerCells)
-    : listMembers(columns.placeOf(each), { used, outer, outerCells, describe })
+  return listMembers(columns.placeOf(each), { used, outer, outerCells, describe })
 }
 
-/** A row has the columns of the file, and behind them those of the record. */
-function rowMembers(
-  { names }: Columns,
-  outer: readonly string[],
-  outerCells: (cells: readonly unknown[]) => unknown[],
-): MemberReader {
+function rowMembers(columns: Columns, used: readonly string[]): MemberReader {
+  const view = openRowView(columns, used)
   const toMember = (row: Row, cells: readonly unknown[]): Member => ({
-    cells:
-      outer.length === 0
-        ? row.cells
-        : [...Array.from(names, (_, place) => row.cells[place]), ...outerCells(cells)],
+    cells: view.join(row.cells, cells),
     source: isJsonObject(row.source) ? row.source : undefined,
     place: ` (row at line ${row.line})`,
   })
   return {
-    columns: columnsOf([...names, ...outer]),
+    columns: view.columns,
     read: (cells, notes) =>
       notes.rows?.map((row) => toMember(row, cells)) ?? [
         { ...toMember({ cells, line: 0, source: notes.source }, cells), place: '' },

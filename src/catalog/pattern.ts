@@ -34,6 +34,19 @@ export function compilePattern(
   }
 }
 
+/** The same for each element of a list; one that does not match stays as it is. */
+export function compileReshape(
+  pattern: NonNullable<FieldRule['elements']>,
+  options: { describe: (value: unknown) => string; problems: string[] },
+): ((text: string) => string | undefined) | undefined {
+  const extract = compilePattern(pattern, options)
+  if (!extract) return undefined
+  return (text) => {
+    const found = extract(text)
+    return found instanceof Problem ? text : found
+  }
+}
+
 export function compileRegex(regex: string, problems: string[]): RE2JS | undefined {
   try {
     return RE2JS.compile(regex)

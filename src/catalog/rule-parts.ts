@@ -34,6 +34,8 @@ export function rulePartProblems(place: Place, rule: FieldRule): string[] {
     'beside when or words',
   )
   only('html', isText || rule.from.kind === 'matching', 'on texts and lists of texts')
+  only('elements', isList, 'on a list field')
+  only('above', name === 'list_price', 'on list_price')
   only('words', name === 'availability', 'on availability')
   only('lookup', isText, 'on texts and lists of texts')
   only('pairs', name === 'custom_fields' && rule.from.kind === 'columns', 'on custom_fields, beside column')
@@ -83,7 +85,7 @@ function idProblems(rule: FieldRule): string[] {
     rule.from.kind === 'value' || (rule.from.kind === 'template' && !rule.from.template.includes('{'))
   if (isConstant) problems.push('a constant product_id would be one product')
   if (rule.trim === false) problems.push('product_id is always trimmed')
-  for (const part of ['rows', 'where', 'during', 'optional'] as const) {
+  for (const part of ['rows', 'where', 'during', 'optional', 'default'] as const) {
     if (rule[part] !== undefined)
       problems.push(`${part} has no effect on product_id, which every row must have`)
   }

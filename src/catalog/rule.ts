@@ -12,6 +12,7 @@ import { compileEntries } from './entries.ts'
 import { compileMatching } from './matching.ts'
 import { mergeParts } from './merged-parts.ts'
 import { readPairs } from './pairs-text.ts'
+import { compileReshape } from './pattern.ts'
 import { Problem } from './problem.ts'
 import { rulePartProblems } from './rule-parts.ts'
 import { compileSteps, type Steps } from './steps.ts'
@@ -173,6 +174,7 @@ function optionsOf(
     readDate,
     split,
     escapeMark,
+    reshape: rule.elements && compileReshape(rule.elements, { describe, problems }),
     translate: rule.lookup && translator(rule.lookup, { readTable, describe }),
     separator: separator?.trim() || separator,
     slash,

@@ -7,6 +7,7 @@ import { compileDuring } from './during.ts'
 import { type Folding, foldRows } from './fold-rows.ts'
 import { htmlToText } from './html-text.ts'
 import { compileMoneyPart, currencyOfMark } from './money-part.ts'
+import { openRowView, withoutMark } from './outer.ts'
 import { compilePattern } from './pattern.ts'
 import { Problem } from './problem.ts'
 import { openNotes } from './record-notes.ts'
@@ -36,7 +37,7 @@ export function compileSteps(rule: FieldRule, steps: Steps): CompiledRule | unde
   const reading: Reading = { trim: rule.trim !== false, shape, describe: options.describe }
   const source = compileSource(rule.from, reading, problems)
   const stages = compileStages(rule, steps)
-  const decide = compileDecision(rule, options)
+  const decide = compileDecision(rule, { ...options, problems })
   const during = rule.during && compileDuring(rule, { describe: options.describe, problems })
   const where = rule.where && compileWhere(rule.where)
   problems.push(...outcomeProblems(rule, coerce))
@@ -55,18 +56,40 @@ export function compileSteps(rule: FieldRule, steps: Steps): CompiledRule | unde
   }
   if (rule.from.kind === 'value') return constantRule(bindValue, problems)
   const bindTimed = during ? (columns: Columns) => during.bind(columns, bindValue(columns)) : bindValue
-  const bind =
-    where || rule.rows
-      ? (columns: Columns) =>
-          foldRows(bindTimed(columns), steps.folding ?? { rows: rule.rows }, where?.bind(columns))
-      : bindTimed
+  const bind = (columns: Columns): Compute => {
+    if (!where && !rule.rows) return bindTimed(columns)
+    const view = openRowView(columns, rule.rows ? source.columns : [])
+    const folding = { ...steps.folding, rows: rule.rows, join: view.join }
+    return foldRows(bindTimed(view.columns), folding, where?.bind(columns))
+  }
+  // Rules of rows may name columns of the record, which are the same.
+  const seen = rule.rows ? ofRecord(source) : source
   const beside = [...(where?.columns ?? []), ...(during?.columns ?? [])]
   return {
-    columns: [...new Set([...source.columns, ...beside])],
-    valueColumns: source.columns,
-    missing: (columns) => (rule.optional ? [] : missingIn(source, beside, columns)),
-    bind: (columns) => (missingOf(source, columns).length > 0 ? () => nothingSaid : bind(columns)),
+    columns: [...new Set([...seen.columns, ...beside])],
+    valueColumns: seen.columns,
+    missing: (columns) => (rule.optional ? [] : missingIn(seen, beside, columns)),
+    bind: (columns) =>
+      withDefault(missingOf(seen, columns).length > 0 ? () => nothingSaid : bind(columns), rule, coerce),
     timed: during !== undefined,
+  }
+}
+
+/** A column that may be absent is as good as an empty one then. */
+function withDefault(compute: Compute, rule: FieldRule, coerce: Coerce): Compute {
+  if (rule.default === undefined) return compute
+  const value = coerce(rule.default, openNotes(undefined, 0))
+  return (cells, notes) => {
+    const found = compute(cells, notes)
+    return found === undefined || (found === nothingSaid && rule.optional) ? value : found
+  }
+}
+
+function ofRecord({ columns, free = new Set(), ...source }: Source): Source {
+  return {
+    ...source,
+    columns: [...new Set(columns.map(withoutMark))],
+    free: new Set([...free].map(withoutMark)),
   }
 }
 
@@ -100,7 +123,10 @@ function plainText(value: unknown): unknown {
 }
 
 /** What the rule does not name itself, tables of ours may know. */
-function compileDecision(rule: FieldRule, options: Steps['options']): Stage | undefined {
+function compileDecision(
+  rule: FieldRule,
+  options: Steps['options'] & Pick<Steps, 'problems'>,
+): Stage | undefined {
   if (rule.words) return compileWhen(rule, options, (value) => readAvailability(value, options.describe))
   if (rule.part === 'currency') return compileWhen(rule, options, currencyOfMark)
   return rule.when || rule.otherwise !== undefined ? compileWhen(rule, options) : undefined
@@ -117,7 +143,9 @@ function constantRule(bind: CompiledRule['bind'], problems: string[]): CompiledR
 
 /** What `when` and `otherwise` put in place of a cell must fit the field, whatever the cell. */
 function outcomeProblems(rule: FieldRule, coerce: Coerce): string[] {
-  return outcomesOf(rule).flatMap(([key, outcome]) => {
+  const outcomes = outcomesOf(rule)
+  const all = rule.default === undefined ? outcomes : [...outcomes, ['default', rule.default] as const]
+  return all.flatMap(([key, outcome]) => {
     if (outcome === '' || outcome === null) return []
     const result = coerce(outcome, openNotes(undefined, 0))
     return result instanceof Problem ? [`${key}: ${result.text}`] : []

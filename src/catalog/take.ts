@@ -10,6 +10,8 @@ export interface Source {
   columns: readonly string[]
   /** Of `any` one column must exist, of `all` each. */
   need: 'any' | 'all'
+  /** Of those of `all`, these may be absent. */
+  free?: ReadonlySet<string>
   /** Answers undefined for empty. A column without a place counts as empty. */
   bind(columns: Columns): Compute
 }
@@ -41,8 +43,8 @@ export function compileSource(
 }
 
 /** Mapped columns whose absence leaves the rule without what it needs. */
-export function missingOf({ columns, need }: Source, { placeOf }: Columns): readonly string[] {
-  const absent = columns.filter((column) => placeOf(column) === undefined)
+export function missingOf({ columns, need, free }: Source, { placeOf }: Columns): readonly string[] {
+  const absent = columns.filter((column) => placeOf(column) === undefined && !free?.has(column))
   return need === 'any' && absent.length < columns.length ? [] : absent
 }
 
@@ -68,27 +70,40 @@ function columnsSource(columns: readonly string[], reading: Reading): Source {
 
 export function templateSource(template: Template, reading: Reading): Source {
   const scalar: Reading = { ...reading, shape: 'scalar' }
+  const free = new Set(template.names.flatMap(freeNames))
   return {
-    columns: [...new Set(template.names)],
+    columns: [...new Set([...template.names, ...free])],
     need: 'all',
+    free,
     bind: ({ placeOf }) => {
-      const places = template.names.map(placeOf)
+      const places = template.names.map((name) => [name, ...freeNames(name).slice(1)].map(placeOf))
       return (cells, notes) => {
         let odd: string | undefined
         const text = fillTemplate(template, (index) => {
-          const place = places[index]
+          const [own, bare] = places[index] ?? []
+          const isFree =
+            free.has(template.names[index] ?? '') && (own === undefined || cells[own] === undefined)
+          const place = isFree ? bare : own
           const content = place === undefined ? undefined : contentOf(cells[place], scalar, notes)
-          if (content === undefined) return ''
+          if (content === undefined) return isFree ? null : ''
           const part = textOf(content)
           if (part === undefined) odd = template.names[index]
           return part ?? ''
         })
-        if (odd === undefined) return text
-        const found = `found no plain text in column "${odd}", expected one for the template`
-        return new Problem('not-text', { found, remedy: 'give it as a string' })
+        // What is left out leaves no blanks behind.
+        if (odd === undefined) return free.size > 0 && reading.trim ? text?.trim() || undefined : text
+        return new Problem(
+          'not-text',
+          `found no plain text in column "${odd}", expected one for the template; give it as a string`,
+        )
       }
     },
   }
+}
+
+/** Of a placeholder that may be empty: its name as it stands there, which may be a column's too, and without the mark. */
+function freeNames(name: string): string[] {
+  return name.endsWith('?') ? [name, name.slice(0, -1).trim()] : []
 }
 
 function fail(problems: string[], problem: string): undefined {

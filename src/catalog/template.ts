@@ -1,4 +1,4 @@
-/** Text with `{name}` placeholders; `{{` and `}}` stand for the braces themselves. */
+/** Text with `{name}` placeholders; `{{` and `}}` stand for the braces themselves. `{name?}` may be empty. */
 export interface Template {
   /** Literals and placeholders in turn: one literal more than placeholders. */
   literals: readonly string[]
@@ -31,16 +31,16 @@ export function parseTemplate(text: string): Template | string {
   return { literals, names }
 }
 
-/** Empty (undefined) when one of the values is: half an address is worse than none. */
+/** Empty (undefined) when one of the values is: half an address is worse than none. Null stands for one that may be. */
 export function fillTemplate(
   { literals, names }: Template,
-  valueAt: (index: number) => string,
+  valueAt: (index: number) => string | null,
 ): string | undefined {
   let text = literals[0] ?? ''
   for (let index = 0; index < names.length; index++) {
     const value = valueAt(index)
     if (value === '') return undefined
-    text += value + (literals[index + 1] ?? '')
+    text += (value ?? '') + (literals[index + 1] ?? '')
   }
   return text === '' ? undefined : text
 }

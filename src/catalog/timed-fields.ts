@@ -1,5 +1,6 @@
 import { type ProductField, requiredFields } from '../api/contract/product.ts'
 import type { ParsedRecord } from '../records/model.ts'
+import { isAbovePrice } from './above-price.ts'
 import type { BoundField } from './bound-field.ts'
 import { nothingSaid } from './compiled-rule.ts'
 import type { LaterPatch, ProductPatch } from './model.ts'
@@ -35,7 +36,8 @@ export function readTimed(record: ParsedRecord, { fields, notes, said }: Options
     const set: Partial<Record<ProductField, unknown>> = {}
     const clear: ProductField[] = []
     for (const bound of timed) {
-      const value = bound.compute(record.cells, then)
+      const found = bound.compute(record.cells, then)
+      const value = bound.abovePrice && !isAbovePrice(found, set.price) ? undefined : found
       if (value instanceof Problem) problems.push({ bound, problem: value })
       else if (value === undefined) {
         // A required field is never cleared: it stays as it was.

@@ -1,6 +1,8 @@
+import type { RE2JS } from 're2js'
 import type { FieldRule } from '../config/rule-model.ts'
 import { splitMoney } from './money-text.ts'
 import { type NumberLocale, parseNumberText } from './number-text.ts'
+import { compileRegex } from './pattern.ts'
 import { Problem } from './problem.ts'
 import { textOf } from './text-of.ts'
 
@@ -12,15 +14,27 @@ interface Comparison {
   outcome: unknown
 }
 
+interface PatternCase {
+  expression: RE2JS
+  outcome: unknown
+}
+
 const comparison = /^(<=|>=|<|>)\s*(-?\d+(?:\.\d+)?)$/
 
+interface Options {
+  locale: NumberLocale
+  secret: boolean
+  describe: (value: unknown) => string
+  problems: string[]
+}
+
 /**
- * The keys of `when`: exact cells first, then comparisons in configured order, then what `known` makes of the value,
- * then `otherwise`.
+ * The keys of `when`: exact cells first, then comparisons and after them patterns, each in configured order, then what
+ * `known` makes of the value, then `otherwise`.
  */
 export function compileWhen(
   rule: Pick<FieldRule, 'when' | 'otherwise'>,
-  options: { locale: NumberLocale; secret: boolean; describe: (value: unknown) => string },
+  options: Options,
   known?: (value: unknown) => unknown,
 ): Decide {
   const exact = new Map(Object.entries(rule.when ?? {}))
@@ -28,6 +42,7 @@ export function compileWhen(
     const holds = compileComparison(key)
     return holds ? [{ holds, outcome }] : []
   })
+  const patterns = compileCases(rule, options.problems)
   const hasOtherwise = rule.otherwise !== undefined
   return (value) => {
     // An empty cell is not "anything else": only the key "" speaks of it.
@@ -35,7 +50,9 @@ export function compileWhen(
     const text = textOf(value)
     if (text !== undefined) {
       if (exact.has(text)) return asOutcome(exact.get(text))
-      const found = compare(text, comparisons, options.locale)
+      const found =
+        compare(text, comparisons, options.locale) ??
+        patterns.find(({ expression }) => expression.matcher(text).find())
       if (found) return asOutcome(found.outcome)
     }
     const outcome = known?.(value)
@@ -62,6 +79,15 @@ export function outcomesOf(
 /** `""` and null as outcome mean that the cell counts as empty. */
 function asOutcome(outcome: unknown): unknown {
   return outcome === '' || outcome === null ? undefined : outcome
+}
+
+/** Keys of the form `/…/`. */
+function compileCases({ when = {} }: Pick<FieldRule, 'when'>, problems: string[]): PatternCase[] {
+  return Object.entries(when).flatMap(([key, outcome]) => {
+    const regex = /^\/(.+)\/$/.exec(key)?.[1]
+    const expression = regex === undefined ? undefined : compileRegex(regex, problems)
+    return expression ? [{ expression, outcome }] : []
+  })
 }
 
 function compileComparison(key: string): ((number: number) => boolean) | undefined {

@@ -108,6 +108,7 @@ function buildFeed(
     fields: Object.fromEntries(rules),
     ...(group === undefined ? {} : { group }),
     ...(transform === undefined ? {} : { transform }),
+    ...(input.aliases === undefined ? {} : { aliases: input.aliases }),
     ...(input.key === undefined ? {} : { key: input.key }),
     owns,
     missing: { action: missing.action, atMost: checked(parseShare(missing.atMost)) },

@@ -8,7 +8,7 @@ import { type ConfigPath, suggestion, suggestWord } from './problems.ts'
 import { ruleProblems } from './rule-problems.ts'
 
 /** Keys that speak of products: a consent that a file does not name stays as it is. */
-const productKeys = ['key', 'owns', 'missing', 'changes', 'group', 'transform'] as const
+const productKeys = ['key', 'owns', 'missing', 'changes', 'group', 'transform', 'aliases'] as const
 
 /** How the parts of a feed of kind consents fit together. */
 export function checkConsentFeed(

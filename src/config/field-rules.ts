@@ -13,6 +13,7 @@ const plainParts = [
   'thousands',
   'when',
   'otherwise',
+  'default',
   'date',
   'empty',
   'rows',
@@ -21,6 +22,7 @@ const plainParts = [
   'part',
   'words',
   'unescape',
+  'above',
   'zone',
 ] as const
 
@@ -30,13 +32,14 @@ const plainParts = [
  */
 export function normalizeRule(input: FieldRuleInput, folder = ''): FieldRule {
   if (typeof input === 'string') return { from: sourceOf(shorthand(input), folder) }
-  const { pattern, result, trim, optional, where, during, lookup } = input
+  const { pattern, result, trim, optional, where, during, lookup, elements } = input
   return {
     from: sourceOf(input, folder),
     ...(pattern === undefined ? {} : { pattern: { regex: pattern, result } }),
     ...pickDefined(input, plainParts),
     ...(trim === undefined ? {} : { trim: isTrue(trim) }),
     ...(optional === undefined ? {} : { optional: isTrue(optional) }),
+    ...(elements === undefined ? {} : { elements: { regex: elements.pattern, result: elements.result } }),
     ...(where === undefined ? {} : { where: mapValues(where, conditionOf) }),
     ...(during === undefined ? {} : { during: mapValues(during, timeColumnsOf) }),
     ...(lookup === undefined ? {} : { lookup: { ...lookup, file: resolve(folder, lookup.file) } }),

@@ -18,6 +18,7 @@ export interface FieldRuleDetails {
   thousands?: '.' | ',' | ' ' | "'" | undefined
   when?: Record<string, unknown> | undefined
   otherwise?: unknown
+  default?: unknown
   date?: string | undefined
   trim?: Flag | undefined
   empty?: 'keep' | 'clear' | undefined
@@ -35,6 +36,8 @@ export interface FieldRuleDetails {
   words?: 'availability' | undefined
   lookup?: { file: string; key: string; value: string } | undefined
   unescape?: string | undefined
+  elements?: { pattern: string; result?: string | undefined } | undefined
+  above?: 'price' | undefined
   during?: Record<string, DuringInput> | undefined
   zone?: string | undefined
 }
@@ -86,7 +89,9 @@ const ruleDetailsSchema = mapping({
   value: constant('a constant').optional().describe('A constant, the same for every product'),
   template: text('a text with {column} placeholders')
     .optional()
-    .describe('Text with {column} placeholders; empty when one of the columns is empty'),
+    .describe(
+      'Text with {column} placeholders; empty when one of the columns is empty, unless it stands there as {column?}',
+    ),
   entries: z
     .lazy(() => fieldEntriesSchema)
     .optional()
@@ -106,12 +111,17 @@ const ruleDetailsSchema = mapping({
   thousands: oneOf(['.', ',', ' ', "'"]).optional().describe('The thousands mark'),
   when: mappingOf(z.string(), constant('what the value becomes'), 'a mapping of found values to new ones')
     .optional()
-    .describe('Replaces values that are named here'),
+    .describe(
+      'Replaces values that are named here; a key may be a comparison ("<=0") or a pattern ("/^draft/")',
+    ),
   otherwise: constant('a constant').optional().describe('Replaces values that "when" does not name'),
+  default: constant('a constant')
+    .optional()
+    .describe('What the value is where all before gives none; not where something is wrong'),
   date: text('a date form such as DD.MM.YYYY, or unix')
     .optional()
     .describe(
-      'How the cells write dates: YYYY, MM, M or MMM (an English name), DD or D, perhaps HH, mm and ss, and literal characters; or unix (seconds)',
+      'How the cells write dates: YYYY or YY, MM, M or MMM (an English name), DD or D, perhaps HH, mm and ss, and literal characters; or unix (seconds)',
     ),
   trim: flag().optional().describe('Whether space around the value goes; default true'),
   empty: oneOf(['keep', 'clear'])
@@ -168,6 +178,13 @@ const ruleDetailsSchema = mapping({
   unescape: textOf((value) => [...value].length === 1, 'one character')
     .optional()
     .describe('A split mark behind this character separates nothing'),
+  elements: mapping({
+    pattern: text('a regular expression in RE2 syntax'),
+    result: text('a text with {group} placeholders').optional(),
+  })
+    .optional()
+    .describe('For lists: what pattern and result make of each element; one that does not match stays'),
+  above: oneOf(['price']).optional().describe('For list_price: it counts only where it is above the price'),
   during: duringSchema
     .optional()
     .describe('The cell of the column counts only in the time that another column (or two) gives'),

@@ -23,6 +23,11 @@ export const groupSchema = z
       mapping({
         parent: text(nameText).optional().describe('Names the row that a row belongs to; empty: to none'),
         members: membersSchema.optional().describe('Where a row lists the rows that belong to it'),
+        optional: flag()
+          .optional()
+          .describe(
+            'Whether the columns may be absent: each product is one row then, or rows of one product_id',
+          ),
         names: z
           .array(text(nameText), { error: 'a list of columns or texts with {column} placeholders' })
           .default([])
@@ -39,8 +44,9 @@ export function buildGroup(input: GroupInput | undefined): GroupConfig | undefin
   if (input === undefined || input === false || input === 'false') return undefined
   if (input === true || input === 'true') return { by: 'id' }
   const { parent, members, names } = input
-  if (parent !== undefined) return { by: 'parent', parent, names }
-  return members && { by: 'members', ...members, names }
+  const optional = input.optional === true || input.optional === 'true' ? { optional: true } : {}
+  if (parent !== undefined) return { by: 'parent', parent, names, ...optional }
+  return members && { by: 'members', ...members, names, ...optional }
 }
 
 /** Adds what the schema cannot see. */

@@ -138,6 +138,8 @@ export interface FeedConfig {
   format: FormatConfig
   /** Empty: columns named as in the contract map themselves. */
   fields: Readonly<Record<string, FieldRule>>
+  /** By column: what it is called in other files. */
+  aliases?: Readonly<Record<string, readonly string[]>>
   /** The field by whose value records name known products, instead of by product_id; `fields` has a rule for it. */
   key?: string
   /** Which rows of a file are one product; undefined: each is one. */
@@ -215,12 +217,19 @@ export type AsOfRule =
 
 /**
  * Rows of one product have its id; or they name their parent; or they are listed by it. `parent` and `names` are columns
- * or templates; a row without `names` is called by its product id.
+ * or templates; a row without `names` is called by its product id. `optional`: files may lack the columns.
  */
 export type GroupConfig =
   | { by: 'id' }
-  | { by: 'parent'; parent: string; names: readonly string[] }
-  | { by: 'members'; column: string; split: string; pattern?: string | undefined; names: readonly string[] }
+  | { by: 'parent'; parent: string; names: readonly string[]; optional?: boolean }
+  | {
+      by: 'members'
+      column: string
+      split: string
+      pattern?: string | undefined
+      names: readonly string[]
+      optional?: boolean
+    }
 
 /** `file`: absolute path of a module whose default export is a function from record to record. */
 export interface TransformConfig {

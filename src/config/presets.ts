@@ -7,6 +7,8 @@ import type { ConfigPath } from './problems.ts'
 const parameters = {
   shopUrl: 'the address of the shop, such as https://shop.example',
   currency: 'the code of the currency, such as EUR',
+  decimal: 'the decimal mark of prices',
+  thousands: 'the thousands mark of prices',
 } as const
 type ParameterName = keyof typeof parameters
 

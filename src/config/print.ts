@@ -44,7 +44,7 @@ function describeFeed(
   const mode = typeof input?.files === 'string' ? { mode: files[0]?.mode } : {}
   const settle = input?.done === undefined ? { settle: input?.settle ?? defaultSettle } : {}
   // The preset's keys stand there resolved.
-  const { owns, missing, preset, shopUrl, currency, pull, ...ofAllKinds } = input ?? {}
+  const { owns, missing, preset, shopUrl, currency, decimal, thousands, pull, ...ofAllKinds } = input ?? {}
   const ofProducts = kind === 'products' ? { owns, missing } : {}
   const drop = dropDir === '' ? {} : { drop: dropDir }
   return { ...ofAllKinds, ...ofProducts, ...drop, ...describePull(pull, folder), ...mode, ...settle }

@@ -5,7 +5,7 @@ export interface FieldRule {
   from:
     | { kind: 'columns'; columns: readonly string[] }
     | { kind: 'value'; value: unknown }
-    /** Text with `{column}` placeholders; empty when one of the columns is empty. */
+    /** Text with `{column}` placeholders; empty when one of the columns is empty, unless it is a `{column?}`. */
     | { kind: 'template'; template: string }
     /** One entry per key of a map field (`custom_fields`); keys are templates. */
     | { kind: 'entries'; entries: Readonly<Record<string, FieldRule>> }
@@ -30,7 +30,9 @@ export interface FieldRule {
   thousands?: '.' | ',' | ' ' | "'"
   when?: Readonly<Record<string, unknown>>
   otherwise?: unknown
-  /** `YYYY`, `MM`, `M`, `MMM` (a name), `DD`, `D`, `HH`, `mm`, `ss` and literal characters, or `unix` (seconds). */
+  /** What the value is where all before gives none. */
+  default?: unknown
+  /** `YYYY`, `YY` (of this century, or four digits), `MM`, `M`, `MMM` (a name), `DD`, `D`, `HH`, `mm`, `ss` and literal characters, or `unix` (seconds). */
   date?: string
   trim?: boolean
   /** Default: `clear` in a full file, `keep` in a delta. */
@@ -50,6 +52,10 @@ export interface FieldRule {
   lookup?: LookupTable
   /** Before a split mark: it separates nothing. */
   unescape?: string
+  /** What becomes of each element of a list; one that does not match stays. */
+  elements?: { regex: string; result: string | undefined }
+  /** An amount that counts only where it is above the field. */
+  above?: 'price'
   /** By column: when its cell counts, in the form of `date`; without it ISO 8601. */
   during?: Readonly<Record<string, TimeColumns>>
   /** Name of the tz database, of times without an offset; default UTC. */

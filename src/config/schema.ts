@@ -153,6 +153,10 @@ export const feedShape = {
     .refine((value) => /^[A-Za-z]{3}$/.test(value), 'the code of a currency, such as EUR')
     .optional()
     .describe('For presets of exports that lack the currency'),
+  decimal: oneOf(['.', ','])
+    .optional()
+    .describe('For presets of exports that write numbers as their shop does: the decimal mark; default "."'),
+  thousands: oneOf(['.', ',', ' ', "'"]).optional().describe('Likewise: the thousands mark; default: none'),
   drop: text('the folder to watch')
     .optional()
     .describe('Watched folder, relative to this file; needless where files are fetched (pull)'),
@@ -174,6 +178,15 @@ export const feedShape = {
   fields: mappingOf(z.string(), fieldRuleSchema, 'a mapping of product fields to columns')
     .default({})
     .describe('How each field is computed; left out: columns named as in the contract map themselves'),
+  aliases: mappingOf(
+    z.string(),
+    z.array(text('the name of a column'), { error: 'a list of column names' }).min(1),
+    'a mapping of columns to their other names',
+  )
+    .optional()
+    .describe(
+      'What columns are called in other files: one that is not there is looked for under these names',
+    ),
   key: text('the name of a product field')
     .optional()
     .describe(

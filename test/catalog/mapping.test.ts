@@ -272,7 +272,7 @@ describe('rules that are wrong whatever a file holds', () => {
     ['categories', { ...columnRule('c'), separator: '>', slash: '/' }, /slash cannot hold/],
     ['tag1', { ...columnRule('c'), split: '' }, /split cannot be empty/],
     ['name', { ...columnRule('c'), date: 'unix' }, /date has an effect only/],
-    ['date_published', { ...columnRule('c'), date: 'DD.MM.YY' }, /must hold YYYY/],
+    ['date_published', { ...columnRule('c'), date: 'DD.MM.YYY' }, /must hold YYYY/],
     ['date_published', { ...columnRule('c'), date: 'MM/YYYY' }, /must hold YYYY/],
     ['name', { ...columnRule('c'), otherwise: 'x' }, /otherwise has an effect only beside when/],
     ['name', columnRule(), /no column/],
