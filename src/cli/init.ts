@@ -85,6 +85,7 @@ ${created.map((path) => `  ${path}`).join('\n')}
 
 Next:
   1. Edit ${shorten(file)}: which columns of your files are which product fields.
+     ("catalogd --config <new file> init --from <feed file>" guesses that from a file of yours.)
   2. Set CATALOG_API_URL and API_PRODUCTS_TOKEN. To try everything without an account, run "catalogd sandbox".
   3. catalogd config check
   4. catalogd start, and drop a file into ${created[1] ?? 'a drop folder'}`
