@@ -33,8 +33,7 @@ export const csvKind: Kind<CsvSettings> = {
       encoded: random.chance(0.2) ? generateEncoded(random) : undefined,
     }
     const parts = random.chance(0.5) ? generateTokens(random, settings) : generateRows(random, settings)
-    if (random.chance(0.02))
-      parts.unshift(`sep=${settings.delimiter}${random.chance(0.9) ? settings.lineEnd : ''}`)
+    if (random.chance(0.02)) parts.unshift(`sep=${settings.delimiter}${settings.lineEnd}`)
     return { parts, settings }
   },
   run: ({ parts, settings }) => {
@@ -109,7 +108,7 @@ export function readCsvWhole(text: Buffer, syntax: CsvSyntax): string[][] | unde
 
 /** Excel reads a first line `sep=;` and exports made for it begin with one. */
 function withoutSeparatorLine(text: Buffer, lineEnd: CsvSyntax['lineEnd']): Buffer {
-  const lines = lineEnd === '\r' ? /^"?sep=[^\r\n"']"?(\r\n|\n|\r|$)/iu : /^"?sep=[^\r\n"']"?(\r\n|\n|$)/iu
+  const lines = lineEnd === '\r' ? /^sep=[^\r\n"'](\r\n|\n|\r)/iu : /^sep=[^\r\n"']\r?\n/iu
   const line = lines.exec(text.toString('utf8', 0, 20))?.[0] ?? ''
   return text.subarray(Buffer.byteLength(line))
 }

@@ -56,10 +56,11 @@ async function run(range: Pick<RunOptions, 'what' | 'seed' | 'from' | 'to' | 'wo
       console.log(`${done} cases in ${Math.round(seconds())} s, ${found.length} differences`)
     },
   })
-  for (const [kind, { cases, refused, codes }] of Object.entries(tally)) {
-    console.log(
-      `${kind}: ${cases} cases, ${refused} refused by both${codes ? ` ${JSON.stringify(codes)}` : ''}`,
-    )
+  for (const [kind, { cases, refused, documents, codes = {} }] of Object.entries(tally)) {
+    const found = documents === undefined ? '' : `, ${documents} documents compared`
+    console.log(`${kind}: ${cases} cases, ${refused} refused${found}`)
+    const often = Object.entries(codes).sort(([, one], [, other]) => other - one)
+    for (const [code, count] of often.slice(0, 12)) console.log(`  ${count} × ${code}`)
   }
   const rate = Math.round((to - from) / seconds())
   const megabytes = Math.round(maxRssBytes / 2 ** 20)

@@ -79,6 +79,7 @@ function add(sum: RunResult, { tally, failures, maxRssBytes }: Answer): void {
     sum.tally[kind] = known
     known.cases += counts.cases
     known.refused += counts.refused
+    if (counts.documents !== undefined) known.documents = (known.documents ?? 0) + counts.documents
     for (const [code, count] of Object.entries(counts.codes ?? {})) {
       known.codes ??= {}
       known.codes[code] = (known.codes[code] ?? 0) + count

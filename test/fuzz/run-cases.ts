@@ -8,9 +8,16 @@ import { xmlKind } from './xml-kind.ts'
 
 const kinds = [csvKind, xmlKind, jsonKind, ndjsonKind, textKind, fileKind] as readonly Kind[]
 
-/** How many cases of one kind were run, and how many of them were refused by both sides. */
+/** By kind of case. */
 export interface Tally {
-  [kind: string]: { cases: number; refused: number; codes?: Record<string, number> }
+  [kind: string]: {
+    cases: number
+    /** Of generated texts by both sides, of mutated files by ours. */
+    refused: number
+    /** Of mutated files: why, and what was read from the others. */
+    codes?: Record<string, number>
+    documents?: number
+  }
 }
 
 export interface Failure {

@@ -148,6 +148,18 @@ describe('the encoding of a file without a byte order mark', () => {
     expect(rejected).toMatchObject([{ record: 2, issues: [{ code: 'invalid-encoding' }] }])
   })
 
+  it('rejects records with bytes that a decoder makes halves of UTF-16 pairs of', async () => {
+    const bytes = Buffer.concat([
+      Buffer.from('id,name\n1,a\n2,'),
+      Buffer.from('e7348237', 'hex'),
+      Buffer.from('\n'),
+    ])
+    const format = { encoding: 'gb18030' } as const
+    const { records, rejected } = await judgeAndRead(await folder.write('a.csv', bytes), { format })
+    expect(records.map(({ cells }) => cells)).toEqual([['1', 'a']])
+    expect(rejected.map(({ issues }) => issues.map(({ code }) => code))).toEqual([['invalid-encoding']])
+  })
+
   it('rejects records with halves of UTF-16 pairs', async () => {
     const text = encode('id,name\n1,a\ud800b\n2,ok\n', 'utf-16le', { mark: true })
     const { records, rejected } = await judgeAndRead(await folder.write('a.csv', text))

@@ -96,15 +96,16 @@ describe('NDJSON', () => {
   })
 
   it('rejects lines that hold no object', async () => {
-    const text = '{"id":"1"}\n[1]\n"x"\n{"id":\n{"id":"2"}\n'
+    const text = '{"id":"1"}\n[1]\n"x"\n{"id":\n,,\n{"id":"2"}\n'
     const { judgement, records, rejected } = await judgeAndRead(await folder.write('a', text), judged)
     expect(records).toHaveLength(2)
     expect(rejected.map(({ line, source, issues }) => [line, source, issues[0]?.code])).toEqual([
       [2, '[1]', 'not-json'],
       [3, '"x"', 'not-json'],
       [4, '{"id":', 'not-json'],
+      [5, ',,', 'not-json'],
     ])
-    expect(judgement).toMatchObject({ records: 5, unreadableIds: 3 })
+    expect(judgement).toMatchObject({ records: 6, unreadableIds: 4 })
   })
 
   it('shows the reason column of a rejects file', async () => {
