@@ -100,7 +100,7 @@ ${indented}
 
   async untilLogged(child: Child, says: string): Promise<void> {
     const said = () => child.stderr.includes(says) || !child.running
-    await waitFor(said, { what: () => `"${says}" in the log:\n${child.stderr}` })
+    await waitFor(said, { withinMs: 60_000, what: () => `"${says}" in the log:\n${child.stderr}` })
     if (!child.stderr.includes(says)) throw new Error(`the daemon ended:\n${child.stderr}`)
   }
 

@@ -12,6 +12,9 @@ import type { WeekFile } from './week-plan.ts'
 
 const keys = catalogKeys('main' as CatalogName)
 
+/** For what may take long on a machine that does much else. */
+const patienceMs = 120_000
+
 const catalog = (url: string) => `    api: { url: "${url}", productsTokenFile: ./token }
     delivery: { concurrency: 4, timeout: 5s, horizon: 1s, callsPerSecond: 200 }
     deferred: { after: 0s, atMost: 1s }
@@ -66,6 +69,12 @@ interface Line {
   name: string
 }
 
+interface Stop {
+  signal: 'SIGKILL' | 'SIGTERM'
+  /** SIGKILL for the redis-server, too. */
+  withRedis: boolean
+}
+
 interface Report {
   file: string
   outcome: string
@@ -100,10 +109,11 @@ export class WeekSite implements AsyncDisposable {
       this.#daemon = await this.#site.spawn()
       this.starts += 1
     }
-    if (waits && this.#daemon) await this.#site.untilLogged(this.#daemon, 'watching and importing')
+    if (waits && this.#daemon)
+      await this.#site.untilLogged(this.#daemon, 'watching and importing', patienceMs)
   }
 
-  async stop(signal: 'SIGKILL' | 'SIGTERM', { withRedis = false } = {}): Promise<void> {
+  async stop({ signal, withRedis }: Stop): Promise<void> {
     expect(this.isUp, this.#site.logs()).toBe(true)
     await this.#daemon?.kill(signal)
     await this.#daemon?.ended()
@@ -127,7 +137,7 @@ export class WeekSite implements AsyncDisposable {
     }
     const what = async () => `${(await this.accepted()).length} of ${this.#site.dropped} accepted`
     const last = await what()
-    await waitFor(imported, { withinMs: 60_000, what: () => `imports; ${last}\n${this.#site.logs()}` })
+    await waitFor(imported, { withinMs: patienceMs, what: () => `imports; ${last}\n${this.#site.logs()}` })
   }
 
   /** Approves or discards the import of a file as soon as it is held. */
@@ -137,7 +147,10 @@ export class WeekSite implements AsyncDisposable {
       const text = line && (await this.#site.redis.hget(keys.held, line.feed).catch(() => null))
       return text?.includes(`"sequence":${line?.sequence},`) ? line : undefined
     }
-    const line = await waitFor(held, { withinMs: 60_000, what: () => `${name} held\n${this.#site.logs()}` })
+    const line = await waitFor(held, {
+      withinMs: patienceMs,
+      what: () => `${name} held\n${this.#site.logs()}`,
+    })
     const config = ['--config', this.#site.path('catalogd.yaml')]
     const ran = await runCli([decision, String(line.sequence), ...config])
     expect(ran, ran.stderr).toMatchObject({ exitCode: 0 })
@@ -152,7 +165,10 @@ export class WeekSite implements AsyncDisposable {
       const { pending, dead, claimed, echoes } = await this.#site.work()
       return pending + dead + claimed + echoes === 0
     }
-    await waitFor(quiet, { withinMs: 60_000, what: () => `${JSON.stringify(left)}\n${this.#site.logs()}` })
+    await waitFor(quiet, {
+      withinMs: patienceMs,
+      what: () => `${JSON.stringify(left)}\n${this.#site.logs()}`,
+    })
   }
 
   /** In accept order, from the manifest. */

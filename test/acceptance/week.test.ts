@@ -16,10 +16,11 @@ afterEach(leaks.check)
 
 /** One day of it as a rule; the whole week with `FAULT_SCALE=7`. */
 const days = Math.min(7, faultScale)
+const stopsADay = 3
 const products = 240
 
 test('a nightly full file, stock deltas every five minutes and prices every hour, with restarts: what is delivered is what was said, and stock is written by the stock feed alone', {
-  timeout: 120_000 * days,
+  timeout: 180_000 * days,
 }, async () => {
   const random = seededRandom(`${days} simulated days`)
   const shop = new WeekShop(random, products)
@@ -51,32 +52,47 @@ interface Living {
 
 /** Drops one file after the other while daemons come and go. */
 async function live(site: WeekSite, { files, random }: Living): Promise<void> {
+  const stops = planStops(files.length, random)
   const decisions: { atFile: number; file: WeekFile }[] = []
   let startAt = 0
   for (const [index, file] of files.entries()) {
-    if (!site.isUp && index >= startAt) await site.start({ waits: random.chance(0.7) })
-    if (decisions[0] && index >= decisions[0].atFile) await decide(decisions.shift()?.file as WeekFile)
-    if (file.comesAlone || random.chance(0.06)) {
+    const rests = random.chance(0.06)
+    if (!site.isUp && index >= startAt) await site.start({ waits: index % 3 > 0 })
+    if (decisions[0] && index >= decisions[0].atFile) await decide(site, decisions.shift()?.file)
+    if (file.comesAlone || rests) {
       await site.start()
       await site.untilImported()
     }
     await site.drop(file)
     if (file.decision) decisions.push({ atFile: index + random.between(1, 30), file })
-    if (site.isUp && random.chance(0.015)) {
-      await delay(random.between(0, 200))
-      const signal = random.chance(0.7) ? 'SIGKILL' : 'SIGTERM'
-      await site.stop(signal, { withRedis: random.chance(0.3) })
-      startAt = index + random.between(1, 40)
-    }
+    const stop = stops.get(index)
+    if (!stop || !site.isUp) continue
+    await delay(stop.afterMs)
+    await site.stop(stop)
+    startAt = index + stop.files
   }
   await site.start()
-  for (const { file } of decisions) await decide(file)
+  for (const { file } of decisions) await decide(site, file)
   await site.untilQuiet()
+}
 
-  async function decide({ name, decision }: WeekFile) {
-    await site.start()
-    if (decision) await site.decide(name, decision)
-  }
+async function decide(site: WeekSite, file: WeekFile | undefined): Promise<void> {
+  await site.start()
+  if (file?.decision) await site.decide(file.name, file.decision)
+}
+
+/** After which files the daemon ends, how, and how many files later it is there again. */
+function planStops(files: number, random: SeededRandom) {
+  const stops = stopsADay * days
+  const share = files / stops
+  const one = (stop: number) => ({
+    atFile: Math.floor(share * (stop + random.next() * 0.8)),
+    afterMs: random.between(0, 200),
+    signal: random.chance(0.7) ? ('SIGKILL' as const) : ('SIGTERM' as const),
+    withRedis: random.chance(0.3),
+    files: random.between(1, 40),
+  })
+  return new Map(Array.from({ length: stops }, (_, stop) => one(stop)).map((stop) => [stop.atFile, stop]))
 }
 
 /** Each feed in its order, the feeds among each other in any; nothing passes a file that has to wait for others. */
