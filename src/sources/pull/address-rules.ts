@@ -1,8 +1,9 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Nobody's, or everybody's: no server has one. */
+/** Nobody's, everybody's, or where clouds keep the credentials of their machines: no server of feeds has one. */
 const unusable4 = [
   '0.0.0.0/8',
+  '169.254.0.0/16',
   '192.0.0.0/24',
   '192.0.2.0/24',
   '198.51.100.0/24',
@@ -14,14 +15,21 @@ const private4 = [
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
-  '169.254.0.0/16',
   '172.16.0.0/12',
   '192.168.0.0/16',
   '198.18.0.0/15',
   '192.88.99.0/24',
 ]
-const unusable6 = ['::/128', 'ff00::/8', '2001:db8::/32', '3fff::/20', '100::/64']
-const private6 = ['::1/128', 'fc00::/7', 'fe80::/9', '64:ff9b:1::/48']
+const unusable6 = [
+  '::/128',
+  'ff00::/8',
+  '2001:db8::/32',
+  '3fff::/20',
+  '100::/64',
+  'fe80::/10',
+  'fd00:ec2::/32',
+]
+const private6 = ['::1/128', 'fc00::/7', 'fec0::/10', '64:ff9b:1::/48']
 /** The only part of IPv6 that the internet routes; tunnels in it lead to IPv4 addresses that nobody has checked. */
 const global6 = ['2000::/3']
 const tunnels6 = ['2001::/23', '2002::/16']

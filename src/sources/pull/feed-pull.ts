@@ -43,6 +43,11 @@ export interface Fetched {
   remote?: RemoteFile
 }
 
+/** What is remembered of where files come from. */
+export function digestOfPlace(place: string): string {
+  return createHash('sha256').update(place).digest('hex')
+}
+
 /**
  * The fetched files of one feed on their way to the acceptor, each exactly once: fetched whole under its claim → noted as
  * pending → accepted → noted as taken. A crash between two steps is settled by the manifest: a pending claim with a line
@@ -79,7 +84,7 @@ export class FeedPull {
     const { acceptor, upkeep } = this.#options
     // A claim may stand in the archive without its line.
     await upkeep.completeClaims()
-    const digest = createHash('sha256').update(place).digest('hex')
+    const digest = digestOfPlace(place)
     const left = this.state.pending.filter(({ claim }) => acceptor.manifest.fileOf(claim) !== undefined)
     if (this.state.pending.length > 0) await this.#settle(left)
     if (this.state.place !== digest) {

@@ -24,6 +24,8 @@ const pullState = z.object({
   succeededAt: z.string().optional(),
   /** Since when fetches fail, how often in a row, and why. */
   failure: z.object({ since: z.string(), times: z.number(), text: z.string() }).optional(),
+  /** A fetch has begun and not ended; when nothing runs, it was cut off. */
+  isUnfinished: z.boolean().optional(),
   /** Not asked again before. */
   notBefore: z.string().optional(),
   /** Of a URL: the version that was accepted last. */

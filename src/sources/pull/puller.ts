@@ -8,7 +8,7 @@ import type { AcceptLine } from '../model.ts'
 import type { NoticeBoard } from '../notices.ts'
 import { isFull } from '../space.ts'
 import type { Upkeep } from '../upkeep.ts'
-import { FeedPull } from './feed-pull.ts'
+import { digestOfPlace, FeedPull } from './feed-pull.ts'
 import { fetchSftp } from './fetch-sftp.ts'
 import { fetchUrl } from './fetch-url.ts'
 import { PullError } from './pull-error.ts'
@@ -55,10 +55,17 @@ export class Puller {
     return this.#options.feed
   }
 
-  /** Whether it has never fetched, or failed the last time: then it does not wait for its schedule. */
+  /**
+   * Whether it has never fetched from where it is to fetch now, or failed or was cut off the last time: then it does not
+   * wait for its schedule.
+   */
   async isOverdue(): Promise<boolean> {
-    const { lastAt, failure } = await readPullState(this.#feedPull.dir)
-    return lastAt === undefined || failure !== undefined
+    const { lastAt, failure, isUnfinished = false, place } = await readPullState(this.#feedPull.dir)
+    if (lastAt === undefined || failure !== undefined || isUnfinished) return true
+    const { source } = this.#options.pull
+    const isKnown =
+      source.kind === 'url' ? source.url.available : source.host.available && source.user.available
+    return isKnown && place !== digestOfPlace(placeOf(this.#options.pull))
   }
 
   /** One fetch, unless one runs or it is too early. Answers in how many ms to try again, undefined: with the schedule. */
@@ -84,12 +91,13 @@ export class Puller {
       const waitMs = this.#askedToWaitMs()
       if (waitMs > 0) return waitMs
       await acceptor.requireSpace(0)
+      await this.#feedPull.save({ ...this.#feedPull.state, isUnfinished: true })
       await this.#fetchFrom(AbortSignal.any([closing, total]))
       notices.clear('disk', `pull ${feed.name}`)
       notices.clear(`pull:${feed.name}`, '')
       this.#failures = 0
       const now = new Date(clock.now()).toISOString()
-      const { failure, notBefore, ...state } = this.#feedPull.state
+      const { failure, notBefore, isUnfinished, ...state } = this.#feedPull.state
       await this.#feedPull.save({ ...state, lastAt: now, succeededAt: now })
       return undefined
     } catch (error) {
@@ -139,6 +147,7 @@ export class Puller {
     await this.#feedPull.save({
       ...state,
       lastAt: now,
+      isUnfinished: false,
       failure: { since, times: times + 1, text },
       notBefore: retryAfterMs > 0 ? new Date(nowMs + retryAfterMs).toISOString() : undefined,
     })

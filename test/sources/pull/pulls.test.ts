@@ -122,6 +122,35 @@ describe('feeds that are fetched', () => {
     await waitFor(() => site.names().length === 1)
     expect(site.notices.size).toBe(0)
   })
+
+  test('that were cut off, or are at another address now, do not wait for their schedule', async () => {
+    await using dir = await tempDir('pulls')
+    await using redis = await startRedis()
+    await using server = await startFeedServer([
+      whole('a\n1\n'),
+      (_request, response) => {
+        response.writeHead(200, { 'content-length': 1000 })
+        response.write('a')
+      },
+    ])
+    {
+      await using site = await open(dir.path, redis, [pulled('stock', server.url, 100)])
+      await waitFor(() => server.requests.length === 2)
+      expect(site.names()).toHaveLength(1)
+    }
+    const atNewYear = { kind: 'cron' as const, pattern: '0 0 1 1 *', zone: 'UTC' }
+    const yearly = (url: string) =>
+      feedNamed('stock', '', { files, pull: urlPull(url, {}, { schedule: atNewYear }) })
+    server.answers[0] = whole('a\n2\n')
+    {
+      await using site = await open(dir.path, redis, [yearly(server.url)])
+      await waitFor(() => site.names().length === 2)
+    }
+    server.answers[0] = whole('a\n3\n')
+    await using site = await open(dir.path, redis, [yearly(`${server.url}/new.csv`)])
+    await waitFor(() => site.names().length === 3)
+    expect(server.requests).toHaveLength(4)
+  })
 })
 
 test.skipIf(!canMount)(
