@@ -6,8 +6,8 @@ import { readEnvironment } from '../config/environment.ts'
  * 100 MB, tables of ids are outside of the heap) has ample room.
  */
 const heapFlags = ['--max-semi-space-size=8', '--max-old-space-size=1536']
-/** Threads of the C library keep what they freed to themselves, each in its own arena. */
-const arenas = { MALLOC_ARENA_MAX: '2' }
+/** Threads of the C library keep what they freed to themselves, each in its own arena; large blocks go back at once. */
+const arenas = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: String(2 ** 20) }
 
 const longRunning = new Set(['start', 'load'])
 

@@ -68,6 +68,10 @@ export class CheckedXml implements TextSplitter {
     yield* this.#splitter.end()
   }
 
+  [Symbol.dispose](): void {
+    this.#splitter[Symbol.dispose]()
+  }
+
   /** Of the slices in the order in which they came, each once. */
   sourceOf(): JsonObject | Error {
     return this.#sources[this.#taken++] ?? new Error('has been asked for already')

@@ -87,6 +87,10 @@ export class JsonSplitter implements TextSplitter, JsonListener {
     return []
   }
 
+  [Symbol.dispose](): void {
+    this.#kept[Symbol.dispose]()
+  }
+
   key(start: number, end: number, depth: number): void {
     const name = this.#path[depth - 1]
     if (this.#onPath !== depth || name === undefined) return

@@ -77,7 +77,7 @@ export async function runPass(
     hash: await openTextHash(),
   })
   for await (const { name, chunks } of readTexts(options, dialect, onRaw)) {
-    const splitter = pass.beginText(name)
+    using splitter = pass.beginText(name)
     for await (const chunk of chunks) {
       for (const batch of splitter.push(chunk)) {
         if (batch.length > 0) pass.take(batch)

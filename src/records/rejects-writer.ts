@@ -78,12 +78,13 @@ class RejectsFile implements RejectsWriter {
 
   async #flush(): Promise<void> {
     if (this.#buffered.length === 0) return
-    const bytes = Buffer.concat(this.#buffered)
+    // One by one: a record of many megabytes is not made twice as long in memory.
+    const parts = this.#buffered
     this.#buffered = []
     this.#bufferedBytes = 0
     try {
       this.#file ??= await this.#open()
-      await this.#file.writeFile(bytes)
+      for (const part of parts) await this.#file.writeFile(part)
     } catch (cause) {
       const code = systemErrorCode(cause) ?? String(cause)
       throw new StorageError(

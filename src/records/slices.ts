@@ -38,7 +38,7 @@ export async function* readSlices(
 ): AsyncGenerator<readonly RecordSlice[]> {
   let before = 0
   for await (const { name, chunks } of readTexts(source, dialect)) {
-    const splitter = openSplitter(name, dialect, { recordBytes, before })
+    using splitter = openSplitter(name, dialect, { recordBytes, before })
     const withoutHeader = (batch: readonly RecordSlice[]) =>
       batch[0]?.record === before ? batch.slice(1) : batch
     for await (const chunk of chunks) {

@@ -1,6 +1,7 @@
 import { BlankTest } from './blank-test.ts'
 import type { CellSyntax } from './cells.ts'
 import { delimiterLine } from './delimiter-line.ts'
+import { GrowingMemory } from './growing-memory.ts'
 import type { Dialect, RecordSlice } from './model.ts'
 import { NextByte } from './next-byte.ts'
 import { fileRefusal } from './refusal.ts'
@@ -41,9 +42,9 @@ export class RecordSplitter implements TextSplitter {
   readonly #feeds = new NextByte(lineFeed)
   readonly #returns: NextByte | undefined
   readonly #quotes: NextByte | undefined
-  #memory = Buffer.allocUnsafeSlow(2 ** 16)
+  readonly #memory = new GrowingMemory()
   #length = 0
-  #text = this.#memory.subarray(0, 0)
+  #text = this.#memory.bytes.subarray(0, 0)
   #start = 0
   #position = 0
   #inQuotes = false
@@ -92,7 +93,7 @@ export class RecordSplitter implements TextSplitter {
   /** The last record. Slices of the last chunk stay valid. */
   *end(): Generator<RecordSlice[]> {
     this.#final = true
-    this.#text = this.#memory.subarray(0, this.#length)
+    this.#text = this.#memory.bytes.subarray(0, this.#length)
     this.#attach(0)
     yield* this.#take()
     if (this.#inQuotes) throw this.#unclosed()
@@ -104,19 +105,19 @@ export class RecordSplitter implements TextSplitter {
     yield [last]
   }
 
+  [Symbol.dispose](): void {
+    this.#memory[Symbol.dispose]()
+  }
+
   #append(chunk: Buffer): void {
     const kept = this.#length - this.#start
     const shift = this.#start
-    const from = this.#memory
-    if (kept + chunk.length > from.length) {
-      this.#memory = Buffer.allocUnsafeSlow(Math.max(from.length * 2, kept + chunk.length))
-    }
-    if (shift > 0 || from !== this.#memory) from.copy(this.#memory, 0, shift, this.#length)
-    chunk.copy(this.#memory, kept)
+    this.#memory.keep({ start: shift, end: this.#length, more: chunk.length })
+    chunk.copy(this.#memory.bytes, kept)
     this.#length = kept + chunk.length
     // A carriage return at the border may be half a line end: it is looked at with the next chunk.
-    const held = this.#returns && this.#memory[this.#length - 1] === carriageReturn ? 1 : 0
-    this.#text = this.#memory.subarray(0, Math.max(0, this.#length - held))
+    const held = this.#returns && this.#memory.bytes[this.#length - 1] === carriageReturn ? 1 : 0
+    this.#text = this.#memory.bytes.subarray(0, Math.max(0, this.#length - held))
     this.#start = 0
     this.#position -= shift
     this.#offset += shift
@@ -216,7 +217,7 @@ export class RecordSplitter implements TextSplitter {
 
   /** Undefined for what is no record: an empty line, one whose cells are all empty, and a `sep=` before the header. */
   #slice(end: number): RecordSlice | undefined {
-    const bytes = this.#memory.subarray(this.#start, end)
+    const bytes = this.#memory.bytes.subarray(this.#start, end)
     if (bytes.length === 0 || this.#blank.isBlank(bytes)) return undefined
     const { hasHeader, firstRecord } = this.#options
     if (hasHeader && this.#record === firstRecord && delimiterLine(bytes) !== undefined) return undefined

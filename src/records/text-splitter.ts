@@ -2,9 +2,9 @@ import type { RecordFrame, RecordSlice } from './model.ts'
 
 /**
  * Cuts one text into records, whatever the borders of its chunks. Take all batches of a call before the next one: their
- * memory is used again.
+ * memory is used again, and freed on disposal.
  */
-export interface TextSplitter {
+export interface TextSplitter extends Disposable {
   /** The records that end in this chunk. A batch without any is a moment to give way to other work. */
   push(chunk: Buffer): Generator<RecordSlice[]>
   /** The records that only the end of the text ends. Slices of the last chunk stay valid. */

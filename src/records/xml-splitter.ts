@@ -123,6 +123,10 @@ export class XmlSplitter implements TextSplitter {
     return []
   }
 
+  [Symbol.dispose](): void {
+    this.#kept[Symbol.dispose]()
+  }
+
   *#take(): Generator<RecordSlice[]> {
     let batch: RecordSlice[] = []
     let bytes = 0

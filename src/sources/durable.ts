@@ -62,11 +62,17 @@ export async function copyInParts(
   await using source = await open(from, 'r')
   await using target = await open(to, 'w')
   const part = Buffer.allocUnsafeSlow(partBytes)
-  for (;;) {
+  const zeros = Buffer.alloc(partBytes)
+  for (let at = 0; ; ) {
     signal?.throwIfAborted()
-    const { bytesRead } = await source.read(part, 0, part.length, null)
-    if (bytesRead === 0) return
-    await target.writeFile(part.subarray(0, bytesRead))
+    const { bytesRead } = await source.read(part, 0, part.length, at)
+    if (bytesRead === 0) return await target.truncate(at)
+    // A file of holes takes no place on the disk, and neither does its copy.
+    const isHole = part.compare(zeros, 0, bytesRead, 0, bytesRead) === 0
+    for (let from = 0; from < bytesRead && !isHole; ) {
+      from += (await target.write(part, from, bytesRead - from, at + from)).bytesWritten
+    }
+    at += bytesRead
     onPart?.()
   }
 }
