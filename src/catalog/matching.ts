@@ -1,6 +1,6 @@
 import type { RE2JS } from 're2js'
 import type { FieldRule } from '../config/rule-model.ts'
-import { rejectColumns } from '../records/model.ts'
+import { rejectColumns } from '../records/reject-columns.ts'
 import { contentOf, type Reading } from './cell-content.ts'
 import type { CompiledRule, Compute } from './compiled-rule.ts'
 import { htmlToText } from './html-text.ts'

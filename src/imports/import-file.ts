@@ -80,6 +80,7 @@ async function finish(
     changes: { ...(await readTally(context, accept.sequence)), ...counted },
     warnings: [],
     problems: problems.summaries(),
+    issues: problems.counts(),
     ...ending,
   }
   await writeReport(reportPaths(reportsDir, accept).report, report)

@@ -6,12 +6,17 @@ import type { RecordIssue } from '../records/model.ts'
 import type { AcceptLine, ImportOutcome } from '../sources/model.ts'
 import type { Tally } from './tally.ts'
 
-/** How a problem occurs in a file: how often, and its first examples. */
+/** One kind of problem in a file. */
 export interface ProblemSummary {
+  /** Stable, kebab-case: `not-a-number`, `required-empty` … */
   code: string
+  /** Contract field or column that is wrong; left out where records as a whole are. */
   field: string | undefined
+  /** `reject`: the records are not applied. `warn`: they are. */
   severity: RecordIssue['severity']
+  /** How often it occurs, all records counted. */
   count: number
+  /** The first five of them in file order, with `line`, `value`, `message` and `remedy`. */
   examples: RecordIssue[]
 }
 
@@ -45,7 +50,10 @@ export interface ImportReport {
   /** How the file was read: `csv`, delimiter, encoding … */
   dialect?: string
   warnings: string[]
+  /** Most frequent first: the first 200 kinds that occur in the file. */
   problems: ProblemSummary[]
+  /** By code, how often it occurs: all kinds and records. */
+  issues: Readonly<Record<string, number>>
   /** The rejected records as a file that can be corrected and dropped again. */
   rejectsFile?: string
 }
@@ -56,6 +64,7 @@ const problemsMax = 200
 /** Collects the issues of one file in bounded memory. */
 export class ProblemCollector {
   readonly #byKey = new Map<string, ProblemSummary>()
+  readonly #byCode = new Map<string, number>()
   rejected = 0
   warned = 0
 
@@ -72,7 +81,13 @@ export class ProblemCollector {
     return [...this.#byKey.values()].sort((one, other) => other.count - one.count)
   }
 
+  /** By code, most frequent first. */
+  counts(): Record<string, number> {
+    return Object.fromEntries([...this.#byCode].sort(([, one], [, other]) => other - one))
+  }
+
   #count(issue: RecordIssue): void {
+    this.#byCode.set(issue.code, (this.#byCode.get(issue.code) ?? 0) + 1)
     const key = `${issue.severity} ${issue.code} ${issue.field ?? ''}`
     const known = this.#byKey.get(key)
     if (known) {

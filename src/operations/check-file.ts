@@ -13,6 +13,7 @@ import { type OpenedFile, openFile } from './open-file.ts'
 export interface FileCheck {
   file: string
   feed: string
+  kind: FeedConfig['kind']
   mode: FeedMode
   bytes: number
   /** Whether the file would be imported whole and without a rejected record. */
@@ -25,6 +26,16 @@ export interface FileCheck {
   records: number
   /** Where several rows make a product, of which each is one record. */
   rows?: number
+  /** Whether the ids tell records apart. `columns` hold them; `repeated` ids stand in several records each. */
+  ids?: {
+    columns: readonly string[]
+    different: number
+    repeated: number
+    /** Records without a readable id. */
+    unreadable: number
+    /** The first record that a later one with its id replaces; without the id where that is an address. */
+    example?: { line: number; id?: string }
+  }
   applied: number
   rejected: number
   warned: number
@@ -33,7 +44,10 @@ export interface FileCheck {
   /** Applied products that this feed alone does not complete, and how often each field is missing. */
   incomplete: { products: number; fields: Readonly<Record<string, number>> }
   warnings: readonly string[]
+  /** Most frequent first. */
   problems: readonly ProblemSummary[]
+  /** By code, how often it occurs. */
+  issues: Readonly<Record<string, number>>
 }
 
 interface CheckOptions {
@@ -50,6 +64,7 @@ export async function checkFile(options: CheckOptions): Promise<FileCheck> {
   const check: FileCheck = {
     file: options.file,
     feed: options.feed.name,
+    kind: options.feed.kind,
     mode: opened.mode,
     bytes: opened.bytes,
     ok: false,
@@ -61,6 +76,7 @@ export async function checkFile(options: CheckOptions): Promise<FileCheck> {
     incomplete: { products: 0, fields: {} },
     warnings: [],
     problems: [],
+    issues: {},
   }
   if (opened.kind === 'refused') return { ...check, refused: { reason: opened.reason, hint: opened.hint } }
   const { dialect, columns, records, grouping, warnings } = opened.judgement
@@ -78,6 +94,7 @@ async function readAll(opened: Readable, { file, feed, nowMs, signal, onProgress
   const problems = new ProblemCollector()
   const gaps = new Map<string, number>()
   const counts = { applied: 0, superseded: 0, incomplete: 0 }
+  const ids = describeIds(opened)
   const { recordBytes } = feed.format
   const source = { path: file, name, bytes, ...judgement, recordBytes, signal, onProgress }
   const transform = opened.kind === 'consents' ? undefined : opened.mapping.transform
@@ -91,6 +108,7 @@ async function readAll(opened: Readable, { file, feed, nowMs, signal, onProgress
       const { id, missing, issues } = map(record)
       if (id !== undefined && !judgement.ids.isLast(id, record.record)) {
         counts.superseded += 1
+        ids.example ??= opened.kind === 'consents' ? { line: record.line } : { line: record.line, id }
         continue
       }
       problems.add([...(record.issues ?? []), ...issues])
@@ -102,12 +120,25 @@ async function readAll(opened: Readable, { file, feed, nowMs, signal, onProgress
   }
   return {
     ok: problems.rejected === 0,
+    ids,
     applied: counts.applied,
     superseded: counts.superseded,
     rejected: problems.rejected,
     warned: problems.warned,
     incomplete: { products: counts.incomplete, fields: Object.fromEntries(gaps) },
     problems: problems.summaries(),
+    issues: problems.counts(),
+  }
+}
+
+function describeIds({ judgement, mapping }: Readable): NonNullable<FileCheck['ids']> {
+  const { ids, unreadableIds, columns, grouping } = judgement
+  const places = grouping?.links.headColumns ?? mapping.idReader.indices
+  return {
+    columns: places.map((place) => columns[place] ?? ''),
+    different: ids.size,
+    repeated: ids.repeated,
+    unreadable: unreadableIds,
   }
 }
 

@@ -3,8 +3,9 @@ import { ConfigError } from '../lib/errors.ts'
 import { delimiterLine } from './delimiter-line.ts'
 import { detectDelimiter } from './detect-delimiter.ts'
 import { detectType, refuseDoctype } from './detect-type.ts'
-import { type Dialect, rejectColumns } from './model.ts'
+import type { Dialect } from './model.ts'
 import { fileRefusal } from './refusal.ts'
+import { rejectColumns } from './reject-columns.ts'
 
 export interface DetectionInput {
   /** The beginning of the decoded text. */

@@ -4,15 +4,6 @@ import type { XmlScope } from './xml-names.ts'
 /** An extra column of a file of rejected records. A feed file that has it never counts anything as missing. */
 export const reasonColumn = 'catalogd_reason'
 
-/** The first columns of a file of rejected records: they are about each record, and no part of it. Files of earlier versions have the reason alone. */
-export const rejectColumns = [
-  'catalogd_line',
-  'catalogd_field',
-  'catalogd_value',
-  reasonColumn,
-  'catalogd_remedy',
-] as const
-
 /** How a file's bytes become records, after detection. */
 export interface Dialect {
   type: 'csv' | 'ndjson' | 'json' | 'xml'

@@ -1,3 +1,4 @@
+import { reasonOf } from '../lib/reason-of.ts'
 import type { RecordIssue, RejectedRecord } from './model.ts'
 
 /** What a file of rejected records says about one of them: a text each, on one line, empty where there is nothing to say. */
@@ -29,14 +30,6 @@ function noteOf(issue: RecordIssue): RejectNote {
     reason: oneLine(reasonOf(issue)),
     remedy: oneLine(remedy),
   }
-}
-
-/** The message without what has a column of its own. */
-function reasonOf({ message, field, remedy }: RecordIssue): string {
-  const start = field !== undefined && message.startsWith(`${field}: `) ? `${field}: `.length : 0
-  const at = remedy ? message.lastIndexOf(remedy) : -1
-  if (remedy === undefined || at < start) return message.slice(start)
-  return message.slice(start, at).replace(/[;:,] $/, '') + message.slice(at + remedy.length)
 }
 
 function oneLine(text: string): string {

@@ -1,6 +1,7 @@
 import type { Encoding } from '../config/model.ts'
 import { encodeText } from './encode-text.ts'
-import { type Dialect, type ParsedRecord, rejectColumns } from './model.ts'
+import type { Dialect, ParsedRecord } from './model.ts'
+import { rejectColumns } from './reject-columns.ts'
 import type { RejectNotes } from './reject-notes.ts'
 
 /** How rejected records become a file that can be corrected and dropped again. */
@@ -78,11 +79,13 @@ export class RejectsText implements RejectsFormat {
 
   #ownCells(notes: RejectNotes): string[] {
     const { delimiter, quote } = this.#dialect
-    // Without quotes nothing can enclose what would end the cell.
-    const texts = Object.values(textsOf(notes, quote === undefined ? ' / ' : '\n')).map((text) =>
-      quote === undefined ? text.replaceAll(delimiter, ' ') : text,
-    )
-    return texts.map((text) => (formulaStart.test(text) ? `'${text}` : text))
+    const texts = Object.values(textsOf(notes, quote === undefined ? ' / ' : '\n'))
+    return texts.map((text) => {
+      const shown = formulaStart.test(text) ? `'${text}` : text
+      // Without quotes nothing can enclose what would end the cell; and single quotes are those of a file without double ones.
+      if (quote === undefined) return shown.replaceAll(delimiter, ' ')
+      return quote === "'" ? shown.replaceAll('"', "'") : shown
+    })
   }
 
   /** A record too short to hold them, such as one that could not be parsed, is kept whole. */
@@ -99,7 +102,8 @@ export class RejectsText implements RejectsFormat {
   #csvCell(cell: string): string {
     const { quote, delimiter } = this.#dialect
     if (quote === undefined) return cell
-    const needed = cell.includes(quote) || cell.includes(delimiter) || /[\r\n]/.test(cell)
+    // Single quotes are seen where the header stands in them.
+    const needed = quote === "'" || cell.includes(quote) || cell.includes(delimiter) || /[\r\n]/.test(cell)
     return needed ? quote + cell.replaceAll(quote, quote + quote) + quote : cell
   }
 

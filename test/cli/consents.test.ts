@@ -40,8 +40,8 @@ describe('a feed of consents', () => {
     const { exitCode, stdout } = await run('with.yaml', 'check', 'letters', folder.join('rows.csv'))
     expect(exitCode).toBe(1)
     expect(stdout).toContain('4 records: 1 good, 2 rejected, 1 record replaced by a later one')
-    expect(stdout).toMatch(/record 2, line 3: consent: found the text "X", which no key of when matches/)
-    expect(stdout).toMatch(/record 4, line 5: email: found a text \(not shown\) that is no e-mail address/)
+    expect(stdout).toMatch(/record 2, line 3: found the text "X", which no key of when matches/)
+    expect(stdout).toMatch(/record 4, line 5: found a text \(not shown\) that is no e-mail address/)
     expect(stdout).not.toContain('person.example')
   })
 

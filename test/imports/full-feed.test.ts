@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { rejectColumns } from '../../src/records/model.ts'
+import { rejectColumns } from '../../src/records/reject-columns.ts'
 import { feed, header, openImports, row } from './harness.ts'
 
 const products = 'products: { drop: ./drop, missing: { atMost: 50% } }'

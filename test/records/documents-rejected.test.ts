@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type RejectedRecord, reasonColumn, rejectColumns } from '../../src/records/model.ts'
+import { type RejectedRecord, reasonColumn } from '../../src/records/model.ts'
+import { rejectColumns } from '../../src/records/reject-columns.ts'
 import { openRejectsWriter } from '../../src/records/rejects-writer.ts'
 import { FeedFolder, judgeAndRead } from './feed-file.ts'
 

@@ -25,7 +25,10 @@ const table: Record<string, Row> = {
   sources: { values: ['redis'] },
   records: { values: [], types: ['sources'] },
   // How parsed records are looked into is one thing, whoever looks.
-  catalog: { values: ['api/contract', 'records/look-up.ts', 'records/repeated.ts'], types: ['records'] },
+  catalog: {
+    values: ['api/contract', 'records/look-up.ts', 'records/repeated.ts', 'records/reject-columns.ts'],
+    types: ['records'],
+  },
   outbox: { values: ['redis'], types: ['catalog'] },
   consents: { values: ['sources', 'outbox', 'redis'] },
   imports: {

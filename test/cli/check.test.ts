@@ -1,0 +1,96 @@
+import { writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type TempDir, tempDir } from '../support/temp-dir.ts'
+import { runCli } from './support.ts'
+
+const config = `catalogs:
+  main:
+    api: { url: "http://127.0.0.1:1", productsToken: p }
+    feeds:
+      shop:
+        drop: ./shop
+        fields:
+          product_id: Id
+          name: Name
+          price: { column: Price, decimal: "," }
+          supplier_cost: Cost
+          rating_value: Rating
+          categories: Categories
+`
+const header = 'Id,Name,Price,Cost,Rating,Categories\n'
+
+let folder: TempDir
+beforeAll(async () => {
+  folder = await tempDir('cli-check')
+  await writeFile(folder.join('catalogd.yaml'), config)
+})
+afterAll(() => folder?.[Symbol.asyncDispose]())
+
+async function check(text: string, ...options: string[]) {
+  const file = folder.join('shop.csv')
+  await writeFile(file, text)
+  return runCli(['check', 'shop', file, '--config', folder.join('catalogd.yaml'), ...options])
+}
+
+describe('check', () => {
+  it('ends with the problems, what products lack, and what to do', async () => {
+    const price = `a${' b'.repeat(200)}`
+    const { exitCode, stdout } = await check(
+      `${header}1,A,x,1,4,a\n2,B,"${price}",2,5,b\n2,C,"7,5",3,5,c\n3,D,1,secret,5,d\n4,E,"=2",1,y,"x > y"\n`,
+    )
+    expect(exitCode).toBe(1)
+    const lines = stdout.trimEnd().split('\n').slice(1)
+    expect(lines.slice(0, 5)).toEqual([
+      '5 records: 1 good, 4 rejected',
+      'Ids in "Id": 4 different; 1 of them in several records, of which the last counts',
+      '  → where several rows make one product, set group; else map product_id to a column that tells products apart',
+      '  rejected  3 records  price  not-a-number',
+      expect.stringMatching(/^ {4}record 1, line 2: found the text "x" .* \(column "Price"\)$/),
+    ])
+    expect(lines[5]).toBe('    → give digits only, or map the word with when')
+    expect(stdout).toMatch(/rejected {2}1 record {2}supplier_cost {2}not-a-number/)
+    expect(stdout).not.toContain('secret')
+    expect(stdout).toMatch(/→ set separator: ">"\n/)
+    expect(lines.slice(-8).join('\n')).toMatch(
+      /1 product incomplete, .*\n {2}\w+ +all\n(.*\n)*→ Correct the rejected records .*\n→ Map what is required/,
+    )
+  })
+
+  it('gives the same as JSON, with each value and remedy apart and counts by code', async () => {
+    const { stdout } = await check(
+      `${header}1,A,"=x, mail me@shop.example",1,4,a\n2,B,1,oops,4,a\n`,
+      '--json',
+    )
+    const found = JSON.parse(stdout)
+    expect(found).toMatchObject({
+      issues: { 'not-a-number': 2 },
+      ids: { columns: ['Id'], different: 2, repeated: 0, unreadable: 0 },
+    })
+    const [price, cost] = found.problems
+    expect(price).toMatchObject({ code: 'not-a-number', field: 'price', severity: 'reject', count: 1 })
+    const [{ value, message, remedy, line }] = price.examples
+    expect([value, line]).toEqual(['=x, mail ********', 2])
+    expect(message).toContain(remedy)
+    expect(cost.examples[0]).not.toHaveProperty('value')
+    expect(stdout).not.toMatch(/oops|me@shop/)
+  })
+
+  it('says that nothing is imported while columns are missing, and what they may be', async () => {
+    const { stdout } = await check('Id,Nome,Price,Cost,Rating,Categories\n1,A,1,1,1,a\n')
+    expect(stdout).toMatch(
+      /^Held: .*\n {2}"Name" \(for name\); did you mean "Nome"\?\n(.*\n)+→ .*optional: true/m,
+    )
+  })
+
+  it('names ten kinds of problem at most', async () => {
+    const empty = ['name', 'url', 'image_url', 'availability', 'price', 'price_currency_code']
+    const wrong = ['list_price', 'rating_value', 'review_count', 'inventory_level', 'date_published']
+    const file = folder.join('wide.csv')
+    const cells = ['1', ...empty.map(() => ''), ...wrong.map(() => 'x')]
+    await writeFile(file, `product_id,${[...empty, ...wrong].join(',')}\n${cells.join(',')}\n`)
+    await writeFile(folder.join('plain.yaml'), config.replace(/\n {8}fields:.*/s, '\n'))
+    const { stdout } = await runCli(['check', 'shop', file, '--config', folder.join('plain.yaml')])
+    expect(stdout.match(/^ {2}rejected /gm)).toHaveLength(10)
+    expect(stdout).toContain('\n  and 1 further kind of problem\n')
+  })
+})
