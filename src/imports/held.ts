@@ -63,12 +63,16 @@ interface Following {
   held: Held | undefined
 }
 
-/** What a feed holds after a file. A full file that is held itself takes the place of held full files only. Pure. */
+/**
+ * What a feed holds after a file. A full file that is held itself takes the place of held full files only, and what a file
+ * leaves of removals that of earlier ones. Pure.
+ */
 export function heldAfter(before: readonly Held[], { sequence, supersedes, held }: Following): Held[] {
   const isFullFile = held?.kind === 'file' && held.mode === 'full'
   const kept = before.filter((each) => {
     if (each.sequence === sequence) return false
     if (each.sequence > sequence) return true
+    if (each.kind === 'removals' && held?.kind === 'removals') return false
     return !(supersedes || (isFullFile && each.kind === 'file' && each.mode === 'full'))
   })
   return held === undefined ? kept : [...kept, held].sort((a, b) => a.sequence - b.sequence)

@@ -145,7 +145,8 @@ async function applyFile(run: ImportRun, judgement: Judgement, mapping: BoundMap
     unchanged,
     counted,
     ...(rejects.count > 0 ? { rejectsFile: paths.rejects } : {}),
-    supersedes: isWhole,
+    // A file that says of no product what it is leaves what waits for the operator waiting.
+    supersedes: isWhole && judgement.records > problems.rejected,
   }
   const countsMissing = isWhole && feed.missing.action === 'out_of_stock'
   // Awaited here: closing the rejects file may fail, and nothing may still be running then.

@@ -60,3 +60,16 @@ prices:
   expect(await box.document('p00')).toMatchObject({ price: 11 })
   expect(await heldOf(box, 'prices')).toEqual([other.sequence])
 })
+
+test('a full file without a valid record does away with nothing that is held', async () => {
+  await using box = await openImports('products: { drop: ./drop, changes: { atMost: 50% } }')
+  await box.import('products', feed(...ids.map((id) => row(id))))
+  const held = await box.import('products', feed(...ids.map((id) => row(id, { price: '12' }))), delta)
+  const empty = await box.import('products', feed())
+  const rejected = await box.import('products', feed(row('p00', { price: 'none' })))
+  expect([empty.outcome, rejected.outcome]).toEqual(['held', 'held'])
+  expect(await heldOf(box)).toEqual([held.sequence, rejected.sequence])
+  await box.approve(held.sequence, 'products')
+  expect(await box.document('p00')).toMatchObject({ price: 12, availability: 'InStock' })
+  expect(await heldOf(box)).toEqual([rejected.sequence])
+})
