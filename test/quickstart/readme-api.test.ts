@@ -87,12 +87,16 @@ describe('the examples of the clients', () => {
   const programs = blocks('ts', section('## The clients as a library'))
 
   it('pass the compiler as somebody has it who installed the package', async () => {
-    const files = await writePrograms(programs, 'checked', (text) => text)
+    const transforms = blocks('ts', section('### Transform'))
+    const files = await writePrograms([...programs, ...transforms], 'checked', (text) => text)
     const options = {
       ...{ strict: true, noEmit: true, target: 'es2024', lib: ['esnext'], module: 'nodenext' },
       ...{ exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, types: ['node'] },
       ...{ allowImportingTsExtensions: true, typeRoots: [`${root}node_modules/@types`] },
-      paths: { catalogd: [`${root}src/api/public.ts`] },
+      paths: {
+        catalogd: [`${root}src/api/public.ts`],
+        'catalogd/transform': [`${root}src/records/transform-record.ts`],
+      },
     }
     const project = folder.join('tsconfig.json')
     await writeFile(folder.join('package.json'), '{ "type": "module" }')
