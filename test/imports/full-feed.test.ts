@@ -108,7 +108,7 @@ test('a rejected record still counts as present, the rest is imported, and the r
     `${rejectColumns.join(',')},${header}`,
     expect.stringMatching(/^2,price,"12,50","found the text ""12,50"".*","set decimal: .*",a,/),
   ])
-  const fixed = await box.import('products', rejects.replace(',"12,50",', ',12.50,'))
+  const fixed = await box.import('products', rejects.replaceAll(',"12,50",', ',12.50,'))
   expect(fixed).toMatchObject({ outcome: 'imported', records: 1 })
   expect(fixed.removals).toBeUndefined()
   expect(await box.document('a')).toMatchObject({ price: 12.5 })
