@@ -1,5 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { reasonOf } from '../../src/lib/reason-of.ts'
+import type { FileCheck } from '../../src/operations/check-file.ts'
 import { type TempDir, tempDir } from '../support/temp-dir.ts'
 import { runCli } from './support.ts'
 
@@ -80,6 +82,42 @@ describe('check', () => {
     expect(stdout).toMatch(
       /^Held: .*\n {2}"Name" \(for name\); did you mean "Nome"\?\n(.*\n)+→ .*optional: true/m,
     )
+  })
+
+  it('has a remedy for whatever rejects a record, apart from the reason', async () => {
+    const rules = `
+          product_id: Id
+          name: { column: Name, pattern: "^[A-Z]" }
+          brand: { column: Name, when: { A: Acme } }
+          url: Name
+          price: { column: Price, part: amount }
+          list_price: Price
+          price_currency_code: { column: Price, part: currency }
+          inventory_level: Rating
+          date_published: { column: Name, date: DD.MM.YYYY }
+          availability: { column: Name, words: availability }
+          categories: { column: Categories }
+          variations: { column: Categories }
+          custom_fields: { column: Name, pairs: { separator: ",", equals: "=" } }`
+    await writeFile(
+      folder.join('all.yaml'),
+      config.replace(/\n {10}product_id: Id\n.*/s, `${rules}\n        format: { encoding: utf-8 }\n`),
+    )
+    const file = folder.join('all.csv')
+    const cells = ['1,é; b,5 $,1,1.5,a > b', '2,b; é,1 $,1,x,"[""a"', '3,b', '5,,,,,']
+    const bytes = Buffer.from(`${header}${cells.join('\n')}\n6,caf`)
+    await writeFile(file, Buffer.concat([bytes, Buffer.of(0xff), Buffer.from(',1,1,1,a\n')]))
+    const { stdout } = await runCli(['check', 'shop', file, '--config', folder.join('all.yaml'), '--json'])
+    const { problems, issues } = JSON.parse(stdout) as Pick<FileCheck, 'problems' | 'issues'>
+    expect(Object.keys(issues).length).toBeGreaterThan(10)
+    for (const { code, severity, examples } of problems) {
+      for (const issue of severity === 'reject' ? examples : []) {
+        expect(issue.remedy, `${code}: ${issue.message}`).toBeTruthy()
+        expect(issue.message).toContain(issue.remedy)
+        expect(reasonOf(issue)).not.toContain(issue.remedy)
+        expect(reasonOf(issue), issue.message).toMatch(/[^;:, ]$/)
+      }
+    }
   })
 
   it('names ten kinds of problem at most', async () => {
