@@ -3,6 +3,7 @@ import { compileDate } from '../../catalog/date-text.ts'
 import { splitMoney } from '../../catalog/money-text.ts'
 import { type NumberLocale, parseNumberText } from '../../catalog/number-text.ts'
 import { Problem } from '../../catalog/problem.ts'
+import { findLocale } from './find-locale.ts'
 
 /** What the cells of one column look like. Shares are of the cells that are not empty, 0..1. */
 export interface ColumnFacts {
@@ -34,17 +35,6 @@ export interface ColumnFacts {
   examples: readonly string[]
 }
 
-/** Tried in this order: the first that reads nearly all cells counts. */
-const locales: readonly NumberLocale[] = [
-  { decimal: '.', thousands: undefined },
-  { decimal: ',', thousands: undefined },
-  { decimal: '.', thousands: ',' },
-  { decimal: ',', thousands: '.' },
-  { decimal: ',', thousands: ' ' },
-  { decimal: '.', thousands: "'" },
-  { decimal: '.', thousands: ' ' },
-  { decimal: ',', thousands: ',' },
-]
 const dateForms = [
   'YYYY-MM-DD',
   'DD.MM.YYYY',
@@ -95,30 +85,4 @@ export function columnFacts(
     characters: count === 0 ? 0 : cells.reduce((sum, cell) => sum + cell.length, 0) / count,
     examples: [...new Set(cells)].slice(0, 3),
   }
-}
-
-/**
- * Of several that read nearly all amounts, the first: marks that stand in no cell say nothing. A mark that is always
- * followed by exactly three digits groups thousands: prices have two decimals or none.
- */
-export function findLocale(amounts: readonly string[]): NumberLocale | undefined {
-  if (amounts.length === 0) return undefined
-  const needed = amounts.length * 0.95
-  return locales.find((locale) => {
-    if (locale.thousands === undefined && groupsThousands(amounts, locale.decimal)) return false
-    return amounts.filter((text) => typeof parseNumberText(text, locale) === 'string').length >= needed
-  })
-}
-
-function groupsThousands(amounts: readonly string[], mark: '.' | ','): boolean {
-  const marked = amounts.filter((text) => text.includes(mark))
-  return (
-    marked.length > 0 &&
-    marked.every((text) =>
-      text
-        .split(mark)
-        .slice(1)
-        .every((part) => /^\d{3}$/.test(part)),
-    )
-  )
 }

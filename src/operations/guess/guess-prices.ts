@@ -1,5 +1,5 @@
 import type { NumberLocale } from '../../catalog/number-text.ts'
-import { findLocale } from './column-facts.ts'
+import { findLocale } from './find-locale.ts'
 import type { Guesses, MeaningGuess } from './guess-meanings.ts'
 import { why } from './guess-reason.ts'
 import type { Given, RuleGuess } from './model.ts'
