@@ -1,5 +1,5 @@
 import type { FieldRule } from '../config/rule-model.ts'
-import { lookUp } from '../records/look-up.ts'
+import { lookUp, lookUpElement } from '../records/look-up.ts'
 import type { ParsedRecord } from '../records/model.ts'
 import { type Columns, columnsOf } from './compiled-rule.ts'
 import { openRowView, outerMark } from './outer.ts'
@@ -40,7 +40,7 @@ export function openMembers(
   const outerPlaces = outer.map((name) => columns.placeOf(name.slice(outerMark.length)))
   const outerCells = (cells: readonly unknown[]) =>
     outerPlaces.map((place) => (place === undefined ? undefined : cells[place]))
-  return listMembers(columns.placeOf(each), { used, outer, outerCells, describe })
+  return listMembers(columns, each, { used, outer, outerCells, describe })
 }
 
 function rowMembers(columns: Columns, used: readonly string[]): MemberReader {
@@ -68,14 +68,18 @@ interface ListParts {
 
 /** A member of a list has the columns that the rules name, and behind them those of the record. */
 function listMembers(
-  place: number | undefined,
+  columns: Columns,
+  each: string,
   { used, outer, outerCells, describe }: ListParts,
 ): MemberReader {
   const own = used.filter((name) => !name.startsWith(outerMark))
+  const place = columns.placeOf(each)
+  const name = place === undefined ? each : (columns.names[place] ?? each)
   return {
     columns: columnsOf([...own, ...outer]),
-    read: (cells) => {
-      const list = listOf(place === undefined ? undefined : cells[place], describe)
+    read: (cells, notes) => {
+      const cell = place === undefined ? undefined : cells[place]
+      const list = listOf(elementsOf(cell, name, notes), describe)
       if (list === undefined || list instanceof Problem) return list
       const further = outerCells(cells)
       return list.map((member, index) => ({
@@ -85,6 +89,12 @@ function listMembers(
       }))
     },
   }
+}
+
+/** The cell holds only the texts of XML elements that have attributes: their objects stand in the record itself. */
+function elementsOf(cell: unknown, name: string, { source, rows }: RecordNotes): unknown {
+  const isRecord = source !== undefined && rows === undefined
+  return cell === undefined || !isRecord ? cell : (lookUpElement(source, name) ?? cell)
 }
 
 /** One object stands for a list of one: XML files write an element as often as it is there. */

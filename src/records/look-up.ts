@@ -12,7 +12,7 @@ export function lookUp(source: JsonObject, column: string): unknown {
 }
 
 /** As `lookUp`, but XML elements with attributes stay objects, whose text is their key `#text`. */
-function lookUpElement(source: JsonObject, column: string): unknown {
+export function lookUpElement(source: JsonObject, column: string): unknown {
   if (Object.hasOwn(source, column)) return source[column]
   if (!column.includes('.')) return undefined
   let value: unknown = source

@@ -21,6 +21,11 @@ export class NextByte {
   /** The first position from `position` on, or Infinity. Positions never go back. */
   from(position: number): number {
     if (this.#at < position) {
+      // Empty lines: looking is quicker than searching.
+      if (this.#text[position] === this.#byte) {
+        this.#at = position
+        return position
+      }
       const found = this.#text.indexOf(this.#byte, position)
       this.#at = found < 0 ? Number.POSITIVE_INFINITY : found
     }

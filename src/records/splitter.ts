@@ -217,8 +217,10 @@ export class RecordSplitter implements TextSplitter {
 
   /** Undefined for what is no record: an empty line, one whose cells are all empty, and a `sep=` before the header. */
   #slice(end: number): RecordSlice | undefined {
+    // There may be millions of empty lines.
+    if (end === this.#start) return undefined
     const bytes = this.#memory.bytes.subarray(this.#start, end)
-    if (bytes.length === 0 || this.#blank.isBlank(bytes)) return undefined
+    if (this.#blank.isBlank(bytes)) return undefined
     const { hasHeader, firstRecord } = this.#options
     if (hasHeader && this.#record === firstRecord && delimiterLine(bytes) !== undefined) return undefined
     this.#checkLength(bytes.length)

@@ -140,6 +140,21 @@ describe('members', () => {
     ])
   })
 
+  it('are XML elements with attributes', () => {
+    const red = { '@name': 'S-RED', '#text': 'Red' }
+    const blue = { '@name': 'S-BLUE', '#text': 'Blue' }
+    const rule = each({ id: columnRule('@name'), name: columnRule('#text') }, {}, undefined, 'sku')
+    const of = (sku: unknown, texts: unknown) => {
+      const cells = ['P1', 'Shirt', texts, '', '', '', '']
+      return read('skus', rule, { ...recordOf(cells), source: { id: 'P1', sku } })
+    }
+    expect(of(Repeated.of(red, blue), Repeated.of('Red', 'Blue'))).toEqual([
+      { id: 'S-RED', name: 'Red' },
+      { id: 'S-BLUE', name: 'Blue' },
+    ])
+    expect(of(red, 'Red')).toEqual([{ id: 'S-RED', name: 'Red' }])
+  })
+
   it('are variations by their keys, each with its own currency', () => {
     const rule = each({ price: columnRule('price') }, { where: variants }, columnRule('sku'))
     expect(read('variations', rule)).toEqual({ 'S-BLUE': { price: 12.5 }, 'S-RED': { price: 20 } })
