@@ -82,8 +82,9 @@ export class WeekShop {
     const random = this.#random
     const priced = [...this.catalogued].filter(() => random.chance(share))
     return priced.map((id) => {
-      const price = random.between(100, 300_000) / 100
-      const fields = { price, list_price: random.chance(0.3) ? price + 10 : null }
+      const cents = random.between(100, 300_000)
+      const price = cents / 100
+      const fields = { price, list_price: random.chance(0.3) ? (cents + 1_000) / 100 : null }
       // An empty cell of a delta says nothing.
       const before = this.#prices.get(id)?.list_price ?? null
       this.#prices.set(id, { price, list_price: fields.list_price ?? before })
@@ -124,7 +125,7 @@ export class WeekShop {
   #numbers(): Record<string, Value> {
     const random = this.#random
     return {
-      price: cataloguePriceMin + random.between(1, 99_999) / 100,
+      price: (100 * cataloguePriceMin + random.between(1, 99_999)) / 100,
       inventory_level: catalogueQuantityMin + random.between(0, 9_999),
       availability: random.pick(['InStock', 'OutOfStock']),
     }
