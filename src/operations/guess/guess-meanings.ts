@@ -86,7 +86,9 @@ const byContent: Readonly<Record<Meaning, FindByContent>> = {
       return fill === 1 && distinct === 1 && urls === 0 && characters <= 40 && dates === 0
     })
   },
-  name: (columns) => {
+  name: (columns, guesses) => {
+    // A text alone may be anything: of options, brands, suppliers.
+    if (!guesses.has('url') && !guesses.has('image_url')) return undefined
     return columns.find(({ fill, distinct, urls, numbers, characters }) => {
       return (
         fill > 0.95 && distinct > 0.5 && urls === 0 && numbers < 0.5 && characters > 8 && characters < 200
