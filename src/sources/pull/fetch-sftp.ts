@@ -40,8 +40,13 @@ export async function fetchSftp(options: FetchSftpOptions): Promise<number> {
   const there = new Map(listing.map((file) => [file.name, file]))
   const taken = state.taken.filter(({ name }) => there.has(name))
   if (taken.length < state.taken.length) await feedPull.save({ ...state, taken })
-  const isTaken = (file: RemoteFile) => taken.some((one) => one.name === file.name && isSameFile(one, file))
-  const run: Run = { ...options, session, sightings, troubles: [], names }
+  // Folders from which nothing is cleared away hold tens of thousands of files.
+  const takenByName = new Map(taken.map((file) => [file.name, file]))
+  const isTaken = (file: RemoteFile) => {
+    const known = takenByName.get(file.name)
+    return known !== undefined && isSameFile(known, file)
+  }
+  const run: Run = { ...options, session, sightings, troubles: [], names: new Set(names) }
   await clearAway(run, ready.filter(isTaken))
   const accepted = await fetchAll(
     run,
@@ -61,7 +66,7 @@ interface Run extends FetchSftpOptions {
   /** What went wrong with single files. */
   troubles: unknown[]
   /** Of the feed's files in the folder that were not cleared away. */
-  names: string[]
+  names: Set<string>
 }
 
 async function lookUntilSettled(session: SftpSession, { sightings, clock, signal }: FetchSftpOptions) {
@@ -154,6 +159,6 @@ async function clearOne(run: Run, { name }: RemoteFile): Promise<void> {
     const stamp = new Date(clock.now()).toISOString().replace(/[-:.Z]/g, '')
     await session.move(name, { to: source.moveTo ?? 'done', otherName: `${stamp}-${name}` })
   }
-  run.names = run.names.filter((other) => other !== name)
+  run.names.delete(name)
   for (const marker of sightings.markersToRemove(name, run.names)) await session.delete(marker)
 }

@@ -55,10 +55,10 @@ export class Sightings {
   }
 
   /** Markers of a file that is gone from the folder, which announce none of the others. */
-  markersToRemove(name: string, others: readonly string[]): string[] {
+  markersToRemove(name: string, others: Iterable<string>): string[] {
     const { settle } = this.#feed
     if (settle.kind !== 'marker') return []
-    const needed = new Set(others.flatMap((other) => markersOf(settle.pattern, other)))
+    const needed = new Set([...others].flatMap((other) => markersOf(settle.pattern, other)))
     return markersOf(settle.pattern, name).filter((marker) => !needed.has(marker))
   }
 
