@@ -2,7 +2,16 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Folders whose files wait for real processes, the longest first. */
-const slowFolders = ['fault', 'acceptance', 'bad-input', 'quickstart', 'consents', 'packaging', 'redis']
+const slowFolders = [
+  'fault',
+  'acceptance',
+  'bad-input',
+  'quickstart',
+  'consents',
+  'packaging',
+  'fuzz',
+  'redis',
+]
 
 /** Begins with the slow files, so that the last worker is not left alone with one of them. */
 class SlowFirst extends BaseSequencer {

@@ -36,7 +36,29 @@ const keys = [
 ]
 const broken = [
   ...['{', '}', '[', ']', ',', ':', '"', '\\', '01', '1.', '.5', '-', '+1', '1e', 'tru', 'nul', 'NaN', "'a'"],
-  ...['"\n"', '"\\x"', '"\\u12g4"', '"\t"', '\ufeff', '\u00a0', '//', '\0', 'x', '1 2', '\\u0061', '"\\'],
+  ...[
+    '"\n"',
+    '"\\x"',
+    '-01',
+    '00',
+    '1.e1',
+    '1e+',
+    '-.5',
+    '"\\u123"',
+    'truee',
+    'nulll',
+    '"\\',
+    '"\\u12g4"',
+    '"\t"',
+    '\ufeff',
+    '\u00a0',
+    '//',
+    '\0',
+    'x',
+    '1 2',
+    '\\u0061',
+    '"\\',
+  ],
 ]
 const spaces = ['', '', '', '', ' ', '\n', '\r\n', '\t', '  ', '\r']
 
@@ -86,11 +108,15 @@ function spoil(random: Random, parts: string[], share: number): string[] {
   const spoilt = [...parts]
   for (let times = random.between(1, 2); times > 0; times--) {
     const at = random.below(spoilt.length)
-    const what = random.below(4)
+    const what = random.below(5)
     if (what === 0) spoilt.splice(at, 1)
     else if (what === 1) spoilt.splice(at, 0, random.pick(broken))
     else if (what === 2) spoilt.splice(at, 0, spoilt[random.below(spoilt.length)] ?? '')
-    else spoilt.length = at
+    else if (what === 3) spoilt.length = at
+    else {
+      const value = spoilt.findIndex((part, index) => index >= at && /^["\d-]|^[a-z]/.test(part))
+      if (value >= 0) spoilt[value] = random.pick(broken)
+    }
   }
   return spoilt
 }
