@@ -67,7 +67,7 @@ function detectLineEnd(delimiter: string, input: DelimiterInput): Dialect['lineE
     name,
     lineEnd: '\n',
     firstRecord: 0,
-    hasHeader: true,
+    hasCells: true,
     recordBytes: text.length,
   } as const
   const splitter = new RecordSplitter({ ...options, batch: { records: 1, bytes: text.length } })
@@ -87,7 +87,7 @@ function splitSample(delimiter: string, lineEnd: Dialect['lineEnd'], input: Deli
     name,
     lineEnd,
     firstRecord: 0,
-    hasHeader: true,
+    hasCells: true,
     recordBytes: text.length,
   } as const
   const splitter = new RecordSplitter({ ...options, batch: { records: recordsMax, bytes: text.length } })

@@ -25,7 +25,7 @@ export function openSplitter(
     delimiter: type === 'ndjson' ? '\n' : dialect.delimiter,
     name,
     recordBytes,
-    hasHeader,
+    hasCells: type === 'csv',
     firstRecord: hasHeader ? before : before + 1,
   })
 }

@@ -12,8 +12,8 @@ export interface SplitterOptions extends CellSyntax {
   /** What messages call the file. */
   name: string
   recordBytes: number
-  /** The first record is a header, before which a `sep=` line may stand. */
-  hasHeader: boolean
+  /** The text is CSV, with a header or without: a `sep=` line may stand before the first record. */
+  hasCells: boolean
   /** Number of the first record, or of the header. */
   firstRecord: number
   /** A batch ends with the record that reaches one of them. */
@@ -221,8 +221,8 @@ export class RecordSplitter implements TextSplitter {
     if (end === this.#start) return undefined
     const bytes = this.#memory.bytes.subarray(this.#start, end)
     if (this.#blank.isBlank(bytes)) return undefined
-    const { hasHeader, firstRecord } = this.#options
-    if (hasHeader && this.#record === firstRecord && delimiterLine(bytes) !== undefined) return undefined
+    const { hasCells, firstRecord } = this.#options
+    if (hasCells && this.#record === firstRecord && delimiterLine(bytes) !== undefined) return undefined
     this.#checkLength(bytes.length)
     return { bytes, record: this.#record++, line: this.#recordLine, offset: this.#offset + this.#start }
   }

@@ -20,6 +20,17 @@ describe('a file without a header', () => {
     ])
   })
 
+  it('may begin with a line that names the delimiter', async () => {
+    const { records } = await judgeAndRead(await folder.write('sep.csv', 'sep=;\n7,5;a\n8,5;b\n'), {
+      format: { header: 'none' },
+      neededColumns: ['1'],
+    })
+    expect(records.map(({ record, line, cells }) => [record, line, ...cells])).toEqual([
+      [1, 2, '7,5', 'a'],
+      [2, 3, '8,5', 'b'],
+    ])
+  })
+
   it('has the columns that are listed', async () => {
     const { judgement, records } = await judgeAndRead(await folder.write('a.tsv', '7\ta\n'), {
       format: { header: ['id', '__proto__'] },

@@ -86,7 +86,7 @@ function takeAll(
     name: 'feed.csv',
     recordBytes: 1_000_000,
     firstRecord: 1,
-    hasHeader: false,
+    hasCells: false,
     batch: { records: batchRecords, bytes: 1_000_000 },
   })
   const reader = new CellReader(dialect)
