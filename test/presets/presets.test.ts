@@ -42,11 +42,13 @@ describe('presets', () => {
 
   it.each(cases.filter(([, fixture]) => !/combinations|native/.test(fixture)))(
     '%s is recognised by the columns of %s',
-    async (preset, fixture) => {
+    async (preset, fixture, lines) => {
       const guess = await guessed(pathOf(fixture))
       expect(guess.preset).toBe(preset)
       const keys = guess.lines.filter(({ open }) => open).map(({ key }) => key)
       expect(keys.every((key) => key === 'shopUrl' || key === 'currency')).toBe(true)
+      const marks = guess.lines.filter(({ key }) => key === 'decimal' || key === 'thousands')
+      expect(marks.map(({ value }) => value)).toEqual(lines.includes(comma) ? [',', '.'] : [])
     },
   )
 

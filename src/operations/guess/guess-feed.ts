@@ -2,6 +2,7 @@ import { FileRefusedError } from '../../lib/errors.ts'
 import { describeDialect } from '../../records/describe-dialect.ts'
 import { type ColumnFacts, columnFacts } from './column-facts.ts'
 import { type FeedLine, feedLines } from './feed-text.ts'
+import { findLocale } from './find-locale.ts'
 import { guessMeanings } from './guess-meanings.ts'
 import { guessPreset } from './guess-preset.ts'
 import { columnsOf, guessRules } from './guess-rules.ts'
@@ -60,13 +61,27 @@ function presetLines(
     },
   ]
   if (preset.needsShopUrl) lines.push(openLine('shopUrl', given.shopUrl, 'https://shop.example'))
-  const named = columns.filter(({ column }) => /price/i.test(column) && !/shipping/i.test(column))
+  const named = columns.filter(
+    ({ column }) => /price|preis|^prix|precio/i.test(column) && !/shipping/i.test(column),
+  )
   const isWritten = named.some(({ numbers, currencies }) => numbers > 0.9 && currencies > 0.9)
   if (preset.needsCurrency && !isWritten)
     lines.push(openLine('currency', given.currency?.toUpperCase(), 'EUR'))
+  if (preset.takesMarks) lines.push(...markLines(named))
   if (given.id !== undefined)
     lines.push(...feedLines([{ field: 'product_id', rule: given.id, comment: 'as you said' }]))
   return lines
+}
+
+/** Presets read numbers with a decimal point unless they are told otherwise. */
+function markLines(named: readonly ColumnFacts[]): FeedLine[] {
+  const amounts = named.flatMap((facts) => facts.amounts)
+  const { decimal = '.', thousands } = findLocale(amounts) ?? {}
+  const comment = `guessed: amounts such as ${named.find((facts) => facts.filled > 0)?.examples[0]}`
+  return [
+    ...(decimal === '.' ? [] : [{ key: 'decimal', value: decimal, comment }]),
+    ...(thousands === undefined ? [] : [{ key: 'thousands', value: thousands, comment }]),
+  ]
 }
 
 function openLine(key: string, given: string | undefined, unknown: string): FeedLine {

@@ -9,6 +9,8 @@ export interface PresetGuess {
   signature: readonly string[]
   needsShopUrl: boolean
   needsCurrency: boolean
+  /** It can be told how the shop writes numbers. */
+  takesMarks: boolean
 }
 
 const signatureSchema = z.array(z.array(z.string()).min(1))
@@ -32,6 +34,7 @@ function needsOf(preset: Readonly<Record<string, unknown>>) {
   const text = JSON.stringify(preset)
   return {
     needsShopUrl: /\$\{preset\.shopUrl\}/.test(text),
+    takesMarks: /\$\{preset\.decimal/.test(text),
     needsCurrency: /\$\{preset\.currency/.test(text),
   }
 }

@@ -1,0 +1,99 @@
+import { readFile } from 'node:fs/promises'
+import { expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { HeaderNames } from '../../src/operations/guess/header-names.ts'
+
+const names = await HeaderNames.read()
+const lists: Record<string, Record<string, string[]>> = parse(
+  await readFile(new URL('../../config/headers.yaml', import.meta.url), 'utf8'),
+)
+const languages = ['en', 'de', 'fr', 'es', 'sv']
+
+it.each(Object.keys(lists))('knows at least ten names of %s in each language', (meaning) => {
+  for (const language of languages) {
+    const known = new Set(lists[meaning]?.[language])
+    expect(known.size, language).toBeGreaterThanOrEqual(10)
+  }
+})
+
+it('finds every name of the lists, and what it means in the first list that has it', () => {
+  for (const byLanguage of Object.values(lists)) {
+    for (const name of Object.values(byLanguage).flat())
+      expect(names.find(name), name).toMatchObject({ exact: true })
+  }
+})
+
+/** Headers as they stand in exports, not taken from the lists. */
+const own: Record<string, Record<string, readonly string[]>> = {
+  English: {
+    product_id: ['Item No.', 'PRODUCT_CODE', 'Article Number', 'SKU'],
+    name: ['Product Name', 'ItemName', 'Title*', 'name_en'],
+    price: ['Unit Price (USD)', 'Selling Price', 'PRICE', 'Retail price'],
+    image_url: ['Image URL', 'main_image', 'Picture', 'ImageLink'],
+    url: ['Product URL', 'Link', 'product_link', 'Deep Link'],
+    inventory_level: ['Qty', 'Stock Qty', 'Quantity', 'Units in stock'],
+    brand: ['Brand Name', 'Manufacturer', 'VENDOR'],
+    categories: ['Category', 'product-type', 'Category Path'],
+    description: ['Long Description', 'product_description'],
+    gtin: ['EAN', 'Barcode', 'UPC'],
+  },
+  German: {
+    product_id: ['Artikel-Nr.', 'ARTIKELNUMMER', 'ArtNr', 'Produktnummer'],
+    name: ['Artikelbezeichnung', 'Produktname', 'Bezeichnung', 'Titel'],
+    price: ['VK-Preis', 'Preis (EUR)', 'Bruttopreis', 'Verkaufspreis in EUR'],
+    image_url: ['Bild-URL', 'Bild', 'Hauptbild', 'Bildlink'],
+    url: ['Produkt-URL', 'Link', 'Deeplink'],
+    inventory_level: ['Lagerbestand', 'Bestand', 'Menge'],
+    brand: ['Marke', 'Hersteller'],
+    categories: ['Warengruppe', 'Kategorie', 'Kategoriepfad'],
+    list_price: ['UVP', 'Streichpreis'],
+    gtin: ['EAN-Nummer', 'EAN-Code', 'GTIN'],
+  },
+  French: {
+    product_id: ['Référence', 'Code article', 'REF'],
+    name: ['Désignation', 'Nom du produit', 'Titre', 'Libellé'],
+    price: ['Prix TTC', 'Prix de vente', 'PRIX', 'Prix (€)'],
+    image_url: ['URL image', 'Image', 'Lien image', 'Photo'],
+    url: ['Lien', 'URL produit', 'Lien produit'],
+    inventory_level: ['Stock', 'Quantité', 'Quantité en stock'],
+    brand: ['Marque', 'Fabricant'],
+    categories: ['Catégorie', 'Famille', 'Rayon'],
+    description: ['Description longue', 'Descriptif'],
+    gtin: ['Code EAN', 'Code-barres', 'EAN13'],
+  },
+  Spanish: {
+    product_id: ['Referencia', 'Código', 'Código de artículo', 'SKU'],
+    name: ['Nombre', 'Nombre del producto', 'Título'],
+    price: ['Precio', 'PVP', 'Precio venta', 'Precio con IVA'],
+    image_url: ['Imagen', 'URL imagen', 'Foto'],
+    url: ['Enlace', 'URL producto'],
+    inventory_level: ['Existencias', 'Cantidad', 'Stock'],
+    brand: ['Marca', 'Fabricante'],
+    categories: ['Categoría', 'Familia', 'CATEGORIAS'],
+    description: ['Descripción', 'Descripcion larga'],
+    gtin: ['Código de barras', 'EAN', 'Código EAN'],
+  },
+  Swedish: {
+    product_id: ['Artikelnummer', 'Artikelnr', 'Art.nr', 'Produktnummer'],
+    name: ['Benämning', 'Produktnamn', 'Namn', 'Titel'],
+    price: ['Pris', 'Pris (SEK)', 'Försäljningspris', 'Pris inkl. moms'],
+    image_url: ['Bild', 'Bildlänk', 'Bild-URL'],
+    url: ['Länk', 'Produktlänk'],
+    inventory_level: ['Lagersaldo', 'Antal', 'Saldo'],
+    brand: ['Varumärke', 'Märke', 'Tillverkare'],
+    categories: ['Kategori', 'Varugrupp', 'Produktgrupp'],
+    description: ['Beskrivning', 'Produktbeskrivning'],
+    gtin: ['EAN-kod', 'Streckkod', 'GTIN'],
+  },
+}
+
+it.each(Object.entries(own))('recognises nine of ten headers of exports in %s', (_, byMeaning) => {
+  const headers = Object.entries(byMeaning).flatMap(([meaning, all]) =>
+    all.map((name) => [name, meaning] as const),
+  )
+  const missed = headers.filter(([name, meaning]) => names.find(name)?.meaning !== meaning)
+  expect(
+    missed.length / headers.length,
+    JSON.stringify(missed.map(([name]) => [name, names.find(name)?.meaning])),
+  ).toBeLessThanOrEqual(0.1)
+})
