@@ -7,12 +7,10 @@ import { decodeWhole, type Encoded, encode, generateEncoded } from './encoded.ts
 import type { Kind } from './kind.ts'
 import type { Random } from './random.ts'
 
-export interface CsvSyntax extends Pick<Dialect, 'delimiter' | 'quote' | 'lineEnd'> {
-  /** The first record is a header: a line `sep=` may stand before it. */
-  header: boolean
-}
+type CsvSyntax = Pick<Dialect, 'delimiter' | 'quote' | 'lineEnd'>
 
 interface CsvSettings extends CsvSyntax {
+  header: boolean
   columns: number
   cuts: readonly number[]
   encoded: Encoded | undefined
@@ -66,7 +64,7 @@ function compare(text: Buffer, expectedText: Buffer, settings: CsvSettings) {
     header: header ? undefined : 'none',
     basis,
   }
-  // The header is a record like any other here; only a line `sep=` before it is none.
+  // The header is a record like any other here; only a line `sep=` before the first one is none.
   const columns = Array.from({ length: settings.columns }, (_, index) => `c${index}`)
   const splitter = openSplitter('fuzz.csv', dialect, { recordBytes: 1_000_000, before: 0 })
   const found: unknown[] = []
@@ -87,7 +85,7 @@ function compare(text: Buffer, expectedText: Buffer, settings: CsvSettings) {
 
 /** Undefined where a quote is never closed. */
 export function readCsvWhole(text: Buffer, syntax: CsvSyntax): string[][] | undefined {
-  const { delimiter, quote, lineEnd, header } = syntax
+  const { delimiter, quote, lineEnd } = syntax
   const options = {
     delimiter,
     quote: quote ?? null,
@@ -99,7 +97,7 @@ export function readCsvWhole(text: Buffer, syntax: CsvSyntax): string[][] | unde
     record_delimiter: lineEnd === '\r' ? ['\r\n', '\n', '\r'] : ['\r\n', '\n'],
   }
   try {
-    return parse(header ? withoutSeparatorLine(text, lineEnd) : text, options)
+    return parse(withoutSeparatorLine(text, lineEnd), options)
   } catch (error) {
     if ((error as { code?: string }).code === 'CSV_QUOTE_NOT_CLOSED') return undefined
     throw error

@@ -131,7 +131,7 @@ function isDamaged(record: unknown): boolean {
 }
 
 function rowsOf(text: string, settings: FileSettings): string[][] | undefined {
-  return readCsvWhole(Buffer.from(text), { ...settings, header: true })
+  return readCsvWhole(Buffer.from(text), settings)
 }
 
 /** Empty names at the end come from further delimiters. */

@@ -56,7 +56,7 @@ function markOf(text: Buffer): 'utf-8' | 'utf-16le' | undefined {
 function readText(text: string, dialect: Dialect): ReferenceRecord[] | undefined {
   const { type, path = '' } = dialect
   if (type === 'csv') {
-    const rows = readCsvWhole(Buffer.from(text), { ...dialect, header: true })
+    const rows = readCsvWhole(Buffer.from(text), dialect)
     return rows && fromRows(rows)
   }
   const records =
