@@ -12,7 +12,7 @@ const shutdownMsMax = 12_000
 
 export const startCommand: CommandDefinition<StartOptions> = {
   usage: 'start',
-  summary: 'run the daemon: watch the drop folders, import, deliver',
+  summary: 'run the daemon: watch the drop folders, fetch, import, deliver',
   details:
     'Ends well on SIGTERM: running calls get 10 s to finish. A second daemon on the same state folder stands by and takes over. Further processes may run with --roles deliver on the same Redis.',
   examples: ['catalogd start', 'catalogd start --roles deliver'],
