@@ -9,7 +9,7 @@ import { openRejectsWriter } from '../records/rejects-writer.ts'
 import { type Applied, applyPass, type BatchOf } from './apply-pass.ts'
 import { describeJudgement, type Ending, type ImportRun, judge, listColumns } from './import-run.ts'
 import { type ConsentStep, planConsents } from './plan-consents.ts'
-import { reportPaths } from './report.ts'
+import { rejectsPath } from './report.ts'
 
 /**
  * A file of consents: of several records with one address the last one of the file counts. Throws FileRefusedError when
@@ -62,10 +62,10 @@ export function refuseColumns(
 
 async function applyFile(run: ImportRun, judgement: Judgement, mapping: BoundConsents): Promise<Ending> {
   const { context, accept, progress } = run
-  const paths = reportPaths(context.reportsDir, accept)
+  const rejectsFile = rejectsPath(context.reportsDir, accept, judgement.dialect)
   const intake = context.consents
   if (!intake) throw new Error('consents are imported without their intake')
-  await using rejects = await openRejectsWriter({ ...judgement, path: paths.rejects })
+  await using rejects = await openRejectsWriter({ ...judgement, path: rejectsFile })
   progress.update({ phase: 'applying', bytesRead: 0 })
   const { unchanged, ...counted } = await applyConsents(run, { judgement, mapping, rejects, intake })
   const { warnings = [], ...judged } = describeJudgement(judgement)
@@ -75,7 +75,7 @@ async function applyFile(run: ImportRun, judgement: Judgement, mapping: BoundCon
     outcome: 'imported',
     unchanged,
     counted,
-    ...(rejects.count > 0 ? { rejectsFile: paths.rejects } : {}),
+    ...(rejects.count > 0 ? { rejectsFile } : {}),
   }
 }
 

@@ -14,7 +14,7 @@ import { importProducts } from './import-products.ts'
 import type { Ending, ImportRun } from './import-run.ts'
 import { ImportProgress } from './progress.ts'
 import { readHeld } from './read-held.ts'
-import { type ImportReport, ProblemCollector, readReport, reportPaths, writeReport } from './report.ts'
+import { type ImportReport, ProblemCollector, readReport, reportPath, writeReport } from './report.ts'
 import { emptyTally, type Tally, tallyNames } from './tally.ts'
 
 /**
@@ -83,7 +83,7 @@ async function finish(
     issues: problems.counts(),
     ...ending,
   }
-  await writeReport(reportPaths(reportsDir, accept).report, report)
+  await writeReport(reportPath(reportsDir, accept), report)
   if (accept.grownFrom !== undefined) {
     const folder = failedDirOf(dirname(reportsDir), feed.name)
     await removeFailedFile(folder, { claim: accept.grownFrom, name: accept.name })
@@ -115,7 +115,7 @@ export async function passUnapplied(
   accept: AcceptLine,
 ): Promise<ImportReport | undefined> {
   await settle(context, { accept })
-  return readReport(reportPaths(context.reportsDir, accept).report)
+  return readReport(reportPath(context.reportsDir, accept))
 }
 
 /** A file that Redis no longer knows to be held: it waits for its decision again, whatever it would change now. */
@@ -126,7 +126,7 @@ export async function holdAgain(
 ): Promise<ImportReport | undefined> {
   const { feed, reportsDir } = context
   const { sequence, name: file } = accept
-  const report = await readReport(reportPaths(reportsDir, accept).report)
+  const report = await readReport(reportPath(reportsDir, accept))
   const reason = report?.reason ?? 'it was held before; its report is gone'
   const held = { kind: 'file' as const, mode, sequence, file, at, reason }
   const holding = heldAfter(await readHeld(context), { sequence, supersedes: false, held })

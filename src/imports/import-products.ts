@@ -16,7 +16,7 @@ import { describeJudgement, type Ending, type ImportRun, judge, listColumns } fr
 import { readHeld } from './read-held.ts'
 import { readTables } from './read-tables.ts'
 import { applyRemovals, findRemovals } from './removals.ts'
-import { reportPaths } from './report.ts'
+import { rejectsPath } from './report.ts'
 
 /** A file of products: what it says, then what it no longer names. Throws FileRefusedError when it says nothing. */
 export async function importProducts(run: ImportRun): Promise<Ending> {
@@ -111,8 +111,8 @@ async function applyFile(run: ImportRun, judgement: Judgement, mapping: BoundMap
   const { context, accept, path, bytes, problems, progress } = run
   const { feed, reportsDir } = context
   const isWhole = isWholeFeed(accept, judgement)
-  const paths = reportPaths(reportsDir, accept)
-  await using rejects = await openRejectsWriter({ ...judgement, path: paths.rejects })
+  const rejectsFile = rejectsPath(reportsDir, accept, judgement.dialect)
+  await using rejects = await openRejectsWriter({ ...judgement, path: rejectsFile })
   const held = await readHeld(context)
   // A new full file decides anew what is missing; until it has, nothing of the old decision is taken back.
   const hasHeld = held.some(({ kind }) => kind === 'removals')
@@ -144,7 +144,7 @@ async function applyFile(run: ImportRun, judgement: Judgement, mapping: BoundMap
     outcome: 'imported',
     unchanged,
     counted,
-    ...(rejects.count > 0 ? { rejectsFile: paths.rejects } : {}),
+    ...(rejects.count > 0 ? { rejectsFile } : {}),
     // A file that says of no product what it is leaves what waits for the operator waiting.
     supersedes: isWhole && judgement.records > problems.rejected,
   }

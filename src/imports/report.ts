@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { FeedMode } from '../config/model.ts'
 import type { FeedName } from '../lib/brand.ts'
-import type { RecordIssue } from '../records/model.ts'
+import type { Dialect, RecordIssue } from '../records/model.ts'
 import type { AcceptLine, ImportOutcome } from '../sources/model.ts'
 import type { Tally } from './tally.ts'
 
@@ -100,13 +100,32 @@ export class ProblemCollector {
   }
 }
 
-/** Where an import's report and rejects stand. Sorted by sequence when listed. */
-export function reportPaths(reportsDir: string, { sequence, feed, name }: AcceptLine) {
-  const stem = path.join(reportsDir, `${String(sequence).padStart(8, '0')}-${feed}`)
-  const ownExtension = path.extname(name.replace(/\.(gz|zst|zip)$/i, ''))
-  // Rejects of a spreadsheet are written as CSV.
-  const extension = /^(\.xls[xm])?$/i.test(ownExtension) ? '.csv' : ownExtension
-  return { report: `${stem}.json`, rejects: `${stem}.rejects${extension}` }
+/** Extensions that say what a file is; others say nothing. */
+const typesByExtension: Readonly<Record<string, Dialect['type']>> = {
+  csv: 'csv',
+  tsv: 'csv',
+  tab: 'csv',
+  ndjson: 'ndjson',
+  jsonl: 'ndjson',
+  json: 'json',
+  xml: 'xml',
+}
+
+/** Where an import's report stands. Sorted by sequence when listed. */
+export function reportPath(reportsDir: string, accept: AcceptLine): string {
+  return `${stemOf(reportsDir, accept)}.json`
+}
+
+/** Where its rejected records stand: with the extension of the file, unless it says something else than what they are written as. */
+export function rejectsPath(reportsDir: string, accept: AcceptLine, { type }: Pick<Dialect, 'type'>): string {
+  const own = path.extname(accept.name.replace(/\.(gz|zst|zip)$/i, '')).slice(1)
+  const isPlain =
+    own !== '' && !/^xls[xm]?$/i.test(own) && (typesByExtension[own.toLowerCase()] ?? type) === type
+  return `${stemOf(reportsDir, accept)}.rejects.${isPlain ? own : type}`
+}
+
+function stemOf(reportsDir: string, { sequence, feed }: AcceptLine): string {
+  return path.join(reportsDir, `${String(sequence).padStart(8, '0')}-${feed}`)
 }
 
 /** Whole or not at all: a reader never sees half a report. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { CatalogConfig, Config } from '../config/model.ts'
-import { type ImportReport, readReport, reportPaths } from '../imports/report.ts'
+import { type ImportReport, readReport, reportPath } from '../imports/report.ts'
 import type { AcceptSequence } from '../lib/brand.ts'
 import { ConfigError } from '../lib/errors.ts'
 import { type ManifestReader, readManifest } from '../sources/manifest-reader.ts'
@@ -54,7 +54,7 @@ async function readEntry(
 ): Promise<ImportEntry> {
   const { sequence, feed, name, mode, bytes, acceptedAt } = accept
   const outcome = manifest.outcome(sequence)
-  const report = outcome && (await readReport(reportPaths(join(dir, 'reports'), accept).report))
+  const report = outcome && (await readReport(reportPath(join(dir, 'reports'), accept)))
   return {
     sequence,
     feed,

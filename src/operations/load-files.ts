@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path'
 import type { FeedConfig } from '../config/model.ts'
 import type { ProgressState } from '../imports/progress.ts'
-import { type ImportReport, readReport, reportPaths } from '../imports/report.ts'
+import { type ImportReport, readReport, reportPath } from '../imports/report.ts'
 import { emptyTally, type Tally, tallyNames } from '../imports/tally.ts'
 import { catalogKeys } from '../outbox/keys.ts'
 import { type OutboxOverview, readOverview } from '../outbox/overview.ts'
@@ -162,7 +162,7 @@ async function readReports(
   for (const claim of claims) {
     const accept = manifest.fileOf(claim)
     if (!accept || !manifest.outcome(accept.sequence)) continue
-    const report = await readReport(reportPaths(join(dir, 'reports'), accept).report)
+    const report = await readReport(reportPath(join(dir, 'reports'), accept))
     if (report) reports.push(report)
   }
   return reports

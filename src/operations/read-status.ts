@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { CatalogConfig, FeedConfig, FeedKind } from '../config/model.ts'
 import { type Held, parseHeld } from '../imports/held.ts'
 import type { ProgressState } from '../imports/progress.ts'
-import { readReport, reportPaths } from '../imports/report.ts'
+import { readReport, reportPath } from '../imports/report.ts'
 import { catalogKeys } from '../outbox/keys.ts'
 import { type OutboxOverview, readOverview } from '../outbox/overview.ts'
 import type { RedisState } from '../redis/connections.ts'
@@ -142,8 +142,7 @@ async function readLastFile(
   if (!accept) return null
   const { sequence, name, acceptedAt } = accept
   const outcome = manifest.outcome(sequence)?.outcome ?? null
-  const report =
-    outcome === null ? undefined : await readReport(reportPaths(join(dir, 'reports'), accept).report)
+  const report = outcome === null ? undefined : await readReport(reportPath(join(dir, 'reports'), accept))
   const { records = null, rejected = null } = report ?? {}
   return { sequence, name, acceptedAt, outcome, records, rejected }
 }

@@ -134,7 +134,7 @@ describe('what the operator sees', () => {
     const { rejectsFile = '' } = (await readReports()).get('ragged.csv') ?? {}
     const rejects = await readFile(rejectsFile, 'utf8')
     expect(rejects).toMatch(/^catalogd_line,.*,catalogd_reason,catalogd_remedy,product_id,/)
-    expect(rejects).toMatch(/"?has 2 cells, the header has 7: .*"?,rag-2,Pan\n/)
+    expect(rejects).toMatch(/"?has 2 cells, the header has 7"?,"?check .*"?,rag-2,Pan\n/)
     const corrected = rejects.replace('rag-2,Pan\n', `${row('rag-2')}\n`).replace(',more\n', '\n')
     await place.drop('any', 'corrected.csv', corrected)
     expect(await untilReported('corrected.csv')).toMatchObject({

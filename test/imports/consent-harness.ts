@@ -4,7 +4,7 @@ import { Redis } from 'ioredis'
 import { decodeConsent } from '../../src/consents/document.ts'
 import { openConsents } from '../../src/consents/open-consents.ts'
 import { openIntake } from '../../src/imports/intake.ts'
-import { type ImportReport, readReport, reportPaths } from '../../src/imports/report.ts'
+import { type ImportReport, readReport, reportPath } from '../../src/imports/report.ts'
 import { readStateId } from '../../src/imports/state-id.ts'
 import type { FeedName } from '../../src/lib/brand.ts'
 import { systemClock } from '../../src/lib/clock.ts'
@@ -97,7 +97,7 @@ export async function openConsentImports(feedLines: string) {
         const applied =
           catalog.feeds.get(accept.feed)?.kind === 'products' ? undefined : running.consents.keys
         const done = applied && Number(await redis.hget(applied.applied, accept.feed)) >= accept.sequence
-        return done ? readReport(reportPaths(join(dir, 'reports'), accept).report) : undefined
+        return done ? readReport(reportPath(join(dir, 'reports'), accept)) : undefined
       }
       return waitFor(report, { what: `the import of ${basename(path)}` })
     },

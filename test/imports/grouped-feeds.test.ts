@@ -67,7 +67,7 @@ test('one bad row rejects its product with all rows, which can be corrected and 
   const lines = (await box.read(report.rejectsFile as string)).trim().split('\n')
   expect(lines).toHaveLength(5)
   expect(lines.filter((line) => line.includes('record 3, another row'))).toHaveLength(1)
-  const corrected = lines.map((line) => line.replace(',ten,', ',10,').replace(',too many', '')).join('\n')
+  const corrected = lines.map((line) => line.replaceAll(',ten,', ',10,').replace(',too many', '')).join('\n')
   const again = await box.import('products', corrected)
   expect(again).toMatchObject({ records: 2, rejected: 0, changes: { added: 2 } })
   expect(again.removals).toBeUndefined()

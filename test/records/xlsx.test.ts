@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { reportPaths } from '../../src/imports/report.ts'
+import { rejectsPath } from '../../src/imports/report.ts'
 import type { FileRefusedError } from '../../src/lib/errors.ts'
 import { describeDialect } from '../../src/records/describe-dialect.ts'
 import { openRejectsWriter } from '../../src/records/rejects-writer.ts'
@@ -160,12 +160,22 @@ describe('the file of rejected rows', () => {
     expect(await readFile(folder.path('rejects.csv'), 'utf8')).toBe(
       'catalogd_line,catalogd_field,catalogd_value,catalogd_reason,catalogd_remedy,id,name\n2,,,,,1,"a ""b"", c"\n',
     )
-    expect(reportPaths('reports', { sequence: 7, feed: 'f', name: 'f.xlsx' } as AcceptLine).rejects).toMatch(
-      /\.csv$/,
-    )
-    expect(
-      reportPaths('reports', { sequence: 7, feed: 'f', name: 'f.json.zip' } as AcceptLine).rejects,
-    ).toMatch(/\.json$/)
+  })
+})
+
+describe('the file of rejected records is called as it is written', () => {
+  it.each([
+    ['f.xlsx', 'csv', 'csv'],
+    ['f.json.zip', 'json', 'json'],
+    ['f.zip', 'xml', 'xml'],
+    ['f', 'json', 'json'],
+    ['f.json', 'ndjson', 'ndjson'],
+    ['f.JSONL', 'ndjson', 'JSONL'],
+    ['f.txt.gz', 'xml', 'txt'],
+    ['f.tsv', 'csv', 'tsv'],
+  ] as const)('%s of %s: %s', (name, type, extension) => {
+    const accept = { sequence: 7, feed: 'f', name } as AcceptLine
+    expect(rejectsPath('reports', accept, { type })).toBe(`reports/00000007-f.rejects.${extension}`)
   })
 })
 
