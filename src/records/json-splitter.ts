@@ -183,7 +183,7 @@ export class JsonSplitter implements TextSplitter, JsonListener {
     return fileRefusal({
       name: this.#options.name,
       code: 'truncated',
-      found: `the JSON ends in ${place}, where ${this.#machine.expected} is expected`,
+      found: `the JSON ends too early, in ${place}`,
       hint: 'The file was cut off: export it again and rename it into place when it is complete',
     })
   }
