@@ -68,7 +68,7 @@ describe('a file is refused whole', () => {
       'line 2, column 1: found the character [, expected the end of the file',
     ],
     ['[{"id":"1"},{"id":"2', 'truncated', 'line 1, column 21'],
-    ['[{"id":"1"}', 'truncated', 'expected'],
+    ['[{"id":"1"}', 'truncated', 'ends too early'],
     [`[{"id":${'['.repeat(63)}`, 'too-deep', 'more than 64'],
     ['{"p":[{"id":"1"}],"p":[]}', 'ambiguous-path', 'twice'],
     ['{"q":[{"id":"1"}]}', 'path-not-found', 'no records at p; found q'],
