@@ -8,7 +8,7 @@ it('reads every text as csv-parse, saxes, JSON.parse and the decoders do', { tim
   const what = 'parsers'
   const seed = Math.floor(Math.random() * 2 ** 31)
   console.log(`fuzzing of parsers: --seed ${seed}`)
-  const range = { from: 0, to: 60_000, workers: 1, blockCases: 4000, blockMs: 300_000 }
+  const range = { from: 0, to: 40_000, workers: 1, blockCases: 4000, blockMs: 300_000 }
   const { failures, tally } = await runBlocks({ what, seed, ...range })
   expect(failures.map((failure) => describeFailure({ what, seed }, failure)).join('\n')).toBe('')
   const cases = Object.values(tally).reduce((sum, counts) => sum + counts.cases, 0)
