@@ -285,7 +285,7 @@ ${withFeed('').replace('https://api.example', 'http://api.example')}`,
     ).replace('productsToken', 'emailToken'),
     expected: [
       `8:35 ${feed}.fields.email.value: would be one customer, expected the column of the address`,
-      `8:59 ${feed}.fields.consent: when "x": found the text "perhaps", expected true or false, yes or no, 1 or 0, or another word that when translates`,
+      `8:59 ${feed}.fields.consent: when "x": found the text "perhaps", expected true or false, yes or no, 1 or 0; correct it, or translate the word with when`,
     ],
   },
   'a mapping of consents without one of the two': {

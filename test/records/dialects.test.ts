@@ -64,7 +64,10 @@ describe('a file of any dialect is read as it was written', () => {
     expect(judgement.columns).toEqual(rows[0])
     expect(records.map(({ cells }) => cells)).toEqual(rows.slice(1))
     expect(issues).toEqual([])
-    expect(judgement).toMatchObject({ records: 3, unreadableIds: 0, warnings: [] })
+    expect(judgement).toMatchObject({ records: 3, unreadableIds: 0 })
+    // Three words of French read as well in the encodings of its neighbours.
+    const isGuess = encoding === 'windows-1252' && !mark
+    expect(judgement.warnings.filter((text) => !isGuess || !text.includes('set format.encoding'))).toEqual([])
     expect([judgement.ids.size, judgement.ids.has('a-2'), judgement.ids.has('a-4')]).toEqual([3, true, false])
   })
 })
