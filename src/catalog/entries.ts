@@ -2,7 +2,7 @@ import type { EmptyPolicy, FieldRule } from '../config/rule-model.ts'
 import type { Reading } from './cell-content.ts'
 import { type CompiledRule, type Compute, nothingSaid } from './compiled-rule.ts'
 import { Problem } from './problem.ts'
-import { templateSource } from './take.ts'
+import { type TemplateSource, templateSource } from './take.ts'
 import { parseTemplate } from './template.ts'
 import { type EntriesFound, toEntries } from './to-entries.ts'
 import { sortedByKey } from './wire-order.ts'
@@ -20,7 +20,7 @@ interface Entry<Key, Ready> {
   ready: Ready
 }
 
-type KeySource = string | ReturnType<typeof templateSource>
+type KeySource = string | TemplateSource
 
 const reading: Reading = { trim: true, shape: 'scalar', describe: () => 'a name' }
 

@@ -10,7 +10,7 @@ import { compileMoneyPart, currencyOfMark } from './money-part.ts'
 import { openRowView, withoutMark } from './outer.ts'
 import { compilePattern } from './pattern.ts'
 import { Problem } from './problem.ts'
-import { openNotes } from './record-notes.ts'
+import { openNotes, type RecordNotes } from './record-notes.ts'
 import { compileSource, missingOf, type Source } from './take.ts'
 import { compileWhen, outcomesOf } from './when.ts'
 import { compileWhere } from './where.ts'
@@ -29,7 +29,7 @@ type Stage = (value: unknown) => unknown
 
 /**
  * Take, trim, html, pattern, part, when (and words), coerce: in this order, so that `when` sees what the pattern took
- * out of the cell.
+ * out of the cell. Of several columns the first that comes to something at the end counts.
  */
 export function compileSteps(rule: FieldRule, steps: Steps): CompiledRule | undefined {
   const { options, shape, coerce, problems } = steps
@@ -42,16 +42,25 @@ export function compileSteps(rule: FieldRule, steps: Steps): CompiledRule | unde
   const where = rule.where && compileWhere(rule.where)
   problems.push(...outcomeProblems(rule, coerce))
   if (!source || problems.length > known) return undefined
+  const finish = (found: unknown, notes: RecordNotes): unknown => {
+    const value = decide && !(found instanceof Problem) ? decide(found) : found
+    return value === undefined || value instanceof Problem ? value : coerce(value, notes)
+  }
   const bindValue = (columns: Columns): Compute => {
-    const take = source.bind(columns)
+    const takes = source.bind(columns)
     return (cells, notes) => {
-      const taken = take(cells, notes)
-      let value = taken
-      if (stages.length > 0) value = runStages(value, stages)
-      if (decide && !(value instanceof Problem)) value = decide(value)
-      const result = value === undefined || value instanceof Problem ? value : coerce(value, notes)
-      if (!(result instanceof Problem) || result === taken || options.secret) return result
-      return result.with({ value: taken })
+      let isEmpty = true
+      for (const take of takes) {
+        const taken = take(cells, notes)
+        const value = runStages(taken, stages)
+        if (value === undefined) continue
+        isEmpty = false
+        const result = finish(value, notes)
+        if (result === undefined) continue
+        if (!(result instanceof Problem) || result === taken || options.secret) return result
+        return result.with({ value: taken })
+      }
+      return isEmpty ? finish(undefined, notes) : undefined
     }
   }
   if (rule.from.kind === 'value') return constantRule(bindValue, problems)

@@ -12,9 +12,15 @@ export interface Source {
   need: 'any' | 'all'
   /** Of those of `all`, these may be absent. */
   free?: ReadonlySet<string>
-  /** Answers undefined for empty. A column without a place counts as empty. */
-  bind(columns: Columns): Compute
+  /**
+   * All that may hold the value, in order: the first that comes to something counts. Each answers undefined for empty; a
+   * column without a place is not among them.
+   */
+  bind(columns: Columns): readonly Compute[]
 }
+
+/** A template's one text; a column without a place counts as empty. */
+export type TemplateSource = Omit<Source, 'bind'> & { bind(columns: Columns): Compute }
 
 export function compileSource(
   from: FieldRule['from'],
@@ -30,12 +36,13 @@ export function compileSource(
       const { value } = from
       if (value === '' || value === null || value === undefined)
         return fail(problems, 'value: a constant cannot be empty')
-      return { columns: [], need: 'all', bind: () => () => value }
+      return { columns: [], need: 'all', bind: () => [() => value] }
     }
     case 'template': {
       const template = parseTemplate(from.template)
       if (typeof template === 'string') return fail(problems, `template: ${template}`)
-      return templateSource(template, reading)
+      const source = templateSource(template, reading)
+      return { ...source, bind: (columns) => [source.bind(columns)] }
     }
     default:
       return fail(problems, `${from.kind} cannot stand here: one value is wanted`)
@@ -52,23 +59,15 @@ function columnsSource(columns: readonly string[], reading: Reading): Source {
   return {
     columns,
     need: 'any',
-    bind: ({ placeOf }) => {
-      const places = columns.map(placeOf).filter((place) => place !== undefined)
-      const [only] = places
-      if (only === undefined) return () => undefined
-      if (places.length === 1) return (cells, notes) => contentOf(cells[only], reading, notes)
-      return (cells, notes) => {
-        for (const place of places) {
-          const content = contentOf(cells[place], reading, notes)
-          if (content !== undefined) return content
-        }
-        return undefined
-      }
-    },
+    bind: ({ placeOf }) =>
+      columns
+        .map(placeOf)
+        .filter((place) => place !== undefined)
+        .map((place) => (cells, notes) => contentOf(cells[place], reading, notes)),
   }
 }
 
-export function templateSource(template: Template, reading: Reading): Source {
+export function templateSource(template: Template, reading: Reading): TemplateSource {
   const scalar: Reading = { ...reading, shape: 'scalar' }
   const free = new Set(template.names.flatMap(freeNames))
   return {

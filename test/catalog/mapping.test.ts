@@ -16,6 +16,23 @@ describe('where a value comes from', () => {
     expect(bound.map(recordOf(['P1', '', '', '', ''])).issues[0]?.code).toBe('required-empty')
   })
 
+  it('goes on to the next column where nothing is left of a cell', () => {
+    const notZero = { pattern: { regex: '^(?:0+(?:[.,]0+)?$)?(.*)$', result: undefined } }
+    const notSaid = { when: { 'n/a': '', '': 'OutOfStock' }, otherwise: 'InStock' }
+    const bound = bindTo(columns, {
+      product_id: columnRule('sku'),
+      price: { ...columnRule('sale', 'regular'), ...notZero },
+      availability: { ...columnRule('handle', 'name'), ...notSaid },
+    })
+    const set = (...cells: string[]) => bound.map(recordOf(['P1', ...cells])).patch?.set
+    expect(set('0.00', '12', 'n/a', 'yes')).toEqual({ price: 12, availability: 'InStock' })
+    expect(set('10', '12', '', '')).toEqual({ price: 10, availability: 'OutOfStock' })
+    expect(bound.map(recordOf(['P1', '0', '0', 'n/a', ''])).issues.map(({ field }) => field)).toEqual([
+      'availability',
+      'price',
+    ])
+  })
+
   it('fills a template, and has nothing when a part is empty', () => {
     const rule = templateRule('https://shop.example/{handle}?name={{{name}}}')
     const bound = bindTo(columns, { product_id: templateRule('{sku}-{handle}'), description: rule })
