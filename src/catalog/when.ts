@@ -1,18 +1,13 @@
 import type { RE2JS } from 're2js'
 import type { FieldRule } from '../config/rule-model.ts'
 import { splitMoney } from './money-text.ts'
-import { type NumberLocale, parseNumberText } from './number-text.ts'
+import { type NumberFault, type NumberLocale, parseNumberText } from './number-text.ts'
 import { compileRegex } from './pattern.ts'
 import { Problem } from './problem.ts'
 import { textOf } from './text-of.ts'
 
 /** What stands for a cell: `value` is undefined for an empty cell, and may answer undefined for "empty". */
 export type Decide = (value: unknown) => unknown
-
-interface Comparison {
-  holds: (number: number) => boolean
-  outcome: unknown
-}
 
 interface PatternCase {
   expression: RE2JS
@@ -50,10 +45,17 @@ export function compileWhen(
     const text = textOf(value)
     if (text !== undefined) {
       if (exact.has(text)) return asOutcome(exact.get(text))
+      const digits = comparisons.length > 0 ? digitsOf(value, text, options.locale) : undefined
       const found =
-        compare(text, comparisons, options.locale) ??
+        (typeof digits === 'string' ? comparisons.find(({ holds }) => holds(Number(digits))) : undefined) ??
         patterns.find(({ expression }) => expression.matcher(text).find())
       if (found) return asOutcome(found.outcome)
+      // "0,00" is a number: taken for anything else, it would be in stock.
+      if (typeof digits === 'object' && digits.code === 'number-locale')
+        return new Problem(digits.code, {
+          found: `found ${options.describe(value)} ${digits.found}`,
+          remedy: digits.remedy,
+        })
     }
     const outcome = known?.(value)
     if (known && !(outcome instanceof Problem)) return outcome
@@ -106,15 +108,10 @@ function compileComparison(key: string): ((number: number) => boolean) | undefin
   }
 }
 
-function compare(
-  text: string,
-  comparisons: readonly Comparison[],
-  locale: NumberLocale,
-): Comparison | undefined {
-  if (comparisons.length === 0) return undefined
-  let digits = parseNumberText(text, locale)
+/** Of the text, or of the amount in it; numbers of JSON have no locale. */
+function digitsOf(value: unknown, text: string, locale: NumberLocale): string | NumberFault {
+  if (typeof value === 'number') return text
+  const digits = parseNumberText(text, locale)
   const amount = typeof digits === 'string' ? undefined : splitMoney(text)?.amount
-  if (amount !== undefined) digits = parseNumberText(amount, locale)
-  if (typeof digits !== 'string') return undefined
-  return comparisons.find(({ holds }) => holds(Number(digits)))
+  return amount === undefined ? digits : parseNumberText(amount, locale)
 }

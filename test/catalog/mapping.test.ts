@@ -162,6 +162,15 @@ describe('when and otherwise', () => {
     expect(mapCell('brand', '5', { rule })).toBe('some')
     expect(mapCell('brand', '1.000', { rule })).toBe('many')
     expect(mapCell('brand', 'none', { rule })).toBe('many')
+    expect(mapCell('brand', 0.5, { rule })).toBe('few')
+  })
+
+  it('takes no number that it cannot compare for anything else', () => {
+    const rule = { when: { '<=0': 'OutOfStock', '/,5$/': 'OutOfStock' }, otherwise: 'InStock' }
+    const issue = issueOf('availability', '0,00', rule)
+    expect(issue).toMatchObject({ code: 'number-locale', remedy: 'set decimal: ","' })
+    expect(mapCell('availability', '0,5', { rule })).toBe('OutOfStock')
+    expect(mapCell('availability', '10+', { rule })).toBe('InStock')
   })
 
   it('takes an outcome of nothing as an empty cell, and outcomes through the kind of the field', () => {
