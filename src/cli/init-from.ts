@@ -51,8 +51,7 @@ async function guessOrExplain(guess: () => Promise<FeedGuess>): Promise<FeedGues
   try {
     return await guess()
   } catch (error) {
-    if (!(error instanceof FileRefusedError) && systemErrorCode(error) !== 'ENOENT') throw error
-    if (error instanceof FileRefusedError) throw error
+    if (error instanceof FileRefusedError || systemErrorCode(error) !== 'ENOENT') throw error
     throw new ConfigError('file-missing', `there is no such file: ${(error as Error).message}`, {
       hint: 'Check the path behind --from',
       cause: error,

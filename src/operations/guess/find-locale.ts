@@ -18,11 +18,21 @@ const readable = 0.9
  */
 export function findLocale(amounts: readonly string[]): NumberLocale | undefined {
   if (amounts.length === 0) return undefined
-  const evidence: Evidence = { decimal: new Map(), thousands: new Map(), either: new Map() }
-  for (const amount of amounts) weigh(amount.trim().replace(/^[-−]\s*/, ''), evidence)
-  const locale = localeOf(evidence)
+  const locale = localeOf(evidenceOf(amounts))
   const read = amounts.filter((text) => typeof parseNumberText(text, locale) === 'string').length
   return read >= amounts.length * readable ? locale : undefined
+}
+
+/** Nothing in the amounts says whether a mark before three digits groups thousands (1,499) or not (12.500). */
+export function readsTwoWays(amounts: readonly string[]): boolean {
+  const { decimal, thousands, either } = evidenceOf(amounts)
+  return decimal.size === 0 && thousands.size === 0 && either.size > 0
+}
+
+function evidenceOf(amounts: readonly string[]): Evidence {
+  const evidence: Evidence = { decimal: new Map(), thousands: new Map(), either: new Map() }
+  for (const amount of amounts) weigh(amount.trim().replace(/^[-−]\s*/, ''), evidence)
+  return evidence
 }
 
 function weigh(amount: string, { decimal, thousands, either }: Evidence): void {

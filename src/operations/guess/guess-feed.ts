@@ -67,7 +67,7 @@ function presetLines(
   const isWritten = named.some(({ numbers, currencies }) => numbers > 0.9 && currencies > 0.9)
   if (preset.needsCurrency && !isWritten)
     lines.push(openLine('currency', given.currency?.toUpperCase(), 'EUR'))
-  if (preset.takesMarks) lines.push(...markLines(named))
+  if (preset.takesMarks) lines.push(...markLines(named.filter(({ numbers }) => numbers > 0.5)))
   if (given.id !== undefined)
     lines.push(...feedLines([{ field: 'product_id', rule: given.id, comment: 'as you said' }]))
   return lines

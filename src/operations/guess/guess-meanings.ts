@@ -6,6 +6,8 @@ export interface MeaningGuess {
   facts: ColumnFacts
   /** Why, in words for a comment. */
   reason: string
+  /** Columns whose names say the same, and whose cells fit too. */
+  others: readonly string[]
 }
 
 export type Guesses = ReadonlyMap<Meaning, MeaningGuess>
@@ -25,7 +27,8 @@ const fits: Readonly<Record<Meaning, Fits>> = {
   availability: ({ availabilities, integers }) => availabilities > 0.8 || integers > 0.9,
   inventory_level: ({ numbers }) => numbers > 0.9,
   price: isAmount,
-  sale_price: isAmount,
+  // Some exports merely say whether there is an offer.
+  sale_price: (facts) => isAmount(facts) && !facts.examples.every((text) => /^[01]$/.test(text)),
   list_price: isAmount,
   price_currency_code: ({ examples }) => examples.every((text) => /^[A-Za-z]{3}$/.test(text)),
   rating_value: ({ numbers }) => numbers > 0.5,
@@ -37,18 +40,24 @@ const fits: Readonly<Record<Meaning, Fits>> = {
 export function guessMeanings(columns: readonly ColumnFacts[], names: HeaderNames): Guesses {
   const guesses = new Map<Meaning, MeaningGuess>()
   const used = new Set<number>()
-  const take = (meaning: Meaning, facts: ColumnFacts, reason: string) => {
-    guesses.set(meaning, { facts, reason })
+  const take = (meaning: Meaning, facts: ColumnFacts, reason: string, others: readonly string[] = []) => {
+    guesses.set(meaning, { facts, reason, others })
     used.add(facts.index)
   }
   const named = columns.flatMap((facts) => {
     const match = names.find(facts.column)
     return match ? [{ facts, match, score: scoreOf(facts, match) }] : []
   })
-  for (const { facts, match } of named.sort((one, other) => other.score - one.score)) {
-    if (guesses.has(match.meaning) || used.has(facts.index)) continue
-    if (facts.filled === 0 || !(fits[match.meaning] ?? isText)(facts)) continue
-    take(match.meaning, facts, `the name is ${match.language} for it`)
+  const fitting = named
+    .filter(({ facts, match }) => facts.filled > 0 && (fits[match.meaning] ?? isText)(facts))
+    .sort((one, other) => other.score - one.score)
+  for (const { facts, match } of fitting) {
+    if (guesses.has(match.meaning)) continue
+    const others = fitting
+      .filter((other) => other.match.meaning === match.meaning && other.facts !== facts)
+      .filter((other) => depthOf(other.facts) === depthOf(facts))
+      .map((other) => other.facts.column)
+    take(match.meaning, facts, `the name is ${match.language} for it`, others)
   }
   for (const [meaning, find] of Object.entries(byContent)) {
     if (guesses.has(meaning)) continue
@@ -61,13 +70,26 @@ export function guessMeanings(columns: readonly ColumnFacts[], names: HeaderName
   return guesses
 }
 
+const netName =
+  /\b(ht|net|netto|nettopreis|excl|exkl|zzgl)\b|hors taxe|sin iva|tax excluded|without (tax|vat)/i
+
+/** Shops show prices with tax. */
+export function isWithoutTax({ column }: Pick<ColumnFacts, 'column'>): boolean {
+  return netName.test(column.replaceAll('_', ' '))
+}
+
 /** Whole names before parts, then columns that tell products apart, then those that say most. */
-function scoreOf({ fill, distinct, column }: ColumnFacts, { exact, meaning }: NameMatch): number {
+function scoreOf(facts: ColumnFacts, { exact, meaning }: NameMatch): number {
+  const { fill, distinct, column } = facts
   const telling = meaning === 'product_id' ? distinct * 2 : 0
   // `shipping.price` is no price of the product.
-  const depth = column.split('.').length - 1
   const short = /short|kurz|courte|corta|kort/i.test(column) ? 0.3 : 0
-  return (exact ? 4 : 2) + telling + fill - depth - short
+  const net = isWithoutTax(facts) ? 2.5 : 0
+  return (exact ? 4 : 2) + telling + fill - depthOf(facts) - short - net
+}
+
+function depthOf({ column }: Pick<ColumnFacts, 'column'>): number {
+  return column.split('.').length - 1
 }
 
 type FindByContent = (columns: readonly ColumnFacts[], guesses: Guesses) => ColumnFacts | undefined

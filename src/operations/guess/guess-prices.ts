@@ -1,10 +1,12 @@
 import type { NumberLocale } from '../../catalog/number-text.ts'
-import { findLocale } from './find-locale.ts'
-import type { Guesses, MeaningGuess } from './guess-meanings.ts'
+import { findLocale, readsTwoWays } from './find-locale.ts'
+import { type Guesses, isWithoutTax, type MeaningGuess } from './guess-meanings.ts'
 import { why } from './guess-reason.ts'
 import type { Given, RuleGuess } from './model.ts'
 
 const unknownCurrency = 'EUR'
+/** Nothing is left of an amount of 0. */
+const notZero = '^(?:\\D*0+(?:[.,]0+)?\\D*$)?(.*)$'
 
 /** What a product costs, what it cost before, and in which currency. */
 export function priceRules(guesses: Guesses, { currency }: Given): RuleGuess[] {
@@ -13,11 +15,19 @@ export function priceRules(guesses: Guesses, { currency }: Given): RuleGuess[] {
   const rules: RuleGuess[] = []
   const now = sale ?? price ?? list
   if (now) {
-    // Columns of one file are written alike; each may hold too few marks to show how.
-    const locale = findLocale([sale, price, list].flatMap((guess) => guess?.facts.amounts ?? []))
+    const amounts = amountsOf(guesses)
+    const locale = findLocale(amounts)
     const columns = sale && regular ? [sale.facts.column, regular.facts.column] : now.facts.column
+    // Many exports write 0 where there is no sale.
+    const hasZeros = sale && regular && sale.facts.amounts.some((amount) => /^0*[.,]?0*$/.test(amount))
+    const rule = amountRule(columns, locale, hasZeros ? { pattern: notZero } : {})
     const comment = why(now, `numbers such as ${now.facts.examples[0]}${localeWords(locale)}`)
-    rules.push({ field: 'price', rule: amountRule(columns, locale), comment })
+    const doubts = doubtsOf(sale && regular ? [sale, regular] : [now], amounts)
+    rules.push(
+      doubts.length === 0
+        ? { field: 'price', rule, comment }
+        : { field: 'price', rule, comment: [comment, ...doubts].join('; '), open: true },
+    )
     const before = sale ? regular : price && list ? list : undefined
     if (before && before !== now)
       rules.push({ field: 'list_price', rule: amountRule(before.facts.column, locale), comment: why(before) })
@@ -26,15 +36,33 @@ export function priceRules(guesses: Guesses, { currency }: Given): RuleGuess[] {
   return rules
 }
 
-export function amountRule(column: string | readonly string[], locale: NumberLocale | undefined): unknown {
-  if (!locale || (locale.decimal === '.' && locale.thousands === undefined))
-    return typeof column === 'string' ? column : { column }
-  const { decimal, thousands } = locale
-  return {
-    column,
-    ...(decimal === '.' ? {} : { decimal }),
-    ...(thousands === undefined ? {} : { thousands }),
-  }
+/** Columns of one file are written alike; each may hold too few marks to show how. */
+export function amountsOf(guesses: Guesses): string[] {
+  return ['sale_price', 'price', 'list_price'].flatMap((meaning) => guesses.get(meaning)?.facts.amounts ?? [])
+}
+
+/** A wrong price is worse than a question. */
+function doubtsOf(sources: readonly MeaningGuess[], amounts: readonly string[]): string[] {
+  const others = sources.flatMap((source) => source.others).map((column) => JSON.stringify(column))
+  const doubts = others.length === 0 ? [] : [`${others.join(', ')} may be it too`]
+  if (sources.some(({ facts }) => isWithoutTax(facts))) doubts.push('the name says that tax is not in it')
+  if (readsTwoWays(amounts)) doubts.push('they may as well have three decimals')
+  return doubts
+}
+
+export function amountRule(
+  column: string | readonly string[],
+  locale: NumberLocale | undefined,
+  more: Readonly<Record<string, unknown>> = {},
+): unknown {
+  const parts = { ...marksOf(locale), ...more }
+  return typeof column === 'string' && Object.keys(parts).length === 0 ? column : { column, ...parts }
+}
+
+/** In the words of a rule: what is not said is a decimal point, and nothing between thousands. */
+function marksOf(locale: NumberLocale | undefined): Partial<NumberLocale> {
+  const { decimal = '.', thousands } = locale ?? {}
+  return { ...(decimal === '.' ? {} : { decimal }), ...(thousands === undefined ? {} : { thousands }) }
 }
 
 function localeWords(locale: NumberLocale | undefined): string {

@@ -1,6 +1,8 @@
+import type { NumberLocale } from '../../catalog/number-text.ts'
 import type { ColumnFacts } from './column-facts.ts'
+import { findLocale } from './find-locale.ts'
 import type { Guesses } from './guess-meanings.ts'
-import { amountRule, priceRules } from './guess-prices.ts'
+import { amountRule, amountsOf, priceRules } from './guess-prices.ts'
 import { why } from './guess-reason.ts'
 import type { Meaning } from './header-names.ts'
 import type { Given, RuleGuess } from './model.ts'
@@ -125,11 +127,8 @@ function availabilityRule(guesses: Guesses): RuleGuess {
   }
   const stock = guess ?? guesses.get('inventory_level')
   if (stock) {
-    const rule = {
-      column: stock.facts.column,
-      when: { '': 'OutOfStock', '<=0': 'OutOfStock' },
-      otherwise: 'InStock',
-    }
+    const words = { when: { '': 'OutOfStock', '<=0': 'OutOfStock' }, otherwise: 'InStock' }
+    const rule = amountRule(stock.facts.column, stockLocale(stock.facts, guesses), words)
     return { field, rule, comment: why(stock, 'a quantity: none is out of stock') }
   }
   return {
@@ -185,7 +184,12 @@ function categoryRules(guesses: Guesses): RuleGuess[] {
 function countRules(guesses: Guesses): RuleGuess[] {
   const rules: RuleGuess[] = []
   const stock = guesses.get('inventory_level')
-  if (stock) rules.push({ field: 'inventory_level', rule: stockRule(stock.facts), comment: why(stock) })
+  if (stock)
+    rules.push({
+      field: 'inventory_level',
+      rule: amountRule(stock.facts.column, stockLocale(stock.facts, guesses)),
+      comment: why(stock),
+    })
   const rating = guesses.get('rating_value')
   if (rating)
     rules.push({
@@ -210,9 +214,10 @@ function countRules(guesses: Guesses): RuleGuess[] {
   return rules
 }
 
-/** Some exports write pieces as 5.0. */
-function stockRule(facts: ColumnFacts): unknown {
-  return facts.integers === 1 ? facts.column : amountRule(facts.column, facts.locale)
+/** Some exports write pieces as 5.0 or 5,000: the prices of the file show which mark that is. */
+function stockLocale(facts: ColumnFacts, guesses: Guesses): NumberLocale | undefined {
+  if (facts.integers === 1) return undefined
+  return findLocale([...amountsOf(guesses), ...facts.amounts]) ?? facts.locale
 }
 
 function commaOf({ locale }: ColumnFacts): { decimal?: ',' } {

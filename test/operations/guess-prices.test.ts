@@ -1,0 +1,71 @@
+import { writeFile } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { guessFeed } from '../../src/operations/guess/guess-feed.ts'
+import { tempDir } from '../support/temp-dir.ts'
+
+const given = { shopUrl: undefined, currency: undefined, id: undefined }
+
+/** The lines of two cups: names and cells of the columns that tell about prices and stock. */
+async function guessLines(columns: Record<string, readonly [string, string]>) {
+  const names = ['sku', 'name', ...Object.keys(columns), 'url', 'image']
+  const rowOf = (index: 0 | 1) =>
+    [
+      `A${index}`,
+      ['Red cup', 'Blue cup'][index],
+      ...Object.values(columns).map((cells) => cells[index]),
+      `https://c.example/${index}`,
+      `https://c.example/${index}.jpg`,
+    ].join(';')
+  await using dir = await tempDir('guess')
+  const file = dir.join('export.csv')
+  await writeFile(file, `${names.join(';')}\n${rowOf(0)}\n${rowOf(1)}\n`)
+  const { lines } = await guessFeed({ file, given, signal: AbortSignal.timeout(30_000) })
+  const lineOf = (field: string) => lines.find(({ key }) => key === `fields.${field}`)
+  return { price: lineOf('price'), stock: lineOf('inventory_level'), availability: lineOf('availability') }
+}
+
+describe('the price', () => {
+  it.each([
+    ['Prix HT', 'Prix TTC'],
+    ['Preis netto', 'Preis (EUR)'],
+    ['price_excl_vat', 'Price'],
+  ])('is with tax: of %s and %s', async (net, gross) => {
+    const { price } = await guessLines({ [net]: ['10.00', '20.00'], [gross]: ['12.00', '24.00'] })
+    expect(price?.value).toBe(gross)
+  })
+
+  it.each<[string, Record<string, readonly [string, string]>, RegExp]>([
+    [
+      'another column may be it',
+      { VK: ['12.00', '9.50'], Preis: ['11.00', '8.50'] },
+      /"Preis" may be it too/,
+    ],
+    ['tax is not in it', { 'Prix HT': ['12.00', '9.50'] }, /tax is not in it/],
+    ['a mark may mean both', { price: ['10.500', '2.250'] }, /three decimals/],
+  ])('is to be looked at where %s', async (_, columns, reason) => {
+    const { price } = await guessLines(columns)
+    expect(price).toMatchObject({ open: true, comment: expect.stringMatching(reason) })
+  })
+
+  it('is not whether there is an offer, nor a sale price of 0', async () => {
+    const price = ['10.00', '20.00'] as const
+    expect((await guessLines({ price, oferta: ['0', '1'] })).price?.value).toBe('price')
+    const { price: line } = await guessLines({ price, sale_price: ['0.00', '15.00'] })
+    expect(line?.value).toEqual({ column: ['sale_price', 'price'], pattern: expect.any(String) })
+    const { pattern } = (line as { value: { pattern: string } }).value
+    const leftOf = (cell: string) => new RegExp(pattern).exec(cell)?.[1]
+    expect(['0', '0.00', '0,00 €', '.00'].map(leftOf)).toEqual(['', '', '', ''])
+    expect(['15.00', '0.50', '100', '0,05 €'].map(leftOf)).toEqual(['15.00', '0.50', '100', '0,05 €'])
+  })
+})
+
+describe('pieces', () => {
+  it.each([
+    ['12,50', '3,000', '0,000'],
+    ['12,50', '3,00', '0,00'],
+  ])('are read as the prices are: beside %s are %s', async (price, some, none) => {
+    const { stock, availability } = await guessLines({ price: [price, price], stock: [some, none] })
+    expect(stock?.value).toEqual({ column: 'stock', decimal: ',' })
+    expect(availability?.value).toMatchObject({ column: 'stock', decimal: ',', otherwise: 'InStock' })
+  })
+})
