@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
-import type { CallOutcome, CallResponse } from './call-outcome.ts'
 import { parseRetryAfter } from '../lib/retry-after.ts'
+import type { CallOutcome, CallResponse } from './call-outcome.ts'
 
 const backoffMsBase = 1_000
 const backoffMsCap = 60_000

@@ -1,4 +1,5 @@
 import { EndpointError, OperatingError } from '../lib/errors.ts'
+import { parseRetryAfter } from '../lib/retry-after.ts'
 import {
   type AnswerDetails,
   ApiCallError,
@@ -12,7 +13,6 @@ import type { ApiGroup } from './contract/endpoints.ts'
 import { isObject } from './contract/json-value.ts'
 import { hideSecrets, hideSecretsIn } from './hide-secrets.ts'
 import { type ResponseBody, readBody } from './response-body.ts'
-import { parseRetryAfter } from '../lib/retry-after.ts'
 
 export interface AnsweredCall extends ShownCall {
   group: ApiGroup

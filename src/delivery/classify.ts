@@ -1,7 +1,7 @@
 import type { CallOutcome, CallResponse } from '../api/call-outcome.ts'
 import { describeRefusal, findNamedRefusals, type NamedRefusal } from '../api/named-refusals.ts'
-import { parseRetryAfter } from '../lib/retry-after.ts'
 import type { ProductId } from '../lib/brand.ts'
+import { parseRetryAfter } from '../lib/retry-after.ts'
 
 /**
  * What is done after a call. All of it is decided here, from this table:

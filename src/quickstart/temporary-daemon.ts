@@ -49,7 +49,10 @@ export async function openTemporaryDaemon({
     const log = openLog({ level: productsFeed === undefined ? 'warn' : 'error' })
     const productsToken = defaultTokens.products
     const sandbox = stack.use('sandbox', await openSandbox({ port: 0, productsToken, clock }))
-    const { config, catalog } = await writeConfig(workDir, sandbox, { deferredAfter, productsFeed: productsFeed ?? sampleFeed() })
+    const { config, catalog } = await writeConfig(workDir, sandbox, {
+      deferredAfter,
+      productsFeed: productsFeed ?? sampleFeed(),
+    })
     const storage = stack.use('storage', await openStorage({ config, clock, log, signal }))
     const { connections } = storage
     const failed = Promise.withResolvers<never>()

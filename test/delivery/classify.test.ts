@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { CallOutcome } from '../../src/api/call-outcome.ts'
-import { parseRetryAfter } from '../../src/lib/retry-after.ts'
 import { classify, type Verdict } from '../../src/delivery/classify.ts'
 import { backoffMs } from '../../src/delivery/waiting.ts'
 import type { ProductId } from '../../src/lib/brand.ts'
 import { EndpointError } from '../../src/lib/errors.ts'
+import { parseRetryAfter } from '../../src/lib/retry-after.ts'
 
 const now = Date.UTC(2026, 10, 20, 12)
 const ids = ['a', 'b', '7', '12345678901234567890'] as ProductId[]
