@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { parse } from 'csv-parse/sync'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sampleFields, writeSampleFeed } from '../../src/quickstart/sample-feed.ts'
 import { Workplace } from './daemon.ts'
@@ -150,8 +151,13 @@ describe('load', () => {
     expect(file?.reason).toContain('the id of 1 of 5000 records cannot be read')
     const rejects = await readFile(file?.rejectsFile ?? '', 'utf8')
     expect(rejects.split('\n')[0]).toContain('catalogd_reason')
-    const corrected = rejects.replace(')",,', `)",${one.slice(0, 12)},`)
-    await writeFile(workplace.path('corrected.csv'), corrected)
+    const [names = [], ...rows] = parse(rejects) as string[][]
+    for (const row of rows)
+      row[names.findIndex((name) => !name.startsWith('catalogd_'))] = one.slice(0, one.indexOf(','))
+    const text = [names, ...rows].map((cells) =>
+      cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(','),
+    )
+    await writeFile(workplace.path('corrected.csv'), `${text.join('\n')}\n`)
     const summary = await workplace.ask<Summary>('load', 'products', workplace.path('corrected.csv'))
     expect(summary).toMatchObject({ records: 1, unchanged: 1, rejected: 0, changes: { missing: 0 } })
   })

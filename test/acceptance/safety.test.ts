@@ -52,8 +52,11 @@ it('what was changed on its way, is late or changes too much is not delivered, a
   await daemon.ended()
   await rm(workplace.path('state', 'redis'), { recursive: true })
   await workplace.start()
+  // The archive is replayed into the empty Redis first.
+  await expect
+    .poll(async () => (await workplace.status()).feeds[0], { timeout: 40_000 })
+    .toMatchObject({ refused: { files: 1 }, held: [held] })
   await workplace.untilQuiet()
-  expect((await workplace.status()).feeds[0]).toMatchObject({ refused: { files: 1 }, held: [held] })
   expect((await workplace.documents()).get('p0')).toMatchObject({ price: 10 })
 
   expect(await workplace.runHere('approve', '4')).toMatchObject({

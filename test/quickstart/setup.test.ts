@@ -73,9 +73,9 @@ describe('the second stage', () => {
       'src/quickstart/quickstart.ts',
       'const n: number = 7\nconsole.log(process.argv.slice(2))\nprocess.exit(n)',
     )
-    expect(await runSetup('quickstart', '--a', 'b c')).toEqual({
+    expect(await runSetup('quickstart', '--a', '/b c')).toEqual({
       code: 7,
-      stdout: "[ '--a', 'b c' ]\n",
+      stdout: "[ '--a', '/b c' ]\n",
       stderr: '',
     })
   })
