@@ -32,7 +32,8 @@ function catalogYaml(feeds: readonly AcceptanceFeed[]): string {
     const fields = yaml.trim().replace(/^/gm, '      ')
     return `  ${name}:\n    drop: ./drop/${name}\n    mode: ${mode}\n    settle: 0s\n    fields:\n${fields}`
   })
-  return `feeds:\n${parts.join('\n')}`
+  // Files of one feed follow each other: what a later one edits must not wait for the quarter of an hour.
+  return `deferred: { after: 0s, atMost: 1s }\nfeeds:\n${parts.join('\n')}`
 }
 
 /** Everything stands in the drop folders before the daemon starts; the modification times give the order. */
