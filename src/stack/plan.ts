@@ -56,7 +56,7 @@ export function planStack({ desired, existing, prune }: PlanInput): Planned {
       unchanged,
       notInFiles: named.filter((item) => !doomed.includes(item)),
       unnamed: inShownOrder(left.filter(({ name }) => name === '')),
-      warnings: findStaleTermIds(steps, existing.views ?? []),
+      warnings: findStaleTermIds(steps, existing.views ?? []).toSorted(),
     },
   }
 }
