@@ -1,4 +1,4 @@
-import { access, mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { parse } from 'yaml'
 import { ConfigError, FileRefusedError, systemErrorCode } from '../lib/errors.ts'
@@ -6,6 +6,7 @@ import type { FeedGuess } from '../operations/guess/guess-feed.ts'
 import type { Given } from '../operations/guess/model.ts'
 import { ask } from './ask.ts'
 import type { CommandContext } from './context.ts'
+import { refuseExisting } from './refuse-existing.ts'
 
 export interface FromOptions {
   from: string
@@ -19,7 +20,7 @@ export interface FromOptions {
 export async function initFrom(context: CommandContext, options: FromOptions): Promise<void> {
   const { guessFeed } = await import('../operations/guess/guess-feed.ts')
   const file = context.namedConfigFile ?? 'config/catalogd.yaml'
-  await refuseExisting(file)
+  await refuseExisting(file, 'Name another one with --config, and copy the feed from there')
   const given = givenBy(options)
   let guess = await guessOrExplain(() => guessFeed({ file: options.from, given, signal: context.signal }))
   if (guess.open.length > 0 && context.canAsk && !options.yes) {
@@ -75,17 +76,6 @@ async function askOpen(context: CommandContext, guess: FeedGuess, given: Given):
     }
   }
   return asked
-}
-
-async function refuseExisting(file: string): Promise<void> {
-  const exists = await access(file).then(
-    () => true,
-    () => false,
-  )
-  if (!exists) return
-  throw new ConfigError('init-exists', `${file} exists already and is left as it is`, {
-    hint: 'Name another one with --config, and copy the feed from there',
-  })
 }
 
 async function write(file: string, guess: FeedGuess): Promise<{ dropDir: string }> {

@@ -1,9 +1,10 @@
-import { access, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { readConfig } from '../config/load.ts'
 import { ConfigError, ExitCode, OperatingError, systemErrorCode } from '../lib/errors.ts'
 import type { CommandDefinition } from './command.ts'
 import type { FromOptions } from './init-from.ts'
+import { refuseExisting } from './refuse-existing.ts'
 
 /** The commented example is what `init` writes: one text to keep correct. */
 const exampleFile = new URL('../../config/catalogd.example.yaml', import.meta.url)
@@ -41,22 +42,12 @@ export const initCommand: CommandDefinition<Partial<FromOptions>> = {
       return ExitCode.done
     }
     const file = join(folder, target)
-    for (const rival of rivals) await refuseExisting(join(folder, rival))
+    for (const rival of rivals)
+      await refuseExisting(join(folder, rival), 'Edit it, or name another folder: catalogd init <folder>')
     const dropFolders = await writeAll(file)
     context.print({ config: file, dropFolders }, () => formatCreated(file, dropFolders))
     return ExitCode.done
   },
-}
-
-async function refuseExisting(file: string): Promise<void> {
-  const exists = await access(file).then(
-    () => true,
-    () => false,
-  )
-  if (!exists) return
-  throw new ConfigError('init-exists', `${file} exists already and is left as it is`, {
-    hint: 'Edit it, or name another folder: catalogd init <folder>',
-  })
 }
 
 async function writeAll(file: string): Promise<string[]> {

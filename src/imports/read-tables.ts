@@ -3,6 +3,7 @@ import { basename } from 'node:path'
 import type { FeedConfig } from '../config/model.ts'
 import type { FieldRule, LookupTable } from '../config/rule-model.ts'
 import { ConfigError, FileRefusedError, systemErrorCode } from '../lib/errors.ts'
+import { anyFormat } from '../records/any-format.ts'
 import { judgeFile } from '../records/judge.ts'
 import { readRecords } from '../records/read-records.ts'
 
@@ -84,18 +85,6 @@ async function readRows(table: LookupTable, signal: AbortSignal | undefined): Pr
     }
   }
   return rows
-}
-
-/** Everything is detected. */
-const anyFormat = {
-  type: undefined,
-  path: undefined,
-  header: undefined,
-  sheet: undefined,
-  members: undefined,
-  delimiter: undefined,
-  quote: undefined,
-  encoding: undefined,
 }
 
 function unusable({ file }: LookupTable, found: string, cause?: unknown): ConfigError {

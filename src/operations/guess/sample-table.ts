@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { FormatConfig } from '../../config/model.ts'
+import { anyFormat } from '../../records/any-format.ts'
 import { type Judgement, judgeFile } from '../../records/judge.ts'
 import type { Dialect } from '../../records/model.ts'
 import { readRecords } from '../../records/read-records.ts'
@@ -21,17 +22,7 @@ const sampleRowsMax = 500
 const pathsMax = 500
 const depthMax = 4
 
-const detectAll: FormatConfig = {
-  type: undefined,
-  path: undefined,
-  header: undefined,
-  sheet: undefined,
-  members: undefined,
-  delimiter: undefined,
-  quote: undefined,
-  encoding: undefined,
-  recordBytes: 16_000_000,
-}
+const detectAll: FormatConfig = { ...anyFormat, recordBytes: 16_000_000 }
 
 /** Reads the whole file once, then its beginning. Throws a FileRefusedError as an import would. */
 export async function readSampleTable(

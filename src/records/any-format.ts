@@ -1,0 +1,9 @@
+import type { FormatConfig } from '../config/model.ts'
+
+/** Every part is detected: for files that no feed describes. */
+export const anyFormat: Omit<FormatConfig, 'recordBytes'> = {
+  type: undefined,
+  delimiter: undefined,
+  quote: undefined,
+  encoding: undefined,
+}
