@@ -73,7 +73,8 @@ export class SharedStrings implements PartHandler {
 
   #add(bytes: Buffer): void {
     if (bytes.length > blockBytes) throw this.#tooMuch('a text with more than 1 MB')
-    if (this.#used + bytes.length > blockBytes) {
+    // Also where an empty text comes first.
+    if (this.#blocks.length === 0 || this.#used + bytes.length > blockBytes) {
       if ((this.#blocks.length + 1) * blockBytes > totalBytesMax)
         throw this.#tooMuch('more than 64 MB of texts')
       this.#blocks.push(Buffer.allocUnsafeSlow(blockBytes))

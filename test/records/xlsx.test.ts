@@ -60,6 +60,11 @@ describe('a spreadsheet', () => {
     expect(judgement.warnings).toEqual([])
   })
 
+  it('is read when its first text is empty', async () => {
+    const rows = `${header}<row><c t="s"><v>1</v></c><c t="s"><v>0</v></c></row>`
+    expect(await textOf({ rows, strings: ['<t/>', '<t>p-1</t>'] })).toBe('id,name\np-1,\n')
+  })
+
   it.each<[string, Partial<Parts>]>([
     ['of the strict form', { strict: true }],
     ['with prefixed names', { prefix: 'x' }],
