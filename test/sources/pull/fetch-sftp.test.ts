@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { mkdir, readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { FeedConfig, PullConfig, SftpSource } from '../../../src/config/model.ts'
@@ -27,8 +27,15 @@ function siteOf(
   return openPullSite({ dir, pull: pullOf(server.source(changes), limits), feed: { ...csv, ...feed } })
 }
 
-async function put(server: SftpServer, name: string, content: string, secondsAgo = 100): Promise<void> {
-  await writeFile(join(server.folder, name), content)
+/** A number is the size of a sparse file. */
+async function put(
+  server: SftpServer,
+  name: string,
+  content: string | number,
+  secondsAgo = 100,
+): Promise<void> {
+  await writeFile(join(server.folder, name), typeof content === 'string' ? content : '')
+  if (typeof content === 'number') await truncate(join(server.folder, name), content)
   const at = Math.floor(Date.parse('2026-11-20T12:00:00Z') / 1000) - secondsAgo
   await utimes(join(server.folder, name), at, at)
 }
@@ -150,8 +157,9 @@ describe.skipIf(!canServeSftp)(`a folder on an SFTP server (${needsSshd})`, () =
   test('a server that ends in the middle costs nothing but another fetch', async () => {
     await using dir = await tempDir('pull')
     await using server = await startSftpServer(dir)
-    await put(server, 'a.csv', 'x'.repeat(40_000_000))
-    const limits = { bytesMax: 1e8 }
+    // So large that the server has ended long before all of it has arrived.
+    await put(server, 'a.csv', 2 ** 32)
+    const limits = { bytesMax: 2 ** 33 }
     await using site = await siteOf(dir.join('state'), server, { limits })
     const fetching = site.fetch()
     const pullDir = dir.join('state', 'pull', 'products')
