@@ -90,6 +90,7 @@ interface Bound {
 /** A list, or with keys a map; undefined when no member counts. */
 function collect(members: readonly Member[], bound: Bound, notes: RecordNotes): unknown {
   const list: unknown[] = []
+  const ids = new Set<unknown>()
   const map = new Map<string, unknown>()
   for (const member of members) {
     if (bound.holds && !bound.holds(member.cells)) continue
@@ -101,6 +102,9 @@ function collect(members: readonly Member[], bound: Bound, notes: RecordNotes): 
     if (value instanceof Problem)
       return value.with({ text: value.text + member.place, path: place + (value.path ?? '') })
     if (!bound.key) {
+      const { id } = value as { id?: unknown }
+      if (ids.has(id)) notes.warnings.push(repeated('id', id, 'both go out'))
+      if (id !== undefined) ids.add(id)
       list.push(value)
       continue
     }
@@ -109,17 +113,15 @@ function collect(members: readonly Member[], bound: Bound, notes: RecordNotes): 
         found: `found a member without a key${member.place}`,
         remedy: 'give it one, or leave it out with where',
       })
-    if (map.has(key))
-      notes.warnings.push(
-        new Problem(
-          'repeated-key',
-          `found the key ${JSON.stringify(key)} more than once: the last member counts`,
-        ),
-      )
+    if (map.has(key)) notes.warnings.push(repeated('key', key, 'the last member counts'))
     map.set(key, value)
   }
   if (bound.key) return map.size === 0 ? undefined : sortedByKey(Object.fromEntries(map))
   return list.length === 0 ? undefined : list
+}
+
+function repeated(what: string, value: unknown, outcome: string): Problem {
+  return new Problem('repeated-key', `found the ${what} ${JSON.stringify(value)} more than once: ${outcome}`)
 }
 
 function readMember(cells: readonly unknown[], { parts, order, key }: Bound, notes: RecordNotes): unknown {

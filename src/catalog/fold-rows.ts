@@ -1,4 +1,3 @@
-import type { FieldKind } from '../api/contract/kinds.ts'
 import type { FieldRule } from '../config/rule-model.ts'
 import type { ParsedRecord } from '../records/model.ts'
 import { type Compute, nothingSaid } from './compiled-rule.ts'
@@ -7,7 +6,8 @@ import type { RecordNotes } from './record-notes.ts'
 
 export interface Folding {
   rows: FieldRule['rows']
-  kind?: FieldKind
+  /** The row that gives the price is noted: other amounts may have to be of the same one. */
+  isPrice?: boolean
   /** The cells of a row as the rule sees them. */
   join?: (cells: readonly unknown[], ofRecord: readonly unknown[]) => readonly unknown[]
 }
@@ -18,7 +18,7 @@ type Holds = (cells: readonly unknown[]) => boolean
 /** Computes a field from the rows of a record that count; a record of one row is its own only row. */
 export function foldRows(
   compute: Compute,
-  { rows, join = (own) => own }: Folding,
+  { rows, isPrice = false, join = (own) => own }: Folding,
   holds: Holds | undefined,
 ): Compute {
   return (cells, notes) => {
@@ -27,17 +27,27 @@ export function foldRows(
     const chosen = holds ? notes.rows.filter((row) => holds(row.cells)) : notes.rows
     const read = (row: Row | undefined) =>
       row && computeRow(compute, { line: row.line, cells: join(row.cells, cells) }, notes)
-    if (rows === 'first') return read(chosen[0])
-    if (rows === 'last') return read(chosen.at(-1))
-    const values: unknown[] = []
+    if (rows === 'first' || rows === 'last') {
+      const row = chosen.at(rows === 'first' ? 0 : -1)
+      if (isPrice) notes.priceRow = row
+      return read(row)
+    }
+    if (rows === 'price' && notes.priceRow) return read(chosen.find((row) => row === notes.priceRow))
+    const found: { row: Row; value: unknown }[] = []
     for (const row of chosen) {
       const value = read(row)
       if (value === nothingSaid || value instanceof Problem) return value
       if (value === undefined) continue
-      if (rows === undefined) return value
-      values.push(value)
+      found.push({ row, value })
+      if (rows === undefined || rows === 'price') break
     }
-    return values.length === 0 ? undefined : fold(values, rows)
+    if (found.length === 0) return undefined
+    const value = fold(
+      found.map((one) => one.value),
+      rows,
+    )
+    if (isPrice) notes.priceRow = found.find((one) => one.value === value)?.row
+    return value
   }
 }
 

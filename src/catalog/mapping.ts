@@ -136,6 +136,8 @@ interface FieldRuleReady {
   /** What the mode makes of an empty cell, unless the rule says otherwise. */
   clears: boolean
   abovePrice: boolean
+  /** Changes when the price does. */
+  followsPrice: boolean
 }
 
 function compileRules(
@@ -150,9 +152,10 @@ function compileRules(
     const rule = Object.hasOwn(fields, field) ? fields[field] : undefined
     const empty = rule?.empty ?? (mode === 'full' ? 'clear' : 'keep')
     const compiled = rule && compileRule(field, { ...rule, empty }, { problems: [], readTable })
-    return compiled
-      ? [{ field, rule: compiled, clears: empty === 'clear', abovePrice: rule?.above !== undefined }]
-      : []
+    if (!compiled) return []
+    const abovePrice = rule.above !== undefined
+    const followsPrice = abovePrice || rule.rows === 'price'
+    return [{ field, rule: compiled, clears: empty === 'clear', abovePrice, followsPrice }]
   })
 }
 
@@ -193,14 +196,13 @@ function bindRules({ rules, id, key, aliases, isImplicit }: Rules, columns: Name
   const isTimedPrice = rules.some(({ field, rule }) => field === 'price' && rule.timed)
   const fields: BoundField[] = rules
     .filter(({ field }) => field !== 'product_id')
-    .map(({ field, rule, clears, abovePrice }) => ({
+    .map(({ field, rule, clears, abovePrice, followsPrice }) => ({
       field,
       clears,
       abovePrice,
       columns: rule.valueColumns,
       compute: rule.bind(columns),
-      // What is held against a price that changes changes with it.
-      timed: rule.timed || (abovePrice && isTimedPrice),
+      timed: rule.timed || (followsPrice && isTimedPrice),
       ownPlace: isImplicit ? columns.placeOf(field) : undefined,
     }))
   const idField = { field: id.field, clears: true, columns: id.rule.valueColumns, ownPlace: undefined }

@@ -16,6 +16,8 @@ export interface RecordNotes {
   now: number
   /** Of a record of several rows: all of them. */
   rows: readonly ParsedRecord[] | undefined
+  /** The one of `rows` that gave the price. */
+  priceRow: Pick<ParsedRecord, 'cells' | 'line'> | undefined
   /** The whole record, where it is an object. */
   source: Readonly<Record<string, unknown>> | undefined
 }
@@ -29,6 +31,7 @@ export function openNotes(record: ParsedRecord | undefined, now: number): Record
     boundaries: [],
     now,
     rows: record?.rows,
+    priceRow: undefined,
     source: typeof source === 'object' ? source : undefined,
   }
 }

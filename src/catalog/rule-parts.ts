@@ -59,6 +59,7 @@ function rowProblems({ name, kind, isMember }: Place, { rows }: FieldRule): stri
   if (rows === 'all' && !isList) return ['rows: all has an effect only on a list field']
   if (['min', 'max', 'sum'].includes(rows) && !numeric.has(kind))
     return [`rows: ${rows} has an effect only on numbers`]
+  if (rows === 'price' && name !== 'list_price') return ['rows: price has an effect only on list_price']
   return rows === 'any' && name !== 'availability' ? ['rows: any has an effect only on availability'] : []
 }
 

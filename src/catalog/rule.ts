@@ -147,7 +147,11 @@ function stepsOf(
 ): Pick<Steps, 'options' | 'shape' | 'folding'> {
   const isList = kind.endsWith('-list') && kind !== 'object-list'
   const shape = isList ? 'list' : kind === 'object' || kind === 'object-list' ? 'object' : 'scalar'
-  return { options, shape: rule.pairs ? 'scalar' : shape, folding: { rows: rule.rows } }
+  return {
+    options,
+    shape: rule.pairs ? 'scalar' : shape,
+    folding: { rows: rule.rows, isPrice: options.field === 'price' },
+  }
 }
 
 function describerOf(field: ProductField): (value: unknown) => string {

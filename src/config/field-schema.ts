@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { constant, flag, mapping, mappingOf, oneOf, text, textOf } from './leaves.ts'
 
-const rowChoices = ['first', 'last', 'all', 'min', 'max', 'sum', 'any'] as const
+const rowChoices = ['first', 'last', 'all', 'min', 'max', 'sum', 'any', 'price'] as const
 
 /** One way to compute a field, as it stands in the file. */
 export interface FieldRuleDetails {

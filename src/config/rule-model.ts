@@ -40,7 +40,7 @@ export interface FieldRule {
   /** The columns may be absent: the rule says nothing then. */
   optional?: boolean
   /** Of records of several rows: which rows count. Default: the first whose value is not empty. */
-  rows?: 'first' | 'last' | 'all' | 'min' | 'max' | 'sum' | 'any'
+  rows?: 'first' | 'last' | 'all' | 'min' | 'max' | 'sum' | 'any' | 'price'
   /** By column: which rows (or members) count. */
   where?: Readonly<Record<string, CellCondition>>
   /** The cell holds pairs of names and values (`custom_fields`). */

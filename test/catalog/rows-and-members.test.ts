@@ -73,6 +73,38 @@ describe('whose cells count of a record of several rows', () => {
     ])
   })
 
+  describe('a list price', () => {
+    const low = columnRule('price')
+    const regular: FieldRule = { ...columnRule('qty'), rows: 'price' }
+    const sold = groupOf(['P1', '', 'A', '100', '60'], ['P1', '', 'B', '50', '50'], ['P1', '', 'C', '', '70'])
+    const both = (price: FieldRule, listPrice: FieldRule, record = sold) => {
+      const fields = { product_id: columnRule('id'), price, list_price: listPrice }
+      const { patch } = bindTo(columns, fields).map(record)
+      return [patch?.set.price, patch?.set.list_price ?? 'none']
+    }
+
+    it('is of the row whose price counts, not the least of all', () => {
+      expect(both({ ...low, rows: 'min' }, { ...regular, above: 'price' })).toEqual([50, 'none'])
+      expect(both({ ...low, rows: 'min' }, regular)).toEqual([50, 50])
+      expect(both({ ...low, rows: 'max' }, regular)).toEqual([70, 'none'])
+      expect(both({ ...low, rows: 'first' }, regular)).toEqual([60, 100])
+      expect(both({ ...low, rows: 'last' }, regular)).toEqual([70, 'none'])
+      expect(both(low, regular)).toEqual([60, 100])
+      expect(both({ ...low, where: { sku: { values: ['B'], not: false } } }, regular)).toEqual([50, 50])
+    })
+
+    it('is the first where no row gave the price, and the own one of a record of one row', () => {
+      expect(both({ from: { kind: 'value', value: 5 } }, regular)).toEqual([5, 100])
+      expect(both({ ...low, rows: 'sum' }, regular)).toEqual([180, 100])
+      expect(both({ ...low, rows: 'min' }, regular, recordOf(['P2', '', 'A', '9', '5']))).toEqual([5, 9])
+    })
+
+    it('counts only where the row does', () => {
+      const other = { ...regular, where: { sku: { values: ['A'], not: false } } }
+      expect(both({ ...low, rows: 'min' }, other)).toEqual([50, 'none'])
+    })
+  })
+
   it('takes a record of one row for its own only row', () => {
     const record = recordOf(['P1', 'x', 'S', '3', '5', '', 'parent'])
     expect(read('price', { ...columnRule('price'), rows: 'min' }, record)).toBe(5)
@@ -85,6 +117,7 @@ describe('whose cells count of a record of several rows', () => {
     ['name', { rows: 'min' }, 'rows: min has an effect only on numbers'],
     ['name', { rows: 'all' }, 'rows: all has an effect only on a list field'],
     ['price', { rows: 'any' }, 'rows: any has an effect only on availability'],
+    ['price', { rows: 'price' }, 'rows: price has an effect only on list_price'],
     ['product_id', { rows: 'first' }, 'rows has no effect on product_id, which every row must have'],
     ['product_id', { where: variants }, 'where has no effect on product_id, which every row must have'],
   ] as const)('%s with %j is refused', (field, rule, problem) => {
@@ -153,6 +186,24 @@ describe('members', () => {
       { id: 'S-BLUE', name: 'Blue' },
     ])
     expect(of(red, 'Red')).toEqual([{ id: 'S-RED', name: 'Red' }])
+  })
+
+  it('with one id twice are reported, and both go out', () => {
+    const record = groupOf(['P1', '', 'A', '', '5'], ['P1', '', 'A', '', '6'], ['P1', '', 'B', '', '7'])
+    const rule = each({ id: columnRule('sku'), price: columnRule('price') })
+    const { patch, issues } = bindTo(columns, { product_id: columnRule('id'), skus: rule }).map(record)
+    expect(patch?.set.skus).toEqual([
+      { id: 'A', price: 5 },
+      { id: 'A', price: 6 },
+      { id: 'B', price: 7 },
+    ])
+    expect(issues).toEqual([
+      expect.objectContaining({
+        code: 'repeated-key',
+        severity: 'warn',
+        message: 'skus: found the id "A" more than once: both go out',
+      }),
+    ])
   })
 
   it('are variations by their keys, each with its own currency', () => {

@@ -66,15 +66,15 @@ describe('presets', () => {
 
 describe('prices that change at their time', () => {
   it.each([
-    ['google-merchant', 'google-rss.xml', '', 'HO-1', '2026-03-01T21:00Z', 99, 129],
-    ['woocommerce', 'woocommerce-en.csv', shop, 'HOODIE', '2026-03-01T00:00Z', 35, 42],
-    ['magento', 'magento-configurable.csv', shop, 'MS', '2026-03-01T00:00Z', 29, 32],
-  ])('of %s', async (preset, fixture, lines, id, from, sale, regular) => {
+    ['google-merchant', 'google-rss.xml', '', 'HO-1', '2026-03-01T21:00Z', 99, 129, 129],
+    ['woocommerce', 'woocommerce-en.csv', shop, 'HOODIE', '2026-03-01T00:00Z', 35, 42, 42],
+    ['magento', 'magento-configurable.csv', shop, 'MS', '2026-03-01T00:00Z', 29, 34, 32],
+  ])('of %s', async (preset, fixture, lines, id, from, sale, before, regular) => {
     const { documents, later } = await readPreset(preset, fixture, { lines, now: '2026-02-01' })
     expect(documents[id]).toMatchObject({ price: regular })
     expect(documents[id]).not.toHaveProperty('list_price')
     expect(later[id]).toMatchObject([
-      { at: Date.parse(from), set: { price: sale, list_price: regular } },
+      { at: Date.parse(from), set: { price: sale, list_price: before } },
       { set: { price: regular }, clear: ['list_price'] },
     ])
   })
