@@ -20,6 +20,9 @@ import type { Manifest } from './manifest.ts'
 import type { AcceptLine, ArchiveLine, ClaimId } from './model.ts'
 import { isFull } from './space.ts'
 
+/** Copied in less time than anybody notices. */
+const copyBytesMax = 64 * 2 ** 20
+
 /** Opens the archive of a catalog; `dir` is `state/<catalog>`. */
 export async function openArchive({ dir, manifest }: { dir: string; manifest: Manifest }): Promise<Archive> {
   const { archiveDir, failedDir } = layoutOf(dir)
@@ -83,8 +86,8 @@ export class Archive {
   }
 
   /**
-   * Puts a copy of a refused file under `failed/<feed>/`, with `report` as `<name>.report.json` beside it; the archive
-   * keeps the original. On a full disk the report stands alone. Safe to repeat. Returns the path of the report.
+   * Puts a refused file under `failed/<feed>/`, with `report` as `<name>.report.json` beside it; the archive keeps the
+   * original. On a full disk the report stands alone. Safe to repeat. Returns the path of the report.
    */
   async failFile(
     accept: AcceptLine,
@@ -98,8 +101,7 @@ export class Archive {
     const isRecompressed = source.endsWith('.zst') && !accept.name.endsWith('.zst')
     const path = join(dir, isRecompressed ? `${name}.zst` : name)
     try {
-      // Not a link: an editor that corrects the copy must not change the archive.
-      await copyInParts(source, path, copying)
+      await this.#setAside(source, path, copying)
     } catch (error) {
       if (!isFull(error)) throw error
       await removeIfPresent(path)
@@ -113,6 +115,21 @@ export class Archive {
     const reportPath = join(dir, `${name}${failedReportSuffix}`)
     await writeDurably(reportPath, `${text}\n`, join(dir, `.${claim}.tmp`))
     return reportPath
+  }
+
+  /** A copy, since an editor that corrects it must not change the archive. */
+  async #setAside(
+    source: string,
+    path: string,
+    copying: { onPart?: () => void; signal?: AbortSignal },
+  ): Promise<void> {
+    // All other imports would wait for the copy of a large file. Its second name is soon the only one: the archive
+    // compresses what it keeps.
+    if ((await stat(source)).size > copyBytesMax) {
+      await removeIfPresent(path)
+      if (await tryLink(source, path)) return
+    }
+    await copyInParts(source, path, copying)
   }
 
   async #store({ accept, plain, day, signal }: Storing): Promise<Pick<ArchiveLine, 'path' | 'sha256'>> {
@@ -140,16 +157,21 @@ export class Archive {
   /** A second name for the same content where the file system has such, else a copy. */
   async #link(plain: string, path: string, temporary: string): Promise<void> {
     const target = join(this.#archiveDir, path)
-    try {
-      await link(plain, target)
-    } catch (error) {
-      const code = systemErrorCode(error) ?? ''
-      // Taken already: an earlier run came as far as this.
-      if (code === 'EEXIST') return
-      if (!linkUnsupported.has(code)) throw error
-      await copyDurably(plain, target, temporary)
-    }
+    if (!(await tryLink(plain, target))) await copyDurably(plain, target, temporary)
   }
+}
+
+/** False where there are no links. One that is there already was made by a run that came as far as this. */
+async function tryLink(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to)
+  } catch (error) {
+    const code = systemErrorCode(error) ?? ''
+    if (code === 'EEXIST') return true
+    if (!linkUnsupported.has(code)) throw error
+    return false
+  }
+  return true
 }
 
 interface Storing {

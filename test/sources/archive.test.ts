@@ -150,6 +150,21 @@ describe('refused files', () => {
     if (parts > 0) await expect(archive.failFile(accept, {}, copying)).rejects.toThrow('aborted')
   })
 
+  it('are given a second name when they are large, and are on their own once the archive is done', async () => {
+    await using context = await opened()
+    const { archive, stateDir } = context
+    const content = Buffer.alloc(65 * 2 ** 20)
+    const accept = await context.accept('a.csv', content)
+    const failed = join(stateDir, 'failed', 'products', 'a.csv')
+    const onPart = () => expect.fail('was copied')
+    for (let time = 0; time < 2; time++) await archive.failFile(accept, {}, { onPart })
+    expect((await stat(failed)).nlink).toBe(2)
+    await archive.archiveFile(accept)
+    expect((await stat(failed)).nlink).toBe(1)
+    await writeFile(failed, 'corrected')
+    expect(zstdDecompressSync(await readFile(archive.pathOf(accept))).equals(content)).toBe(true)
+  })
+
   it('of one name are kept apart', async () => {
     await using context = await opened()
     const { archive, stateDir } = context
