@@ -1,6 +1,7 @@
 import { isTimeZone } from '../api/contract/values.ts'
 import type { FieldRule, TimeColumns } from '../config/rule-model.ts'
 import type { Columns, Compute } from './compiled-rule.ts'
+import { findPlace } from './free-column.ts'
 import { compileInstant, type ReadInstant } from './instant-text.ts'
 import { Problem } from './problem.ts'
 import type { RecordNotes } from './record-notes.ts'
@@ -41,7 +42,7 @@ export function compileDuring(
     columns: timed.flatMap(([, ends]) => columnsOfEnds(ends)),
     bind: (columns, compute) => {
       const bound = timed.flatMap(([column, ends]): Timed[] => {
-        const place = columns.placeOf(column)
+        const place = findPlace(columns, column)
         return place === undefined
           ? []
           : [{ place, ends, spanOf: bindSpan(ends, columns, { read, describe }) }]
@@ -86,11 +87,11 @@ interface Reader {
 
 function bindSpan(
   ends: TimeColumns,
-  { placeOf }: Columns,
+  columns: Columns,
   reader: Reader,
 ): (cells: readonly unknown[]) => Span | Problem {
   const at = (cells: readonly unknown[], column: string | undefined) =>
-    textAt(cells, column === undefined ? undefined : placeOf(column))
+    textAt(cells, column === undefined ? undefined : findPlace(columns, column))
   if (ends.kind === 'interval') return (cells) => readInterval(at(cells, ends.column), reader)
   return (cells) => readEnds({ from: at(cells, ends.from), until: at(cells, ends.until) }, reader)
 }
@@ -130,5 +131,7 @@ function notATime(text: string, { describe }: Reader, expected: string): Problem
 function textAt(cells: readonly unknown[], place: number | undefined): string {
   const cell = place === undefined ? undefined : cells[place]
   // Anything but text and numbers stands for itself: whether it counts is for the field to say.
-  return cell === undefined || cell === null ? '' : (textOf(cell)?.trim() ?? '?')
+  const text = cell === undefined || cell === null ? '' : (textOf(cell)?.trim() ?? '?')
+  // What databases write where there is no date.
+  return /^0000-00-00/.test(text) ? '' : text
 }

@@ -36,6 +36,11 @@ export function rulePartProblems(place: Place, rule: FieldRule): string[] {
   only('html', isText || rule.from.kind === 'matching', 'on texts and lists of texts')
   only('elements', isList, 'on a list field')
   only('above', name === 'list_price', 'on list_price')
+  only(
+    'less',
+    (name === 'price' || name === 'list_price') && rule.from.kind !== 'value',
+    'on price and list_price that are read',
+  )
   only('words', name === 'availability', 'on availability')
   only('lookup', isText, 'on texts and lists of texts')
   only('pairs', name === 'custom_fields' && rule.from.kind === 'columns', 'on custom_fields, beside column')

@@ -5,7 +5,9 @@ import type { Coerce, CoerceOptions } from './coerce-options.ts'
 import { type Columns, type CompiledRule, type Compute, nothingSaid } from './compiled-rule.ts'
 import { compileDuring } from './during.ts'
 import { type Folding, foldRows } from './fold-rows.ts'
+import { isFree, namesOf } from './free-column.ts'
 import { htmlToText } from './html-text.ts'
+import { compileLess } from './less.ts'
 import { compileMoneyPart, currencyOfMark } from './money-part.ts'
 import { openRowView, withoutMark } from './outer.ts'
 import { compilePattern } from './pattern.ts'
@@ -38,6 +40,7 @@ export function compileSteps(rule: FieldRule, steps: Steps): CompiledRule | unde
   const source = compileSource(rule.from, reading, problems)
   const stages = compileStages(rule, steps)
   const decide = compileDecision(rule, { ...options, problems })
+  const less = rule.less && compileLess(rule.less, options)
   const during = rule.during && compileDuring(rule, { describe: options.describe, problems })
   const where = rule.where && compileWhere(rule.where)
   problems.push(...outcomeProblems(rule, coerce))
@@ -48,6 +51,7 @@ export function compileSteps(rule: FieldRule, steps: Steps): CompiledRule | unde
   }
   const bindValue = (columns: Columns): Compute => {
     const takes = source.bind(columns)
+    const takeOff = less?.bind(columns)
     return (cells, notes) => {
       let isEmpty = true
       for (const take of takes) {
@@ -57,6 +61,7 @@ export function compileSteps(rule: FieldRule, steps: Steps): CompiledRule | unde
         isEmpty = false
         const result = finish(value, notes)
         if (result === undefined) continue
+        if (takeOff && typeof result === 'number') return takeOff(result, cells)
         if (!(result instanceof Problem) || result === taken || options.secret) return result
         return result.with({ value: taken })
       }
@@ -73,9 +78,9 @@ export function compileSteps(rule: FieldRule, steps: Steps): CompiledRule | unde
   }
   // Rules of rows may name columns of the record, which are the same.
   const seen = rule.rows ? ofRecord(source) : source
-  const beside = [...(where?.columns ?? []), ...(during?.columns ?? [])]
+  const beside = [...(where?.columns ?? []), ...(during?.columns ?? []), ...(less?.columns ?? [])]
   return {
-    columns: [...new Set([...seen.columns, ...beside])],
+    columns: [...new Set([...seen.columns, ...beside.flatMap(namesOf)])],
     valueColumns: seen.columns,
     missing: (columns) => (rule.optional ? [] : missingIn(seen, beside, columns)),
     bind: (columns) =>
@@ -112,7 +117,7 @@ function runStages(taken: unknown, stages: readonly Stage[]): unknown {
 }
 
 function missingIn(source: Source, beside: readonly string[], columns: Columns): readonly string[] {
-  const absent = beside.filter((column) => columns.placeOf(column) === undefined)
+  const absent = beside.filter((column) => !isFree(column) && columns.placeOf(column) === undefined)
   return [...new Set([...missingOf(source, columns), ...absent])]
 }
 

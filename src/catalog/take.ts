@@ -1,6 +1,7 @@
 import type { FieldRule } from '../config/rule-model.ts'
 import { contentOf, type Reading } from './cell-content.ts'
 import type { Columns, Compute } from './compiled-rule.ts'
+import { isFree, namesOf } from './free-column.ts'
 import { Problem } from './problem.ts'
 import { fillTemplate, parseTemplate, type Template } from './template.ts'
 import { textOf } from './text-of.ts'
@@ -100,9 +101,9 @@ export function templateSource(template: Template, reading: Reading): TemplateSo
   }
 }
 
-/** Of a placeholder that may be empty: its name as it stands there, which may be a column's too, and without the mark. */
-function freeNames(name: string): string[] {
-  return name.endsWith('?') ? [name, name.slice(0, -1).trim()] : []
+/** Of a placeholder that may be empty. */
+function freeNames(name: string): readonly string[] {
+  return isFree(name) ? namesOf(name) : []
 }
 
 function fail(problems: string[], problem: string): undefined {

@@ -23,6 +23,7 @@ const plainParts = [
   'words',
   'unescape',
   'above',
+  'less',
   'zone',
 ] as const
 

@@ -38,6 +38,7 @@ export interface FieldRuleDetails {
   unescape?: string | undefined
   elements?: { pattern: string; result?: string | undefined } | undefined
   above?: 'price' | undefined
+  less?: { percent?: string | undefined; amount?: string | undefined } | undefined
   during?: Record<string, DuringInput> | undefined
   zone?: string | undefined
 }
@@ -185,6 +186,11 @@ const ruleDetailsSchema = mapping({
     .optional()
     .describe('For lists: what pattern and result make of each element; one that does not match stays'),
   above: oneOf(['price']).optional().describe('For list_price: it counts only where it is above the price'),
+  less: mapping({ percent: columnName().optional(), amount: columnName().optional() })
+    .optional()
+    .describe(
+      'For price and list_price: columns with what is taken off, in per cent or as an amount; "Rebate?" may be absent',
+    ),
   during: duringSchema
     .optional()
     .describe('The cell of the column counts only in the time that another column (or two) gives'),

@@ -76,13 +76,15 @@ function valueProblems(input: FieldRuleDetails): RuleProblem[] {
   return problems
 }
 
-function timeProblems({ during, zone, column, template }: FieldRuleDetails): RuleProblem[] {
+function timeProblems({ during, zone, column, template, less }: FieldRuleDetails): RuleProblem[] {
   const problems: RuleProblem[] = []
   if (zone !== undefined && during === undefined)
     problems.push({ path: ['zone'], message: 'found no "during" beside it, expected both' })
   for (const [timed, ends] of Object.entries(during ?? {})) {
     const path = ['during', timed]
-    const isRead = template?.includes(`{${timed}}`) || [column ?? []].flat().includes(timed)
+    const isRead =
+      template?.includes(`{${timed}}`) ||
+      [column ?? [], less?.percent ?? [], less?.amount ?? []].flat().includes(timed)
     if (!isRead) problems.push({ path, message: 'is no column that the rule reads, expected one of them' })
     if (typeof ends === 'object' && ends.from === undefined && ends.until === undefined)
       problems.push({ path, message: 'found neither from nor until, expected at least one' })

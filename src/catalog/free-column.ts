@@ -1,0 +1,19 @@
+import type { Columns } from './compiled-rule.ts'
+
+/** A name with this mark behind it is of a column that may be absent; a column may be called so itself. */
+const freeMark = '?'
+
+export function isFree(name: string): boolean {
+  return name.endsWith(freeMark)
+}
+
+/** The names under which a column that a rule names may stand in a file. */
+export function namesOf(name: string): readonly string[] {
+  return isFree(name) ? [name, name.slice(0, -freeMark.length).trim()] : [name]
+}
+
+export function findPlace({ placeOf }: Pick<Columns, 'placeOf'>, name: string): number | undefined {
+  return namesOf(name)
+    .map(placeOf)
+    .find((place) => place !== undefined)
+}
