@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, createWriteStream } from 'node:fs'
+import { createWriteStream } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createZstdCompress } from 'node:zlib'
 
@@ -32,31 +31,47 @@ interface Hashing extends Reading {
 /** Hash of the content, in hexadecimal. */
 export async function hashContent({ algorithm = 'sha256', onPart, ...reading }: Hashing): Promise<string> {
   const hash = createHash(algorithm)
-  for await (const chunk of readContent(reading)) {
-    reading.signal?.throwIfAborted()
-    hash.update(chunk as Buffer)
+  await readParts(reading, (part) => {
+    hash.update(part)
     onPart?.()
-  }
+  })
   return hash.digest('hex')
 }
 
 /** Writes the content compressed with zstd; returns the hash of the plain content. */
 export async function compressContent(reading: Reading, to: string): Promise<string> {
   const hash = createHash('sha256')
-  const tap = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      hash.update(chunk)
-      done(undefined, chunk)
-    },
+  const compress = createZstdCompress()
+  const written = pipeline(compress, createWriteStream(to), reading.signal ? { signal: reading.signal } : {})
+  const read = readParts(reading, async (part) => {
+    hash.update(part)
+    // The part is read over once this is done.
+    await new Promise<void>((resolve, reject) => {
+      compress.write(part, (error) => (error ? reject(error) : resolve()))
+    })
   })
-  const options = reading.signal ? { signal: reading.signal } : {}
-  await pipeline(readContent(reading), tap, createZstdCompress(), createWriteStream(to), options)
+  read.then(
+    () => compress.end(),
+    (error: Error) => compress.destroy(error),
+  )
+  // Both, so that nothing writes any more when this is over.
+  for (const outcome of await Promise.allSettled([written, read]))
+    if (outcome.status === 'rejected') throw outcome.reason
   return hash.digest('hex')
 }
 
-function readContent({ from, bytes }: Reading): Readable {
-  // `end` is inclusive, so no value of it means an empty file.
-  return bytes === 0
-    ? Readable.from([])
-    : createReadStream(from, { end: bytes - 1, highWaterMark: blockBytes })
+/** Into one and the same memory: megabytes of parts would stay until the next garbage collection. */
+async function readParts(
+  { from, bytes, signal }: Reading,
+  use: (part: Buffer) => void | Promise<void>,
+): Promise<void> {
+  await using file = await open(from, 'r')
+  const memory = Buffer.allocUnsafeSlow(Math.min(blockBytes, bytes))
+  for (let at = 0; at < bytes; ) {
+    signal?.throwIfAborted()
+    const { bytesRead } = await file.read(memory, 0, Math.min(memory.length, bytes - at), at)
+    if (bytesRead === 0) return
+    await use(memory.subarray(0, bytesRead))
+    at += bytesRead
+  }
 }
