@@ -18,7 +18,7 @@ export interface ReferenceRecord {
 /** The records of a file under the dialect that was found; undefined where it is refused whole. */
 export async function readReference(bytes: Buffer, dialect: Dialect): Promise<ReferenceRecord[] | undefined> {
   if (dialect.compression === 'xlsx') {
-    const members = await readArchive(bytes)
+    const members = await readArchive(bytes, (name) => name !== '[Content_Types].xml')
     const rows = members && readWorkbook(members)
     return rows && fromRows(rows)
   }

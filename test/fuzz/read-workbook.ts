@@ -5,11 +5,13 @@ import { sheetPart, stringsPart } from './make-workbook.ts'
 export function readWorkbook(members: ReadonlyMap<string, Buffer>): string[][] | undefined {
   const sheet = members.get(sheetPart)
   const table = members.get(stringsPart)
-  if (sheet === undefined || table === undefined) return undefined
+  if (sheet === undefined) return undefined
   const strings: string[] = []
-  const isTable = parse(table, (name, { text }) => {
+  const take = (name: string, { text }: { text: string }) => {
     if (name === 'si') strings.push(text)
-  })
+  }
+  // A workbook needs no table; a cell that refers to one that is absent is refused below.
+  const isTable = table === undefined || parse(table, take)
   const rows: string[][] = []
   let cells: string[] = []
   let isSound = true
