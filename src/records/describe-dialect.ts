@@ -4,7 +4,8 @@ import type { Dialect } from './model.ts'
 export function describeDialect(dialect: Dialect): string {
   const { type, compression, encoding, delimiter, quote, basis } = dialect
   if (compression === 'xlsx') {
-    return dialect.sheet === undefined ? 'XLSX, first sheet' : `XLSX, sheet ${JSON.stringify(dialect.sheet)}`
+    const sheet = dialect.sheet === undefined ? 'first sheet' : `sheet ${JSON.stringify(dialect.sheet)}`
+    return ['XLSX', sheet, ...(dialect.packing === undefined ? [] : [dialect.packing])].join(', ')
   }
   const parts = [
     type === 'csv'

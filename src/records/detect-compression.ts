@@ -43,6 +43,16 @@ export async function detectCompression(source: FileSource): Promise<Dialect['co
   return 'none'
 }
 
+/**
+ * By its beginning, of at least 64 bytes: which member a spreadsheet begins with is up to the program that wrote it, but
+ * no other archive begins with one of these.
+ */
+export function isSpreadsheet(head: Buffer): boolean {
+  if (head.length < 30 || !starts(head, '504b0304')) return false
+  const name = head.toString('latin1', 30, 30 + head.readUInt16LE(26))
+  return /^(\[Content_Types\]\.xml|(_rels|docProps|xl|customXml)\/.*)$/.test(name)
+}
+
 /** Throws FileRefusedError when what was compressed, or a member, begins like another container. */
 export function checkNested(head: Buffer, name: string): void {
   const nested = nestedMagic.find(({ hex }) => starts(head, hex))

@@ -18,8 +18,9 @@ export interface DetectionInput {
   /** What the file is called: decides only where the content does not. */
   name: string
   compression: Dialect['compression']
-  members: string | undefined
-  sheet: string | undefined
+  packing?: Dialect['packing']
+  members?: string | undefined
+  sheet?: string | undefined
   encoding: Encoding
   encodingBasis: Dialect['basis']['encoding']
 }
@@ -71,10 +72,11 @@ function headerOf({ text, format }: DetectionInput): Pick<Dialect, 'header'> {
 
 /** The text was made from the rows: nothing of it is a guess. */
 function sheetDialect(input: DetectionInput): Dialect {
-  const { compression, sheet, encoding } = input
+  const { compression, packing, members, sheet, encoding } = input
   const basis = { type: 'declared', encoding: 'declared', delimiter: 'declared', quote: 'declared' } as const
   const made = { delimiter: ',', quote: '"', lineEnd: '\n' } as const
-  return { type: 'csv', compression, sheet, encoding, ...made, ...headerOf(input), basis }
+  const container = packing === undefined ? { compression, sheet } : { compression, packing, members, sheet }
+  return { type: 'csv', ...container, encoding, ...made, ...headerOf(input), basis }
 }
 
 function basisOf(configured: unknown): 'configured' | 'detected' {

@@ -9,7 +9,7 @@ import { type JudgeOptions, type PassResult, runPass } from './judge-pass.ts'
 import type { Dialect } from './model.ts'
 import { noRecordsRefusal } from './no-records.ts'
 import type { FileSource } from './read-file.ts'
-import { decodeSample, readSample } from './text.ts'
+import { decodeSample, findContainer, readSample } from './text.ts'
 
 /** What the first pass found out about a whole file. */
 export interface Judgement extends PassResult {
@@ -24,10 +24,10 @@ export async function judgeFile(options: JudgeOptions): Promise<Judgement> {
   const compression = await detectCompression(options)
   if (compression === 'gzip' || compression === 'zstd') await checkExpansion(options, compression)
   const { members, sheet } = options.format
-  const container = { compression, members, sheet }
+  const container = await findContainer(options, { compression, members, sheet })
   const sample = await readSample(options, container)
   const detected: DetectedEncoding =
-    compression === 'xlsx'
+    container.compression === 'xlsx'
       ? { encoding: 'utf-8', basis: 'declared' }
       : detectEncoding(sample, options.format.encoding)
   const evidence = isProvisional(detected) ? new EncodingEvidence() : undefined

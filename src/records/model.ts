@@ -9,6 +9,8 @@ export interface Dialect {
   type: 'csv' | 'ndjson' | 'json' | 'xml'
   /** `zip`: the texts are the archive's members. `xlsx`: the text is CSV that is made of one sheet's rows. */
   compression: 'none' | 'gzip' | 'zstd' | 'zip' | 'xlsx'
+  /** Of a spreadsheet that is compressed once more, or of several in an archive. */
+  packing?: 'gzip' | 'zstd' | 'zip' | undefined
   /** Of a zip archive: a glob of the members that are read. */
   members?: string | undefined
   /** Of a spreadsheet: the name of the sheet that is read. */
@@ -27,6 +29,14 @@ export interface Dialect {
   basis: Readonly<
     Record<'type' | 'encoding' | 'delimiter' | 'quote', 'configured' | 'bom' | 'declared' | 'detected'>
   >
+}
+
+/** One of the texts that a file holds: a CSV file with its own header, a JSON or XML document of its own … */
+export interface FileText {
+  /** What messages call it. */
+  name: string
+  /** UTF-8 without a byte order mark; each chunk is valid until the next is asked for. Read to the end before the next text. */
+  chunks: AsyncIterable<Buffer>
 }
 
 /** What stands around the records of a document, outermost first: for a file of those that were rejected. */

@@ -1,9 +1,10 @@
 import type { Encoding } from '../config/model.ts'
 import { createDecoder, decodeChunks, withoutMark } from './decode.ts'
 import { readDecompressed } from './decompress.ts'
-import { checkNested } from './detect-compression.ts'
+import { checkNested, isSpreadsheet } from './detect-compression.ts'
 import { markedEncoding } from './detect-encoding.ts'
-import type { Dialect } from './model.ts'
+import type { Dialect, FileText } from './model.ts'
+import { readPackedSheets } from './packed-sheets.ts'
 import type { FileSource } from './read-file.ts'
 import type { Sample } from './sample.ts'
 import { readSheet } from './xlsx-sheet.ts'
@@ -12,11 +13,31 @@ import { pickMembers } from './zip-member.ts'
 
 /** How much of the decompressed file detection looks at. */
 const sampleBytes = 256 * 2 ** 10
-/** Enough for every byte order mark and for the first bytes of other containers. */
-const headBytes = 8
+/** Enough for every byte order mark, for the first bytes of other containers and the name of a first member. */
+const headBytes = 64
 
 /** What decides which bytes of a file are read, and as what. */
-export type Container = Pick<Dialect, 'compression' | 'members' | 'sheet'>
+export type Container = Pick<Dialect, 'compression' | 'packing' | 'members' | 'sheet'>
+
+/**
+ * What the file is packed in. `compression` is that of the file; a spreadsheet inside is looked for in what it holds
+ * first.
+ */
+export async function findContainer(
+  source: FileSource,
+  container: Pick<Container, 'members' | 'sheet'> & { compression: Dialect['compression'] },
+): Promise<Container> {
+  const { compression } = container
+  if (compression === 'none' || compression === 'xlsx') return container
+  const quiet = { ...source, onProgress: undefined }
+  for await (const { chunks } of readPacked(quiet, { ...container, compression })) {
+    let head: Buffer | undefined
+    for await (const _ of withHead(chunks, (seen) => (head = seen))) break
+    if (head === undefined) continue
+    return isSpreadsheet(head) ? { ...container, compression: 'xlsx', packing: compression } : container
+  }
+  return container
+}
 
 /** The beginning of the decompressed file; of an archive, of its first member that is not empty. */
 export async function readSample(source: FileSource, container: Container): Promise<Sample> {
@@ -41,14 +62,6 @@ async function takeSample(chunks: AsyncIterable<Buffer>): Promise<Sample> {
   return { bytes: bytes.subarray(0, sampleBytes), complete: bytes.length <= sampleBytes }
 }
 
-/** One of the texts that a file holds: a CSV file with its own header, a JSON or XML document of its own … */
-export interface FileText {
-  /** What messages call it. */
-  name: string
-  /** UTF-8 without a byte order mark; each chunk is valid until the next is asked for. Read to the end before the next text. */
-  chunks: AsyncIterable<Buffer>
-}
-
 /**
  * The texts of a file in order: those of an archive's members, of any other file exactly one. A member may have a byte
  * order mark of its own. `onRaw` sees the bytes before they are decoded, but for members that have such a mark.
@@ -68,23 +81,32 @@ export async function* readTexts(
 /** The bytes of each text, decompressed. */
 async function* readBytes(
   source: FileSource,
-  { compression, members, sheet }: Container,
+  { compression, packing, members, sheet }: Container,
 ): AsyncGenerator<FileText> {
   const { name } = source
-  if (compression === 'xlsx') yield { name, chunks: readSheet(source, sheet) }
-  else if (compression === 'zip') yield* readMembers(source, members)
-  else if (compression === 'none') yield { name, chunks: readDecompressed(source, compression) }
-  else
-    yield { name, chunks: withHead(readDecompressed(source, compression), (head) => checkNested(head, name)) }
+  if (compression === 'none') yield { name, chunks: readDecompressed(source, compression) }
+  else if (compression === 'xlsx') {
+    if (packing === undefined) yield { name, chunks: readSheet(source, sheet) }
+    else yield* readPackedSheets(readPacked(source, { compression: packing, members }), source, sheet)
+  } else {
+    for await (const { name: inner, chunks } of readPacked(source, { compression, members }))
+      yield { name: inner, chunks: withHead(chunks, (head) => checkNested(head, inner)) }
+  }
 }
 
-async function* readMembers(source: FileSource, pattern: string | undefined): AsyncGenerator<FileText> {
-  await using archive = await openZipArchive(source)
+/** What is inside, whatever that is. */
+async function* readPacked(
+  source: FileSource,
+  { compression, members }: { compression: NonNullable<Container['packing']>; members?: string | undefined },
+): AsyncGenerator<FileText> {
   const { name: file } = source
-  for (const member of pickMembers(archive.members, pattern, file)) {
-    const name = `${file} (${member.name})`
-    yield { name, chunks: withHead(archive.read(member), (head) => checkNested(head, name)) }
+  if (compression !== 'zip') {
+    yield { name: file, chunks: readDecompressed(source, compression) }
+    return
   }
+  await using archive = await openZipArchive(source)
+  for (const member of pickMembers(archive.members, members, file))
+    yield { name: `${file} (${member.name})`, chunks: archive.read(member) }
 }
 
 async function* decodeMember(

@@ -1,5 +1,7 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { buffer } from 'node:stream/consumers'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { rejectsPath } from '../../src/imports/report.ts'
 import type { FileRefusedError } from '../../src/lib/errors.ts'
@@ -9,6 +11,7 @@ import { readSheet } from '../../src/records/xlsx-sheet.ts'
 import type { AcceptLine } from '../../src/sources/model.ts'
 import { FeedFolder, judge, judgeAndRead } from './feed-file.ts'
 import { workbookOf } from './workbook.ts'
+import { zipOf } from './zip-file.ts'
 
 let folder: FeedFolder
 beforeAll(async () => {
@@ -58,6 +61,67 @@ describe('a spreadsheet', () => {
     expect(rejected).toEqual([])
     expect(describeDialect(judgement.dialect)).toBe('XLSX, first sheet')
     expect(judgement.warnings).toEqual([])
+  })
+
+  describe('that is compressed once more', () => {
+    const rows = (...ids: string[]) =>
+      header +
+      ids.map((id, at) => `<row>${inline(`A${at + 2}`, id)}${inline(`B${at + 2}`, 'Pan')}</row>`).join('')
+    it.each<[string, (inner: Buffer) => Promise<Buffer> | Buffer]>([
+      ['gzip', gzipSync],
+      ['zstd', zstdCompressSync],
+      ['zip', (inner) => zipOf({ 'export/products.xlsx': inner })],
+    ])('with %s is read', async (packing, pack) => {
+      const inner = await workbookOf({
+        rows: header,
+        sheets: [{ name: 'One' }, { name: 'Two', rows: rows('p-1') }],
+      })
+      const source = await folder.write('feed.dat', await pack(inner))
+      const format = { sheet: 'Two' }
+      const { judgement, records } = await judgeAndRead(source, { format })
+      expect(describeDialect(judgement.dialect)).toBe(`XLSX, sheet "Two", ${packing}`)
+      expect(records.map(({ cells }) => cells)).toEqual([['p-1', 'Pan']])
+    })
+
+    it('is several where they are members of an archive', async () => {
+      const of = (...ids: string[]) => workbookOf({ rows: rows(...ids) })
+      const members = { 'a.xlsx': await of('1', '2'), 'b.xlsx': await of('3'), '.x': 'hidden' }
+      const { records } = await judgeAndRead(await folder.write('feed.zip', await zipOf(members)))
+      expect(records.map(({ record, cells }) => [record, cells[0]])).toEqual([
+        [1, '1'],
+        [2, '2'],
+        [3, '3'],
+      ])
+    })
+
+    it('is refused where it is damaged, beside something else, or no spreadsheet after all', async () => {
+      const sound = await workbookOf({ rows: rows('1') })
+      const refusal = async (content: Buffer) => {
+        const error: unknown = await judge(await folder.write('feed.zip', content)).catch((caught) => caught)
+        return error
+      }
+      expect(await refusal(gzipSync(sound.subarray(0, -30)))).toMatchObject({ code: 'truncated' })
+      expect(await refusal(await zipOf({ 'a.xlsx': sound, 'b.csv': 'id,name\n1,a\n' }))).toMatchObject({
+        code: 'nested-archive',
+        message: expect.stringContaining('feed.zip (b.csv)'),
+      })
+      expect(await refusal(await zipOf({ 'a.csv': 'id,name\n1,a\n', 'b.xlsx': sound }))).toMatchObject({
+        code: 'nested-archive',
+      })
+      const other = await zipOf({ '[Content_Types].xml': '<Types/>', 'word/document.xml': '<a/>' })
+      expect(await refusal(gzipSync(other))).toMatchObject({ code: 'unsupported-format' })
+      const empty = await zipOf({ '[Content_Types].xml': '<Types/>', 'a.xml': '<a/>' })
+      expect(await refusal(gzipSync(empty))).toMatchObject({ code: 'nested-archive' })
+    })
+
+    it('leaves nothing on the disk', async () => {
+      const before = new Set(await readdir(tmpdir()))
+      await judgeAndRead(await folder.write('feed.gz', gzipSync(await workbookOf({ rows: rows('1') }))))
+      const after = (await readdir(tmpdir())).filter(
+        (name) => name.startsWith('catalogd-sheet') && !before.has(name),
+      )
+      expect(after).toEqual([])
+    })
   })
 
   it('is read when its first text is empty', async () => {
