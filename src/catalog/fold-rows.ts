@@ -32,7 +32,8 @@ export function foldRows(
       if (isPrice) notes.priceRow = row
       return read(row)
     }
-    if (rows === 'price' && notes.priceRow) return read(chosen.find((row) => row === notes.priceRow))
+    if (rows === 'price' && notes.priceRow !== undefined)
+      return read(chosen.find((row) => row === notes.priceRow))
     const found: { row: Row; value: unknown }[] = []
     for (const row of chosen) {
       const value = read(row)
@@ -41,6 +42,7 @@ export function foldRows(
       found.push({ row, value })
       if (rows === undefined || rows === 'price') break
     }
+    if (isPrice) notes.priceRow = null
     if (found.length === 0) return undefined
     const value = fold(
       found.map((one) => one.value),

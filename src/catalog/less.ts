@@ -5,12 +5,13 @@ import { findPlace } from './free-column.ts'
 import { splitMoney } from './money-text.ts'
 import { parseNumberText } from './number-text.ts'
 import { Problem } from './problem.ts'
+import type { RecordNotes } from './record-notes.ts'
 import { textOf } from './text-of.ts'
 
 type Discount = 'percent' | 'amount'
 
 /** Takes what the cells name off a number. */
-export type TakeOff = (value: number, cells: readonly unknown[]) => number | Problem
+export type TakeOff = (value: number, cells: readonly unknown[], notes: RecordNotes) => number | Problem
 
 export interface Less {
   /** Those with the discounts, as the rule names them. */
@@ -18,13 +19,12 @@ export interface Less {
   bind(columns: Columns): TakeOff
 }
 
-/** Prices are rounded so; more digits than these are no price. */
-const decimals = 2
+type LessOptions = Pick<CoerceOptions, 'field' | 'locale' | 'describe'>
 
-export function compileLess(
-  less: NonNullable<FieldRule['less']>,
-  options: Pick<CoerceOptions, 'locale' | 'describe'>,
-): Less {
+/** A price that has more keeps them. */
+const decimalsMin = 2
+
+export function compileLess(less: NonNullable<FieldRule['less']>, options: LessOptions): Less {
   const named = (['percent', 'amount'] as const).flatMap((kind) => {
     const column = less[kind]
     return column === undefined ? [] : [{ kind, column }]
@@ -36,13 +36,14 @@ export function compileLess(
         const place = findPlace(columns, column)
         return place === undefined ? [] : [{ kind, column, place }]
       })
-      return (value, cells) => {
+      return (value, cells, notes) => {
         let rest = value
         for (const { kind, column, place } of placed) {
-          const discount = readDiscount(cells[place], { kind, column }, options)
+          const discount = readDiscount(cells[place], { kind, column, notes }, options)
           if (discount instanceof Problem) return discount
           if (discount === 0) continue
-          rest = rounded(kind === 'percent' ? rest * (1 - discount / 100) : rest - discount)
+          const exact = kind === 'percent' ? rest * (1 - discount / 100) : rest - discount
+          rest = rounded(exact, Math.max(decimalsMin, decimalsOf(value)))
         }
         return rest < 0 ? tooMuch(value, rest) : rest
       }
@@ -53,26 +54,32 @@ export function compileLess(
 /** Nothing is no discount. */
 function readDiscount(
   cell: unknown,
-  { kind, column }: { kind: Discount; column: string },
-  { locale, describe }: Pick<CoerceOptions, 'locale' | 'describe'>,
+  { kind, column, notes }: { kind: Discount; column: string; notes: RecordNotes },
+  { field, locale, describe }: LessOptions,
 ): number | Problem {
   const text = cell === undefined || cell === null ? '' : textOf(cell)?.trim()
   if (text === '') return 0
-  const digits =
-    typeof cell === 'number'
-      ? text
-      : (text && (kind === 'percent' ? text.replace(/\s*%$/, '') : splitMoney(text)?.amount)) || undefined
-  const read = digits === undefined ? undefined : parseNumberText(digits, locale)
-  const number = typeof read === 'string' ? Number(read) : Number.NaN
+  const number = typeof cell === 'number' ? cell : readText(text)
   if (number >= 0 && (kind === 'amount' || number <= 100)) return number
   const wanted = kind === 'percent' ? 'a percentage from 0 to 100' : 'an amount to take off'
   const remedy = 'correct it, or leave the cell empty'
   const found = `found ${describe(cell)} in column ${JSON.stringify(column)}, expected ${wanted}`
   return new Problem('not-a-discount', { found, remedy }, '', { value: cell })
+
+  function readText(given = ''): number {
+    const money = kind === 'amount' ? splitMoney(given) : undefined
+    if (money?.code !== undefined) notes.currencies.push({ field, code: money.code })
+    const read = parseNumberText(money?.amount ?? given.replace(/\s*%$/, ''), locale)
+    return typeof read === 'string' ? Number(read) : Number.NaN
+  }
+}
+
+function decimalsOf(value: number): number {
+  return /\.(\d+)$/.exec(String(value))?.[1]?.length ?? 0
 }
 
 /** Half a unit goes up; binary fractions have no exact halves. */
-function rounded(value: number): number {
+function rounded(value: number, decimals: number): number {
   const factor = 10 ** decimals
   return Math.round(Number((value * factor).toFixed(6))) / factor
 }

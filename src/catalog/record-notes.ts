@@ -16,8 +16,8 @@ export interface RecordNotes {
   now: number
   /** Of a record of several rows: all of them. */
   rows: readonly ParsedRecord[] | undefined
-  /** The one of `rows` that gave the price. */
-  priceRow: Pick<ParsedRecord, 'cells' | 'line'> | undefined
+  /** The one of `rows` that gave the price; null: none did; undefined: the price does not come from rows. */
+  priceRow: Pick<ParsedRecord, 'cells' | 'line'> | null | undefined
   /** The whole record, where it is an object. */
   source: Readonly<Record<string, unknown>> | undefined
 }

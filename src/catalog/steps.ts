@@ -18,7 +18,7 @@ import { compileWhen, outcomesOf } from './when.ts'
 import { compileWhere } from './where.ts'
 
 export interface Steps {
-  options: Pick<CoerceOptions, 'locale' | 'secret' | 'describe'>
+  options: Pick<CoerceOptions, 'locale' | 'secret' | 'describe'> & Partial<Pick<CoerceOptions, 'field'>>
   shape: Reading['shape']
   coerce: Coerce
   /** How the values of several rows become one, where the rule says which rows count. */
@@ -30,7 +30,7 @@ export interface Steps {
 type Stage = (value: unknown) => unknown
 
 /**
- * Take, trim, html, pattern, part, when (and words), coerce: in this order, so that `when` sees what the pattern took
+ * Take, trim, html, pattern, part, when (and words), coerce, less: in this order, so that `when` sees what the pattern took
  * out of the cell. Of several columns the first that comes to something at the end counts.
  */
 export function compileSteps(rule: FieldRule, steps: Steps): CompiledRule | undefined {
@@ -40,7 +40,8 @@ export function compileSteps(rule: FieldRule, steps: Steps): CompiledRule | unde
   const source = compileSource(rule.from, reading, problems)
   const stages = compileStages(rule, steps)
   const decide = compileDecision(rule, { ...options, problems })
-  const less = rule.less && compileLess(rule.less, options)
+  const { field } = options
+  const less = rule.less && field && compileLess(rule.less, { ...options, field })
   const during = rule.during && compileDuring(rule, { describe: options.describe, problems })
   const where = rule.where && compileWhere(rule.where)
   problems.push(...outcomeProblems(rule, coerce))
@@ -61,7 +62,7 @@ export function compileSteps(rule: FieldRule, steps: Steps): CompiledRule | unde
         isEmpty = false
         const result = finish(value, notes)
         if (result === undefined) continue
-        if (takeOff && typeof result === 'number') return takeOff(result, cells)
+        if (takeOff && typeof result === 'number') return takeOff(result, cells, notes)
         if (!(result instanceof Problem) || result === taken || options.secret) return result
         return result.with({ value: taken })
       }

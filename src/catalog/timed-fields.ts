@@ -30,14 +30,18 @@ export function readTimed(record: ParsedRecord, { fields, notes, said }: Options
   const timed = fields.filter(({ timed: isTimed }) => isTimed)
   const later: LaterPatch[] = []
   const problems: { bound: BoundField; problem: Problem }[] = []
+  const untimedPrice = fields.find(({ field, timed: isTimed }) => field === 'price' && !isTimed)
   let before = textOf(timed, said)
   for (const at of [...new Set(notes.boundaries)].sort((one, other) => one - other)) {
     const then = openNotes(record, at)
     const set: Partial<Record<ProductField, unknown>> = {}
     const clear: ProductField[] = []
+    // What depends on the price does so also where that stays the same.
+    let price = untimedPrice?.compute(record.cells, then)
     for (const bound of timed) {
       const found = bound.compute(record.cells, then)
-      const value = bound.abovePrice && !isAbovePrice(found, set.price) ? undefined : found
+      if (bound.field === 'price') price = found
+      const value = bound.abovePrice && !isAbovePrice(found, price) ? undefined : found
       if (value instanceof Problem) problems.push({ bound, problem: value })
       else if (value === undefined) {
         // A required field is never cleared: it stays as it was.

@@ -71,6 +71,8 @@ function valueProblems(input: FieldRuleDetails): RuleProblem[] {
   if (template !== undefined && !placeholder.test(template)) {
     add('template', 'found no {column} in it, expected at least one, or value for a constant')
   }
+  if (input.less && input.less.percent === undefined && input.less.amount === undefined)
+    add('less', 'found neither percent nor amount, expected at least one')
   if (input.unescape !== undefined && split === undefined)
     add('unescape', 'found no "split" beside it, expected both')
   return problems

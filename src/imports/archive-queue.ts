@@ -2,7 +2,7 @@ import type { AcceptSequence } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
 import { describeError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import type { Archive } from '../sources/archive.ts'
+import { type Archive, isLarge } from '../sources/archive.ts'
 import type { Manifest } from '../sources/manifest.ts'
 import type { AcceptLine } from '../sources/model.ts'
 
@@ -28,6 +28,10 @@ export class ArchiveQueue implements AsyncDisposable {
   readonly #waiting: AcceptSequence[] = []
   #wake: () => void = () => undefined
   #running: Promise<void> | undefined
+  /** Copies of large files that were refused: somebody may wait for them. */
+  #copying: Promise<void> = Promise.resolve()
+  /** Up to this file another process may have left copies undone. */
+  #left = 0
 
   constructor(options: QueueOptions) {
     this.#options = options
@@ -35,10 +39,12 @@ export class ArchiveQueue implements AsyncDisposable {
 
   start(): void {
     for (const sequence of this.#options.manifest.unarchived()) this.#waiting.push(sequence)
+    this.#left = this.#waiting.at(-1) ?? 0
     this.#running = this.#run()
   }
 
   add(accept: AcceptLine): void {
+    this.#copyRefused(accept)
     this.#waiting.push(accept.sequence)
     this.#wake()
   }
@@ -46,7 +52,22 @@ export class ArchiveQueue implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort()
     this.#wake()
-    await this.#running
+    await Promise.all([this.#running, this.#copying])
+  }
+
+  #copyRefused(accept: AcceptLine): void {
+    const { archive, manifest, log } = this.#options
+    if (!isLarge(accept) || manifest.outcome(accept.sequence)?.outcome !== 'refused') return
+    const { signal } = this.#stop
+    this.#copying = this.#copying
+      .then(() => archive.copyRefused(accept, signal))
+      .catch((error: unknown) => {
+        if (signal.aborted) return
+        log.warn(
+          { import: accept.sequence, reason: describeError(error) },
+          'a refused file could not be copied; it is in the archive',
+        )
+      })
   }
 
   async #run(): Promise<void> {
@@ -80,6 +101,7 @@ export class ArchiveQueue implements AsyncDisposable {
     const { signal } = this.#stop
     const accept = manifest.file(sequence)
     if (!accept) return
+    if (sequence <= this.#left) this.#copyRefused(accept)
     const quietAt = Date.parse(accept.acceptedAt) + quietMs
     await clock.sleep(Math.min(quietMs, Math.max(0, quietAt - clock.now())), signal)
     await archive.archiveFile(accept, signal)

@@ -23,6 +23,11 @@ import { isFull } from './space.ts'
 /** Copied in less time than anybody notices. */
 const copyBytesMax = 64 * 2 ** 20
 
+/** Whether the copy of a refused file is made after its import. */
+export function isLarge({ bytes }: AcceptLine): boolean {
+  return bytes > copyBytesMax
+}
+
 /** Opens the archive of a catalog; `dir` is `state/<catalog>`. */
 export async function openArchive({ dir, manifest }: { dir: string; manifest: Manifest }): Promise<Archive> {
   const { archiveDir, failedDir } = layoutOf(dir)
@@ -86,22 +91,22 @@ export class Archive {
   }
 
   /**
-   * Puts a refused file under `failed/<feed>/`, with `report` as `<name>.report.json` beside it; the archive keeps the
-   * original. On a full disk the report stands alone. Safe to repeat. Returns the path of the report.
+   * Puts a copy of a refused file under `failed/<feed>/`, with `report` as `<name>.report.json` beside it; the archive
+   * keeps the original. The copy of a large file is left to `copyRefused`, since all other imports would wait for it. On
+   * a full disk the report stands alone. Safe to repeat. Returns the path of the report.
    */
   async failFile(
     accept: AcceptLine,
     report: object,
     copying: { onPart?: () => void; signal?: AbortSignal } = {},
   ): Promise<string> {
-    const dir = join(this.#failedDir, encodeURIComponent(accept.feed))
+    const dir = failedFolder(this.#failedDir, accept)
     await makeFolder(dir)
     const name = await freeName(dir, accept)
-    const source = this.pathOf(accept)
-    const isRecompressed = source.endsWith('.zst') && !accept.name.endsWith('.zst')
-    const path = join(dir, isRecompressed ? `${name}.zst` : name)
+    const { source, path } = this.#refusedPaths(accept, join(dir, name))
     try {
-      await this.#setAside(source, path, copying)
+      // Not a link: an editor that corrects the copy must not change the archive.
+      if (!isLarge(accept)) await copyInParts(source, path, copying)
     } catch (error) {
       if (!isFull(error)) throw error
       await removeIfPresent(path)
@@ -117,19 +122,33 @@ export class Archive {
     return reportPath
   }
 
-  /** A copy, since an editor that corrects it must not change the archive. */
-  async #setAside(
-    source: string,
-    path: string,
-    copying: { onPart?: () => void; signal?: AbortSignal },
-  ): Promise<void> {
-    // All other imports would wait for the copy of a large file. Its second name is soon the only one: the archive
-    // compresses what it keeps.
-    if ((await stat(source)).size > copyBytesMax) {
-      await removeIfPresent(path)
-      if (await tryLink(source, path)) return
+  /**
+   * Makes the copy that `failFile` left out, where the report still stands and nobody has put a file beside it. Safe to
+   * repeat; a copy that was interrupted is begun again.
+   */
+  async copyRefused(accept: AcceptLine, signal?: AbortSignal): Promise<void> {
+    const dir = failedFolder(this.#failedDir, accept)
+    const name = await freeName(dir, accept)
+    const isAwaited = async () =>
+      (await claimOfReport(join(dir, `${name}${failedReportSuffix}`))) === accept.claim
+    const { source, path } = this.#refusedPaths(accept, join(dir, name))
+    if (!(await isAwaited()) || (await lstatIfPresent(path))) return
+    const temporary = join(dir, `.${accept.claim}.copy`)
+    try {
+      await copyInParts(source, temporary, signal ? { signal } : {})
+      if (await isAwaited()) await rename(temporary, path)
+    } catch (error) {
+      if (!isFull(error)) throw error
+    } finally {
+      await removeIfPresent(temporary)
     }
-    await copyInParts(source, path, copying)
+  }
+
+  /** Where the refused file is, and where its copy goes: compressed if the archive has it so. */
+  #refusedPaths(accept: AcceptLine, plain: string): { source: string; path: string } {
+    const source = this.pathOf(accept)
+    const isRecompressed = source.endsWith('.zst') && !accept.name.endsWith('.zst')
+    return { source, path: isRecompressed ? `${plain}.zst` : plain }
   }
 
   async #store({ accept, plain, day, signal }: Storing): Promise<Pick<ArchiveLine, 'path' | 'sha256'>> {
@@ -157,21 +176,16 @@ export class Archive {
   /** A second name for the same content where the file system has such, else a copy. */
   async #link(plain: string, path: string, temporary: string): Promise<void> {
     const target = join(this.#archiveDir, path)
-    if (!(await tryLink(plain, target))) await copyDurably(plain, target, temporary)
+    try {
+      await link(plain, target)
+    } catch (error) {
+      const code = systemErrorCode(error) ?? ''
+      // Taken already: an earlier run came as far as this.
+      if (code === 'EEXIST') return
+      if (!linkUnsupported.has(code)) throw error
+      await copyDurably(plain, target, temporary)
+    }
   }
-}
-
-/** False where there are no links. One that is there already was made by a run that came as far as this. */
-async function tryLink(from: string, to: string): Promise<boolean> {
-  try {
-    await link(from, to)
-  } catch (error) {
-    const code = systemErrorCode(error) ?? ''
-    if (code === 'EEXIST') return true
-    if (!linkUnsupported.has(code)) throw error
-    return false
-  }
-  return true
 }
 
 interface Storing {
@@ -179,6 +193,10 @@ interface Storing {
   plain: string
   day: string
   signal: AbortSignal | undefined
+}
+
+function failedFolder(failedDir: string, { feed }: AcceptLine): string {
+  return join(failedDir, encodeURIComponent(feed))
 }
 
 /** Two refused files of one name: the later one carries its claim. */

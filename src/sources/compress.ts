@@ -45,10 +45,11 @@ export async function compressContent(reading: Reading, to: string): Promise<str
   const written = pipeline(compress, createWriteStream(to), reading.signal ? { signal: reading.signal } : {})
   const read = readParts(reading, async (part) => {
     hash.update(part)
-    // The part is read over once this is done.
-    await new Promise<void>((resolve, reject) => {
+    // The part is read over once this is done. A stream that was destroyed does not always say so here.
+    const taken = new Promise<void>((resolve, reject) => {
       compress.write(part, (error) => (error ? reject(error) : resolve()))
     })
+    await Promise.race([taken, written])
   })
   read.then(
     () => compress.end(),

@@ -35,7 +35,9 @@ describe('what is taken off a price', () => {
       [0.88, 1],
     ],
     [{ percent: '10', price: '1.05' }, {}, [0.95, 1.05]],
-    [{ percent: '50', price: '1.005' }, {}, [0.5, 1.005]],
+    [{ percent: '50', price: '1.005' }, {}, [0.503, 1.005]],
+    [{ percent: '0.5', price: '0.129' }, {}, [0.128, 0.129]],
+    [{ off: 1.125, price: 5000.5 }, { decimal: ',', thousands: '.' }, [4999.38, 5000.5]],
     [{ percent: '7' }, { less: { percent: 'Rebate?' } }, [49, undefined]],
     [{ percent: '10' }, { less: { percent: 'percent?' } }, [44.1, 49]],
   ])('%j with %j comes to %j', (cells, rule, expected) => {
@@ -64,6 +66,18 @@ describe('what is taken off a price', () => {
         value,
       }),
     ])
+  })
+
+  it('is of the currency of the price', () => {
+    const rule: FieldRule = { ...columnRule('price'), less: { amount: 'off' } }
+    const currency: FieldRule = { from: { kind: 'value', value: 'EUR' } }
+    const fields = { product_id: columnRule('id'), price: rule, price_currency_code: currency }
+    const mapOff = (off: string) =>
+      bindTo(columns, fields)
+        .map(recordOf(['P1', '50.00 EUR', '', off, '', '']))
+        .issues.map(({ code }) => code)
+    expect(mapOff('5.00 EUR')).toEqual([])
+    expect(mapOff('5.00 USD')).toEqual(['currency-mismatch'])
   })
 
   it('is exact to half a cent', () => {

@@ -99,6 +99,16 @@ describe('whose cells count of a record of several rows', () => {
       expect(both({ ...low, rows: 'min' }, regular, recordOf(['P2', '', 'A', '9', '5']))).toEqual([5, 9])
     })
 
+    it('is none where rows give no price', () => {
+      const priceless = groupOf(['P1', '', 'A', '100', ''], ['P1', '', 'B', '50', ''])
+      const delta = bindTo(
+        columns,
+        { product_id: columnRule('id'), price: { ...low, rows: 'min' }, list_price: regular },
+        'delta',
+      )
+      expect(delta.map(priceless).patch?.set).toEqual({})
+    })
+
     it('counts only where the row does', () => {
       const other = { ...regular, where: { sku: { values: ['A'], not: false } } }
       expect(both({ ...low, rows: 'min' }, other)).toEqual([50, 'none'])

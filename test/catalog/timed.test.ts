@@ -165,3 +165,29 @@ describe('a cell that counts for a time', () => {
     expect(checkRule('price', { ...interval, ...part }).join()).toContain(problem)
   })
 })
+
+describe('a list price with a time beside a price without one', () => {
+  const timed: Partial<FieldRule> = { during: { sale: { kind: 'interval', column: 'span' } } }
+  const fields = (list: Partial<FieldRule>, price: Partial<FieldRule> = {}): Record<string, FieldRule> => ({
+    product_id: columnRule('id'),
+    price: { ...columnRule('price'), ...price },
+    list_price: { ...columnRule('sale'), ...timed, ...list },
+  })
+  const span = '2026-03-01/2026-03-31'
+  const rowOf = (price: string, was: string) => ['P1', price, was, span, '', '']
+  const now = at('2026-02-01')
+
+  it('is held against that price when its time comes', () => {
+    const of = (was: string) =>
+      bindTo(columns, fields({ above: 'price' })).map(recordOf(rowOf('30', was)), now).patch?.later
+    expect(of('10')).toBeUndefined()
+    expect(of('40')).toMatchObject([{ set: { list_price: 40 } }, { clear: ['list_price'] }])
+  })
+
+  it('is then of the row that gives the price, too', () => {
+    const rows = [rowOf('30', '99'), rowOf('20', '25')].map((cells, index) => recordOf(cells, index + 1))
+    const record = { ...recordOf(rowOf('30', '99')), rows }
+    const { patch } = bindTo(columns, fields({ rows: 'price' }, { rows: 'min' })).map(record, now)
+    expect(patch?.later).toMatchObject([{ set: { list_price: 25 } }, { clear: ['list_price'] }])
+  })
+})

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { appendFile, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { appendFile, readdir, readFile, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync, zstdDecompressSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -150,19 +150,39 @@ describe('refused files', () => {
     if (parts > 0) await expect(archive.failFile(accept, {}, copying)).rejects.toThrow('aborted')
   })
 
-  it('are given a second name when they are large, and are on their own once the archive is done', async () => {
-    await using context = await opened()
-    const { archive, stateDir } = context
-    const content = Buffer.alloc(65 * 2 ** 20)
-    const accept = await context.accept('a.csv', content)
-    const failed = join(stateDir, 'failed', 'products', 'a.csv')
-    const onPart = () => expect.fail('was copied')
-    for (let time = 0; time < 2; time++) await archive.failFile(accept, {}, { onPart })
-    expect((await stat(failed)).nlink).toBe(2)
-    await archive.archiveFile(accept)
-    expect((await stat(failed)).nlink).toBe(1)
-    await writeFile(failed, 'corrected')
-    expect(zstdDecompressSync(await readFile(archive.pathOf(accept))).equals(content)).toBe(true)
+  describe('that are large', () => {
+    const large = Buffer.alloc(65 * 2 ** 20, 'id;name\n')
+    const failing = async (context: Opened) => {
+      const accept = await context.accept('a.csv', large)
+      await context.archive.failFile(accept, {}, { onPart: () => expect.fail('was copied') })
+      return { accept, folder: join(context.stateDir, 'failed', 'products') }
+    }
+
+    it('are copied later, once, from wherever the archive has them', async () => {
+      await using context = await opened()
+      const { archive } = context
+      const { accept, folder } = await failing(context)
+      expect(await readdir(folder)).toEqual(['a.csv.report.json'])
+      await archive.copyRefused(accept)
+      expect((await stat(join(folder, 'a.csv'))).nlink).toBe(1)
+      await writeFile(join(folder, 'a.csv'), 'corrected')
+      await archive.copyRefused(accept)
+      expect(await readFile(join(folder, 'a.csv'), 'utf8')).toBe('corrected')
+      await unlink(join(folder, 'a.csv'))
+      await archive.archiveFile(accept)
+      await archive.copyRefused(accept)
+      expect(zstdDecompressSync(await readFile(join(folder, 'a.csv.zst'))).equals(large)).toBe(true)
+    })
+
+    it('are left where somebody has dealt with the report, and where the copy was ended', async () => {
+      await using context = await opened()
+      const { accept, folder } = await failing(context)
+      await expect(context.archive.copyRefused(accept, AbortSignal.abort())).rejects.toThrow('aborted')
+      expect(await readdir(folder)).toEqual(['a.csv.report.json'])
+      await unlink(join(folder, 'a.csv.report.json'))
+      await context.archive.copyRefused(accept)
+      expect(await readdir(folder)).toEqual([])
+    })
   })
 
   it('of one name are kept apart', async () => {
