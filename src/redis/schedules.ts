@@ -44,17 +44,33 @@ export async function openSchedules(options: OpenOptions): Promise<Schedules> {
 }
 
 /** Whether a catalog has schedules, without opening them. */
-export async function hasSchedules({ commands }: RedisConnections, catalog: CatalogName): Promise<boolean> {
-  return (await commands.zcard(`${prefixOf(catalog)}:${queueName}:repeat`)) > 0
+export async function hasSchedules(connections: RedisConnections, catalog: CatalogName): Promise<boolean> {
+  const count = await explained(connections, ({ commands }) =>
+    commands.zcard(`${prefixOf(catalog)}:${queueName}:repeat`),
+  )
+  return count > 0
 }
 
 /** Wall-clock ms of the next time, by the clock that wrote it; undefined: none is known. */
 export async function readNextDue(
-  { commands }: RedisConnections,
+  connections: RedisConnections,
   { catalog, id }: { catalog: CatalogName; id: string },
 ): Promise<number | undefined> {
-  const score = await commands.zscore(`${prefixOf(catalog)}:${queueName}:repeat`, id)
+  const score = await explained(connections, ({ commands }) =>
+    commands.zscore(`${prefixOf(catalog)}:${queueName}:repeat`, id),
+  )
   return score === null ? undefined : Number(score)
+}
+
+async function explained<T>(
+  connections: RedisConnections,
+  ask: (connections: RedisConnections) => Promise<T>,
+): Promise<T> {
+  try {
+    return await ask(connections)
+  } catch (error) {
+    throw connections.explain(error)
+  }
 }
 
 interface Parts {
@@ -78,7 +94,7 @@ export class Schedules implements AsyncDisposable {
   /** From now on exactly these. One that stands as it should is left alone: what it missed is still due. */
   async set(schedules: readonly Schedule[]): Promise<void> {
     const { queue, connections } = this.#parts
-    try {
+    await explained(connections, async () => {
       const present = await queue.getJobSchedulers()
       const wanted = new Set(schedules.map(({ id }) => id))
       for (const { key } of present) if (!wanted.has(key)) await queue.removeJobScheduler(key)
@@ -87,9 +103,7 @@ export class Schedules implements AsyncDisposable {
         if (known && isSame(known, schedule) && (await this.#isAlive(known))) continue
         await queue.upsertJobScheduler(schedule.id, repeatOf(schedule), { name: 'due', opts: jobOptions })
       }
-    } catch (error) {
-      throw connections.explain(error)
-    }
+    })
   }
 
   /** Once more, beside the schedule, in so many ms. Asked for again, the earlier time counts. */

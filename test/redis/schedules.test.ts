@@ -38,6 +38,17 @@ async function open(server: RedisServer) {
 }
 
 describe('schedules', () => {
+  test('are asked for while Redis is away with an answer that says so', async () => {
+    await using server = await startRedis()
+    await using site = await open(server)
+    await server.stop()
+    await waitFor(() => site.connections.failure !== undefined)
+    const down = { code: 'redis-down' }
+    await expect(hasSchedules(site.connections, catalog)).rejects.toMatchObject(down)
+    await expect(site.next('pull-stock')).rejects.toMatchObject(down)
+    await expect(site.schedules.set([every('pull-stock', 100)])).rejects.toMatchObject(down)
+  })
+
   test('are due at once and then again and again; those that are set no longer go', async () => {
     await using server = await startRedis()
     await using site = await open(server)

@@ -105,7 +105,8 @@ class Pulls {
     try {
       await step()
       return true
-    } catch (error) {
+    } catch (caught) {
+      const error = this.#options.connections.explain(caught)
       if (!isOperatingFailure(error)) throw error
       this.#options.log.debug({ error: describeError(error) }, 'schedules cannot be kept at present')
       return false

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { FeedConfig } from '../../../src/config/model.ts'
 import type { CatalogName } from '../../../src/lib/brand.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
-import { openRedis } from '../../../src/redis/connections.ts'
+import { openRedis, type RedisConnections } from '../../../src/redis/connections.ts'
 import { hasSchedules, readNextDue } from '../../../src/redis/schedules.ts'
 import { openManifest } from '../../../src/sources/manifest.ts'
 import { openSources } from '../../../src/sources/sources.ts'
@@ -23,10 +23,16 @@ afterEach(leaks.check)
 const catalog = 'main' as CatalogName
 const files = [{ pattern: '*', mode: 'full' as const }]
 
-async function open(dir: string, redis: RedisServer, feeds: readonly FeedConfig[]) {
+async function open(
+  dir: string,
+  redis: RedisServer,
+  feeds: readonly FeedConfig[],
+  whenConnected = async (_connections: RedisConnections): Promise<void> => {},
+) {
   const { log, lines } = collectLog()
   const clock = systemClock
   const connections = await openRedis({ address: { kind: 'url', url: redis.url }, clock, log })
+  await whenConnected(connections)
   const manifest = await openManifest({ dir, clock })
   const notices = new Map<string, string>()
   const sources = await openSources({
@@ -89,6 +95,23 @@ describe('feeds that are fetched', () => {
     const after = server.requests.length
     await waitFor(() => server.requests.length > after + 1)
     expect(site.names()).toEqual(['stock'])
+  })
+
+  test('that are configured no longer are asked for again when Redis is back', async () => {
+    await using dir = await tempDir('pulls')
+    await using redis = await startRedis()
+    await using server = await startFeedServer([whole('a\n1\n')])
+    {
+      await using site = await open(dir.path, redis, [pulled('stock', server.url, 3_600_000)])
+      await waitFor(() => hasSchedules(site.connections, catalog))
+    }
+    await using site = await open(dir.path, redis, [], async (connections) => {
+      await redis.stop()
+      await waitFor(() => connections.failure !== undefined)
+    })
+    await waitFor(() => site.lines.some(({ msg }) => msg === 'schedules cannot be kept at present'))
+    await redis.restart()
+    await waitFor(async () => !(await hasSchedules(site.connections, catalog).catch(() => true)))
   })
 
   test('what fails is tried again by itself, and told until it is over', async () => {
