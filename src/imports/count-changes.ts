@@ -3,20 +3,28 @@ import type { ProductId } from '../lib/brand.ts'
 import type { StoredProduct } from '../outbox/model.ts'
 import { applyPass } from './apply-pass.ts'
 import type { ApplyOptions } from './apply-records.ts'
+import { planAnnounced } from './plan-announced.ts'
 import { planChunk } from './plan-chunk.ts'
 import { ImportProgress } from './progress.ts'
 import { ProblemCollector } from './report.ts'
 import { emptyTally, type Tally } from './tally.ts'
 
-/** What applying a file would change, counted as the import counts it; nothing is changed or reported. */
+/**
+ * What applying a file would change in each lane, now and at the times that it announces; nothing is changed or
+ * reported. A product counts once in a lane.
+ */
 export async function countChanges(options: ApplyOptions): Promise<Tally> {
   const { context, accept, bytes, mapping } = options
   const { feed, ranks, catalog, writer, clock } = context
   const tally = emptyTally()
   const count = (patches: readonly ProductPatch[], stored: ReadonlyMap<ProductId, StoredProduct>) => {
     const steps = patches.map((patch) => ({ patch }))
-    const plan = planChunk({ steps, stored, feed: feed.name, ranks, urgent: catalog.urgent })
-    for (const lane of ['urgent', 'new', 'deferred'] as const) tally[lane] += plan.tally[lane]
+    const planning = { stored, feed: feed.name, ranks, urgent: catalog.urgent }
+    const changes = [...planChunk({ steps, ...planning }).changes, ...planAnnounced(patches, planning)]
+    for (const lane of ['urgent', 'new', 'deferred'] as const) {
+      const changed = changes.filter((change) => change.lane === lane).map(({ productId }) => productId)
+      tally[lane] += new Set(changed).size
+    }
   }
   const progress = new ImportProgress({ ...accept, bytes }, clock)
   progress.update({ phase: 'comparing' })
