@@ -1,7 +1,7 @@
 import { isTimeZone } from '../api/contract/values.ts'
 import type { FieldRule, TimeColumns } from '../config/rule-model.ts'
 import type { Columns, Compute } from './compiled-rule.ts'
-import { findPlace } from './free-column.ts'
+import { cellAt, findPlaces } from './free-column.ts'
 import { compileInstant, type ReadInstant } from './instant-text.ts'
 import { Problem } from './problem.ts'
 import type { RecordNotes } from './record-notes.ts'
@@ -14,7 +14,7 @@ interface Span {
 }
 
 interface Timed {
-  place: number
+  places: readonly number[]
   ends: TimeColumns
   spanOf: (cells: readonly unknown[]) => Span | Problem
 }
@@ -42,10 +42,10 @@ export function compileDuring(
     columns: timed.flatMap(([, ends]) => columnsOfEnds(ends)),
     bind: (columns, compute) => {
       const bound = timed.flatMap(([column, ends]): Timed[] => {
-        const place = findPlace(columns, column)
-        return place === undefined
+        const places = findPlaces(columns, column)
+        return places.length === 0
           ? []
-          : [{ place, ends, spanOf: bindSpan(ends, columns, { read, describe }) }]
+          : [{ places, ends, spanOf: bindSpan(ends, columns, { read, describe }) }]
       })
       return (cells, notes) => {
         const seen = inTime(cells, bound, notes)
@@ -66,16 +66,16 @@ function inTime(
   notes: RecordNotes,
 ): readonly unknown[] | Problem {
   let seen = cells
-  for (const { place, spanOf } of timed) {
+  for (const { places, spanOf } of timed) {
     // What is empty anyway needs no time.
-    if (textAt(cells, place) === '') continue
+    if (textAt(cells, places) === '') continue
     const span = spanOf(cells)
     if (span instanceof Problem) return span
     const { fromMs, untilMs } = span
     for (const time of [fromMs, untilMs])
       if (time !== undefined && time > notes.now) notes.boundaries.push(time)
     const counts = (fromMs ?? notes.now) <= notes.now && notes.now < (untilMs ?? Number.POSITIVE_INFINITY)
-    if (!counts) seen = seen.with(place, undefined)
+    if (!counts) for (const place of places) seen = withoutCell(seen, place)
   }
   return seen
 }
@@ -90,10 +90,13 @@ function bindSpan(
   columns: Columns,
   reader: Reader,
 ): (cells: readonly unknown[]) => Span | Problem {
-  const at = (cells: readonly unknown[], column: string | undefined) =>
-    textAt(cells, column === undefined ? undefined : findPlace(columns, column))
-  if (ends.kind === 'interval') return (cells) => readInterval(at(cells, ends.column), reader)
-  return (cells) => readEnds({ from: at(cells, ends.from), until: at(cells, ends.until) }, reader)
+  const placesOf = (column: string | undefined) => (column === undefined ? [] : findPlaces(columns, column))
+  if (ends.kind === 'interval') {
+    const places = placesOf(ends.column)
+    return (cells) => readInterval(textAt(cells, places), reader)
+  }
+  const [from, until] = [placesOf(ends.from), placesOf(ends.until)]
+  return (cells) => readEnds({ from: textAt(cells, from), until: textAt(cells, until) }, reader)
 }
 
 /** `start/end`; either may be missing. The dates may hold slashes themselves, so every slash is tried. */
@@ -128,8 +131,13 @@ function notATime(text: string, { describe }: Reader, expected: string): Problem
   return new Problem('not-a-time', { found, remedy: 'correct it, or set date and zone' }, '', { value: text })
 }
 
-function textAt(cells: readonly unknown[], place: number | undefined): string {
-  const cell = place === undefined ? undefined : cells[place]
+/** Rows that end early have no cell there. */
+function withoutCell(cells: readonly unknown[], place: number): readonly unknown[] {
+  return place < cells.length ? cells.with(place, undefined) : cells
+}
+
+function textAt(cells: readonly unknown[], places: readonly number[]): string {
+  const cell = cellAt(cells, places)
   // Anything but text and numbers stands for itself: whether it counts is for the field to say.
   const text = cell === undefined || cell === null ? '' : (textOf(cell)?.trim() ?? '?')
   // What databases write where there is no date.

@@ -12,8 +12,14 @@ export function namesOf(name: string): readonly string[] {
   return isFree(name) ? [name, name.slice(0, -freeMark.length).trim()] : [name]
 }
 
-export function findPlace({ placeOf }: Pick<Columns, 'placeOf'>, name: string): number | undefined {
+/** In objects every name has a place, whether they have such a key or not. */
+export function findPlaces({ placeOf }: Pick<Columns, 'placeOf'>, name: string): readonly number[] {
   return namesOf(name)
     .map(placeOf)
-    .find((place) => place !== undefined)
+    .filter((place) => place !== undefined)
+}
+
+export function cellAt(cells: readonly unknown[], places: readonly number[]): unknown {
+  for (const place of places) if (cells[place] !== undefined) return cells[place]
+  return undefined
 }

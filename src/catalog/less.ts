@@ -1,7 +1,7 @@
 import type { FieldRule } from '../config/rule-model.ts'
 import type { CoerceOptions } from './coerce-options.ts'
 import type { Columns } from './compiled-rule.ts'
-import { findPlace } from './free-column.ts'
+import { cellAt, findPlaces } from './free-column.ts'
 import { splitMoney } from './money-text.ts'
 import { parseNumberText } from './number-text.ts'
 import { Problem } from './problem.ts'
@@ -33,13 +33,13 @@ export function compileLess(less: NonNullable<FieldRule['less']>, options: LessO
     columns: named.map(({ column }) => column),
     bind: (columns) => {
       const placed = named.flatMap(({ kind, column }) => {
-        const place = findPlace(columns, column)
-        return place === undefined ? [] : [{ kind, column, place }]
+        const places = findPlaces(columns, column)
+        return places.length === 0 ? [] : [{ kind, column, places }]
       })
       return (value, cells, notes) => {
         let rest = value
-        for (const { kind, column, place } of placed) {
-          const discount = readDiscount(cells[place], { kind, column, notes }, options)
+        for (const { kind, column, places } of placed) {
+          const discount = readDiscount(cellAt(cells, places), { kind, column, notes }, options)
           if (discount instanceof Problem) return discount
           if (discount === 0) continue
           const exact = kind === 'percent' ? rest * (1 - discount / 100) : rest - discount

@@ -41,6 +41,7 @@ export function rulePartProblems(place: Place, rule: FieldRule): string[] {
     (name === 'price' || name === 'list_price') && rule.from.kind !== 'value',
     'on price and list_price that are read',
   )
+  only('below', numeric.has(kind) && rule.from.kind !== 'value', 'on numbers that are read')
   only('words', name === 'availability', 'on availability')
   only('lookup', isText, 'on texts and lists of texts')
   only('pairs', name === 'custom_fields' && rule.from.kind === 'columns', 'on custom_fields, beside column')

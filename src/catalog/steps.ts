@@ -1,5 +1,6 @@
 import type { FieldRule } from '../config/rule-model.ts'
 import { readAvailability } from './availability-words.ts'
+import { compileBelow } from './below.ts'
 import type { Reading } from './cell-content.ts'
 import type { Coerce, CoerceOptions } from './coerce-options.ts'
 import { type Columns, type CompiledRule, type Compute, nothingSaid } from './compiled-rule.ts'
@@ -26,12 +27,15 @@ export interface Steps {
   problems: string[]
 }
 
+/** The cell, or what the rule takes out of it, is empty: `when` may still have a word for that. */
+const nothingTaken = Symbol('nothing taken')
+
 /** Never called with undefined or a `Problem`. */
 type Stage = (value: unknown) => unknown
 
 /**
- * Take, trim, html, pattern, part, when (and words), coerce, less: in this order, so that `when` sees what the pattern took
- * out of the cell. Of several columns the first that comes to something at the end counts.
+ * Take, trim, html, pattern, part, when (and words), coerce, below, less: in this order, so that `when` sees what the
+ * pattern took out of the cell. Of several columns the first that comes to something at the end counts.
  */
 export function compileSteps(rule: FieldRule, steps: Steps): CompiledRule | undefined {
   const { options, shape, coerce, problems } = steps
@@ -42,6 +46,7 @@ export function compileSteps(rule: FieldRule, steps: Steps): CompiledRule | unde
   const decide = compileDecision(rule, { ...options, problems })
   const { field } = options
   const less = rule.less && field && compileLess(rule.less, { ...options, field })
+  const below = rule.below === undefined ? undefined : compileBelow(rule.below, reading)
   const during = rule.during && compileDuring(rule, { describe: options.describe, problems })
   const where = rule.where && compileWhere(rule.where)
   problems.push(...outcomeProblems(rule, coerce))
@@ -50,40 +55,50 @@ export function compileSteps(rule: FieldRule, steps: Steps): CompiledRule | unde
     const value = decide && !(found instanceof Problem) ? decide(found) : found
     return value === undefined || value instanceof Problem ? value : coerce(value, notes)
   }
+  const readTaken = (taken: unknown, notes: RecordNotes): unknown => {
+    const value = runStages(taken, stages)
+    const result = value === undefined ? nothingTaken : finish(value, notes)
+    if (!(result instanceof Problem) || result === taken || options.secret) return result
+    return result.with({ value: taken })
+  }
   const bindValue = (columns: Columns): Compute => {
     const takes = source.bind(columns)
     const takeOff = less?.bind(columns)
+    const holdBelow = below?.bind(columns, (taken, notes) => {
+      const limit = readTaken(taken, notes)
+      return limit === nothingTaken ? undefined : limit
+    })
     return (cells, notes) => {
       let isEmpty = true
       for (const take of takes) {
         const taken = take(cells, notes)
-        const value = runStages(taken, stages)
-        if (value === undefined) continue
+        const value = readTaken(taken, notes)
+        if (value === nothingTaken) continue
         isEmpty = false
-        const result = finish(value, notes)
+        const isHeld = holdBelow && value !== undefined && !(value instanceof Problem)
+        const result = isHeld ? holdBelow({ taken, value }, cells, notes) : value
         if (result === undefined) continue
-        if (takeOff && typeof result === 'number') return takeOff(result, cells, notes)
-        if (!(result instanceof Problem) || result === taken || options.secret) return result
-        return result.with({ value: taken })
+        return takeOff && typeof result === 'number' ? takeOff(result, cells, notes) : result
       }
       return isEmpty ? finish(undefined, notes) : undefined
     }
   }
   if (rule.from.kind === 'value') return constantRule(bindValue, problems)
   const bindTimed = during ? (columns: Columns) => during.bind(columns, bindValue(columns)) : bindValue
+  const beside = [below, during, less].flatMap((part) => part?.columns ?? [])
   const bind = (columns: Columns): Compute => {
     if (!where && !rule.rows) return bindTimed(columns)
-    const view = openRowView(columns, rule.rows ? source.columns : [])
+    const view = openRowView(columns, rule.rows ? [...source.columns, ...beside.flatMap(namesOf)] : [])
     const folding = { ...steps.folding, rows: rule.rows, join: view.join }
     return foldRows(bindTimed(view.columns), folding, where?.bind(columns))
   }
   // Rules of rows may name columns of the record, which are the same.
   const seen = rule.rows ? ofRecord(source) : source
-  const beside = [...(where?.columns ?? []), ...(during?.columns ?? []), ...(less?.columns ?? [])]
+  const others = [...(rule.rows ? beside.map(withoutMark) : beside), ...(where?.columns ?? [])]
   return {
-    columns: [...new Set([...seen.columns, ...beside.flatMap(namesOf)])],
+    columns: [...new Set([...seen.columns, ...others.flatMap(namesOf)])],
     valueColumns: seen.columns,
-    missing: (columns) => (rule.optional ? [] : missingIn(seen, beside, columns)),
+    missing: (columns) => (rule.optional ? [] : missingIn(seen, others, columns)),
     bind: (columns) =>
       withDefault(missingOf(seen, columns).length > 0 ? () => nothingSaid : bind(columns), rule, coerce),
     timed: during !== undefined,

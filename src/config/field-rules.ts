@@ -23,6 +23,7 @@ const plainParts = [
   'words',
   'unescape',
   'above',
+  'below',
   'less',
   'zone',
 ] as const

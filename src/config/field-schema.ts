@@ -38,6 +38,7 @@ export interface FieldRuleDetails {
   unescape?: string | undefined
   elements?: { pattern: string; result?: string | undefined } | undefined
   above?: 'price' | undefined
+  below?: string | undefined
   less?: { percent?: string | undefined; amount?: string | undefined } | undefined
   during?: Record<string, DuringInput> | undefined
   zone?: string | undefined
@@ -186,6 +187,11 @@ const ruleDetailsSchema = mapping({
     .optional()
     .describe('For lists: what pattern and result make of each element; one that does not match stays'),
   above: oneOf(['price']).optional().describe('For list_price: it counts only where it is above the price'),
+  below: columnName()
+    .optional()
+    .describe(
+      'Of numbers: one above the number in this column does not count, and the next column is tried; "Price?" may be absent',
+    ),
   less: mapping({ percent: columnName().optional(), amount: columnName().optional() })
     .optional()
     .describe(

@@ -56,6 +56,8 @@ export interface FieldRule {
   elements?: { regex: string; result: string | undefined }
   /** An amount that counts only where it is above the field. */
   above?: 'price'
+  /** A number counts only where it is not above that of this column; one with a `?` behind its name may be absent. */
+  below?: string
   /** Columns with what is taken off the number; one with a `?` behind its name may be absent. */
   less?: { percent?: string | undefined; amount?: string | undefined }
   /** By column: when its cell counts, in the form of `date`; without it ISO 8601. */

@@ -73,6 +73,8 @@ function valueProblems(input: FieldRuleDetails): RuleProblem[] {
   }
   if (input.less && input.less.percent === undefined && input.less.amount === undefined)
     add('less', 'found neither percent nor amount, expected at least one')
+  if (input.column !== undefined && [input.column].flat().every((column) => column === input.below))
+    add('below', 'is the only column that the rule reads, expected another')
   if (input.unescape !== undefined && split === undefined)
     add('unescape', 'found no "split" beside it, expected both')
   return problems

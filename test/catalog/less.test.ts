@@ -119,6 +119,25 @@ describe('what is taken off a price', () => {
     expect(of('Rebate?')).not.toThrow()
   })
 
+  it('is found in objects, which have no key with the mark', () => {
+    const price: FieldRule = {
+      ...columnRule('price'),
+      less: { percent: 'off?' },
+      during: { 'off?': { kind: 'ends', from: undefined, until: 'end?' } },
+    }
+    const item = { id: columnRule('code'), price }
+    const skus: FieldRule = { from: { kind: 'each', each: 'offers', key: undefined, item } }
+    const offers = [
+      { code: 'A', price: 10, off: 50 },
+      { code: 'B', price: 10, off: 50, end: '2026-01-01' },
+    ]
+    const bound = bindTo(['id', 'offers'], { product_id: columnRule('id'), skus })
+    expect(bound.map(recordOf(['P1', offers]), Date.parse('2026-03-05')).patch?.set.skus).toMatchObject([
+      { price: 5 },
+      { price: 10 },
+    ])
+  })
+
   it('is for prices that are read', () => {
     const problem = 'less has an effect only on price and list_price that are read'
     expect(checkRule('inventory_level', { ...columnRule('c'), less })).toEqual([problem])

@@ -39,6 +39,11 @@ describe('a rule of a field', () => {
       },
     ],
     [
+      'price',
+      '{ column: [sale, p], below: p }',
+      { from: { kind: 'columns', columns: ['sale', 'p'] }, below: 'p' },
+    ],
+    [
       'variations',
       '{ each: rows, key: EAN, item: { price: p } }',
       {
@@ -84,6 +89,7 @@ describe('a rule of a field', () => {
     ['variations', '{ each: rows, key: { pattern: x }, item: { price: p } }', 'key: is missing where'],
     ['price', '{ column: p, zone: UTC }', 'zone: found no "during" beside it'],
     ['price', '{ column: p, during: { q: r } }', 'during.q: is no column that the rule reads'],
+    ['price', '{ column: [p, p], below: p }', 'below: is the only column that the rule reads'],
     ['price', '{ column: p, during: { p: {} } }', 'during.p: found neither from nor until'],
     ['tag1', '{ column: p, unescape: "\\\\" }', 'unescape: found no "split" beside it'],
     ['custom_fields', '{ parts: [{ pattern: x }] }', 'parts[0]: is missing where'],
