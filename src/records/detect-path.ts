@@ -35,7 +35,7 @@ function openPaths({ type }: Dialect): JsonPaths | XmlPaths {
 }
 
 function seenIn(paths: JsonPaths | XmlPaths): readonly string[] {
-  return paths instanceof JsonPaths ? paths.arrays : paths.paths
+  return paths.paths
 }
 
 async function search(source: FileSource, dialect: Dialect): Promise<JsonPaths | XmlPaths> {

@@ -1,4 +1,5 @@
 import { type JsonListener, JsonMachine } from './json-machine.ts'
+import { JsonMaps } from './json-maps.ts'
 import { KeptText } from './kept-text.ts'
 import { isRecordsName } from './record-names.ts'
 
@@ -12,7 +13,7 @@ interface ArrayFound {
   holds: 'objects' | 'nothing' | 'others'
 }
 
-/** Finds the arrays in JSON, for the one that may be the records. What is no JSON ends the search without a word. */
+/** Finds the arrays in JSON, and objects used as such, for the one that may be the records. What is no JSON ends the search without a word. */
 export class JsonPaths implements JsonListener {
   readonly #kept = new KeptText()
   readonly #machine = new JsonMachine(this)
@@ -21,6 +22,7 @@ export class JsonPaths implements JsonListener {
   #arrayDepth = 0
   #isOver = false
   readonly #found: ArrayFound[] = []
+  readonly #maps = new JsonMaps()
   readonly #rootKeys = new Set<string>()
 
   write(piece: Buffer): void {
@@ -44,20 +46,29 @@ export class JsonPaths implements JsonListener {
     return this.#rootKeys
   }
 
-  get arrays(): readonly string[] {
-    return this.#found.map(({ path }) => path)
+  /** All that may hold the records. */
+  get paths(): readonly string[] {
+    return [...this.#found.map(({ path }) => path), ...this.#maps.paths]
   }
 
   /**
    * Where the records are: in the array at the root, in one with objects whose key tells so, in an empty one of such a
-   * key, in the first one with objects, in the first empty one.
+   * key, in an object that has one under each of its keys, in the first array with objects, in the first empty one.
+   * What lies in such an object is part of a record.
    */
   get path(): string | undefined {
+    const map = this.#maps.certain
+    const arrays = this.#found.filter(({ path }) => map === undefined || !liesIn(path, map))
     const isNamed = ({ path }: ArrayFound) => path === '' || isRecordsName(path.split('.').at(-1) ?? '')
     const first = (holds: ArrayFound['holds'], named: boolean) =>
-      this.#found.find((array) => array.holds === holds && (!named || isNamed(array)))?.path
+      arrays.find((array) => array.holds === holds && (!named || isNamed(array)))?.path
     return (
-      first('objects', true) ?? first('nothing', true) ?? first('objects', false) ?? first('nothing', false)
+      first('objects', true) ??
+      first('nothing', true) ??
+      map ??
+      first('objects', false) ??
+      first('nothing', false) ??
+      this.#maps.paths[0]
     )
   }
 
@@ -65,12 +76,15 @@ export class JsonPaths implements JsonListener {
   get isCertain(): boolean {
     const path = this.path
     if (this.#isOver) return true
+    if (path !== undefined && path === this.#maps.certain) return true
     return path !== undefined && this.#found.some((array) => array.path === path && array.holds === 'objects')
   }
 
   key(start: number, end: number, depth: number): void {
-    if (this.#arrayDepth > 0 || depth > levelsMax) return
+    // What the records of an object begin with stands two levels deeper than it.
+    if (this.#arrayDepth > 0 || depth > levelsMax + 2) return
     const key = String(JSON.parse(this.#kept.bytes.toString('utf8', start, end)))
+    this.#maps.key(key, depth)
     if (depth === 1 && this.#rootKeys.size < pathsMax) this.#rootKeys.add(key)
     this.#keys.length = depth - 1
     this.#keys.push(key)
@@ -83,15 +97,20 @@ export class JsonPaths implements JsonListener {
         last.holds = kind === 'object' ? 'objects' : 'others'
       return
     }
-    if (kind !== 'array' || depth > levelsMax || this.#found.length > pathsMax) return
-    this.#arrayDepth = depth + 1
     // A key with a dot cannot be told from two.
     const keys = this.#keys.slice(0, depth)
-    if (keys.every((key) => key !== '' && !key.includes('.')))
-      this.#found.push({ path: keys.join('.'), holds: 'nothing' })
+    const isPath = depth <= levelsMax && keys.every((key) => key !== '' && !key.includes('.'))
+    this.#maps.begin(depth, kind, isPath ? keys : undefined)
+    if (kind !== 'array') return
+    this.#arrayDepth = depth + 1
+    if (isPath && this.#found.length <= pathsMax) this.#found.push({ path: keys.join('.'), holds: 'nothing' })
   }
 
   ended(_end: number, depth: number): void {
     if (depth < this.#arrayDepth) this.#arrayDepth = 0
   }
+}
+
+function liesIn(path: string, map: string): boolean {
+  return path.startsWith(map.slice(0, -1))
 }

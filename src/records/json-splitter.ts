@@ -1,4 +1,5 @@
 import { type JsonListener, JsonMachine } from './json-machine.ts'
+import { parseJsonPath } from './json-path.ts'
 import { KeptText } from './kept-text.ts'
 import { elementsMax } from './limits.ts'
 import type { RecordSlice } from './model.ts'
@@ -9,7 +10,10 @@ import { defaultBatch, type TextSplitter } from './text-splitter.ts'
 export interface JsonSplitterOptions {
   /** What messages call the file. */
   name: string
-  /** Keys from the root to the array of records, with dots between; empty when the root is that array. */
+  /**
+   * Keys from the root to the array of records, with dots between; empty when the root is that array. A `*` behind them
+   * means the values of an object in its place.
+   */
   path: string
   recordBytes: number
   /** Number of the first record. */
@@ -18,14 +22,15 @@ export interface JsonSplitterOptions {
 }
 
 /**
- * Cuts JSON at the elements of the array at one path, and refuses what is no JSON anywhere: both passes read the same
- * records. Between chunks it stands outside of the array, where `#onPath` counts the open containers that lead to it,
- * in the array between records, or in a record, whose text is kept from `#recordStart` on.
+ * Cuts JSON at the elements of the array at one path, or at the values of the object there, and refuses what is no JSON
+ * anywhere: both passes read the same records. Between chunks it stands outside of it, where `#onPath` counts the open
+ * containers that lead to it, in it between records, or in a record, whose text is kept from `#recordStart` on.
  */
 export class JsonSplitter implements TextSplitter, JsonListener {
   readonly #options: JsonSplitterOptions
   readonly #batch: { records: number; bytes: number }
   readonly #path: readonly string[]
+  readonly #around: 'array' | 'object'
   readonly #kept = new KeptText()
   readonly #machine: JsonMachine
   #onPath = 0
@@ -33,7 +38,7 @@ export class JsonSplitter implements TextSplitter, JsonListener {
   #keyFits = false
   readonly #fitted = new Set<number>()
   #repeatedKey = false
-  #foundArray = false
+  #foundRecords = false
   #recordStart = -1
   #recordLine = 0
   /** Of the record so far; whether that was too many for any of them. */
@@ -45,7 +50,9 @@ export class JsonSplitter implements TextSplitter, JsonListener {
   constructor(options: JsonSplitterOptions) {
     this.#options = options
     this.#batch = options.batch ?? defaultBatch
-    this.#path = options.path === '' ? [] : options.path.split('.')
+    const { keys, around } = parseJsonPath(options.path)
+    this.#path = keys
+    this.#around = around
     this.#machine = new JsonMachine(this)
     this.#record = options.firstRecord
   }
@@ -83,7 +90,7 @@ export class JsonSplitter implements TextSplitter, JsonListener {
 
   end(): Iterable<RecordSlice[]> {
     if (!this.#machine.end(this.#kept.length)) throw this.#truncated()
-    if (!this.#foundArray) throw noRecordsRefusal(this.#options.name, this.#options.path)
+    if (!this.#foundRecords) throw noRecordsRefusal(this.#options.name, this.#options.path)
     return []
   }
 
@@ -113,9 +120,9 @@ export class JsonSplitter implements TextSplitter, JsonListener {
     }
     const leadsOn = depth === 0 || this.#keyFits
     this.#keyFits = false
-    if (!leadsOn || kind !== (depth === this.#path.length ? 'array' : 'object')) return
+    if (!leadsOn || kind !== (depth === this.#path.length ? this.#around : 'object')) return
     this.#onPath = depth + 1
-    if (kind === 'array') this.#foundArray = true
+    if (depth === this.#path.length) this.#foundRecords = true
   }
 
   ended(end: number, depth: number): void {
@@ -153,7 +160,7 @@ export class JsonSplitter implements TextSplitter, JsonListener {
       name: this.#options.name,
       code: 'record-too-long',
       found: `${what} in line ${this.#recordLine || this.#machine.line} is longer than ${this.#options.recordBytes} bytes`,
-      hint: 'Check format.path, which says where the array of records is, or raise format.recordBytes',
+      hint: 'Check format.path, which says where the records are, or raise format.recordBytes',
     })
   }
 
@@ -193,7 +200,7 @@ export class JsonSplitter implements TextSplitter, JsonListener {
       name: this.#options.name,
       code: 'too-many-elements',
       found: `a record before line ${this.#machine.line + 1} has more than ${elementsMax} values`,
-      hint: 'Check format.path, which says where the array of records is',
+      hint: 'Check format.path, which says where the records are',
     })
   }
 

@@ -18,6 +18,6 @@ export function noRecordsRefusal(
     name,
     code: 'path-not-found',
     found: seen.length === 0 ? where : `${where}; found ${shown.join(', ')}${more}`,
-    hint: 'Set format.path: for JSON the keys that lead to the array of records (data.products, or "" for the root), for XML the elements from the root to the record (rss/channel/item)',
+    hint: 'Set format.path: for JSON the keys that lead to the array of records (data.products, or "" for the root) or to the object that holds them (data.products.*), for XML the elements from the root to the record (rss/channel/item)',
   })
 }

@@ -1,5 +1,6 @@
 import type { Encoding } from '../config/model.ts'
 import { encodeText } from './encode-text.ts'
+import { type JsonPath, parseJsonPath } from './json-path.ts'
 import type { Dialect, ParsedRecord } from './model.ts'
 import { rejectColumns } from './reject-columns.ts'
 import type { RejectNotes } from './reject-notes.ts'
@@ -48,19 +49,22 @@ export class RejectsText implements RejectsFormat {
   }
 
   get tail(): Buffer {
-    const text = this.#dialect.type === 'json' ? `\n]${'}'.repeat(this.#keys.length)}\n` : ''
-    return encodeText(text, this.#encoding)
+    if (this.#dialect.type !== 'json') return Buffer.alloc(0)
+    const { keys, around } = this.#path
+    return encodeText(`\n${around === 'array' ? ']' : '}'}${'}'.repeat(keys.length)}\n`, this.#encoding)
   }
 
   get #header(): string {
     const { type } = this.#dialect
     if (type === 'csv') return this.#csvLine([...rejectColumns, ...this.#withoutOld(this.#columns)])
-    return type === 'json' ? `${this.#keys.map((key) => `{${JSON.stringify(key)}:`).join('')}[\n` : ''
+    if (type !== 'json') return ''
+    const { keys, around } = this.#path
+    return `${keys.map((key) => `{${JSON.stringify(key)}:`).join('')}${around === 'array' ? '[' : '{'}\n`
   }
 
-  /** On the way to the array of a JSON file: the feed may be configured to read just that one. */
-  get #keys(): readonly string[] {
-    return this.#dialect.path ? this.#dialect.path.split('.') : []
+  /** Of a JSON file: the feed may be configured to read just what stands there. */
+  get #path(): JsonPath {
+    return parseJsonPath(this.#dialect.path ?? '')
   }
 
   /** One record; cells that are too few or too many stay so. */
@@ -74,7 +78,9 @@ export class RejectsText implements RejectsFormat {
       return this.#csvLine([...this.#ownCells(notes), ...this.#withoutOld(record.cells.map(textOf))])
     }
     const object = JSON.stringify(this.#object(record, notes))
-    return type === 'json' ? `${index === 0 ? '' : ',\n'}${object}` : `${object}\n`
+    if (type !== 'json') return `${object}\n`
+    const key = this.#path.around === 'array' ? '' : `"${index + 1}":`
+    return `${index === 0 ? '' : ',\n'}${key}${object}`
   }
 
   #ownCells(notes: RejectNotes): string[] {

@@ -64,7 +64,9 @@ const spaces = ['', '', '', '', ' ', '\n', '\r\n', '\t', '  ', '\r']
 
 function document(random: Random, path: string): string[] {
   const parts: string[] = []
-  const keysOnPath = path === '' ? [] : path.split('.').map((key) => JSON.stringify(key))
+  const isMap = /(^|\.)\*$/.test(path)
+  const way = isMap ? path.slice(0, -2) : path
+  const keysOnPath = way === '' ? [] : way.split('.').map((key) => JSON.stringify(key))
   const depth = random.chance(0.93) ? keysOnPath.length : random.below(keysOnPath.length + 1)
   for (const key of keysOnPath.slice(0, depth)) {
     parts.push('{')
@@ -78,7 +80,7 @@ function document(random: Random, path: string): string[] {
     )
   }
   const hasArray = random.chance(0.95)
-  if (hasArray) array(random, parts, { count: random.below(6), isRecord: true })
+  if (hasArray) records(random, parts, random.chance(0.95) === isMap ? ['{', '}'] : ['[', ']'])
   else value(random, parts, 2)
   for (let open = depth; open > 0; open--) {
     if (random.chance(0.4)) {
@@ -128,7 +130,7 @@ function space(random: Random): string {
 function value(random: Random, parts: string[], levels: number): void {
   const what = levels === 0 ? 1 : random.next()
   if (what < 0.25) object(random, parts, levels - 1)
-  else if (what < 0.45) array(random, parts, { count: random.below(4), isRecord: false, levels: levels - 1 })
+  else if (what < 0.45) array(random, parts, { count: random.below(4), levels: levels - 1 })
   else parts.push(random.pick(scalars))
 }
 
@@ -149,16 +151,24 @@ function object(random: Random, parts: string[], levels: number): void {
   parts.push('}')
 }
 
-function array(
-  random: Random,
-  parts: string[],
-  { count, isRecord, levels = 2 }: { count: number; isRecord: boolean; levels?: number },
-): void {
+/** Keys differ, and are no numbers, which JSON.parse puts first. */
+function records(random: Random, parts: string[], [begin, end]: readonly [string, string]): void {
+  parts.push(begin, space(random))
+  for (let at = 0, count = random.below(6); at < count; at++) {
+    if (at > 0) parts.push(',', space(random))
+    if (begin === '{') parts.push(`"k${at}"`, space(random), ':', space(random))
+    if (random.chance(0.85)) object(random, parts, 2)
+    else value(random, parts, 2)
+    parts.push(space(random))
+  }
+  parts.push(end)
+}
+
+function array(random: Random, parts: string[], { count, levels }: { count: number; levels: number }): void {
   parts.push('[', space(random))
   for (let at = 0; at < count; at++) {
     if (at > 0) parts.push(',', space(random))
-    if (isRecord && random.chance(0.85)) object(random, parts, 2)
-    else value(random, parts, levels)
+    value(random, parts, levels)
     parts.push(space(random))
   }
   parts.push(']')

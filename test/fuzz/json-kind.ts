@@ -19,7 +19,10 @@ export const jsonKind: Kind<JsonSettings> = {
   name: 'json',
   weight: 17,
   generate: (random) => {
-    const settings = { path: random.pick(['', '', 'a', 'a.b', 'products', '__proto__']), ...shared(random) }
+    const settings = {
+      path: random.pick(['', '', 'a', 'a.b', 'products', '__proto__', '*', 'a.b.*']),
+      ...shared(random),
+    }
     return { parts: generateJson.document(random, settings.path), settings }
   },
   run: ({ parts, settings }) => run(parts, settings, compareDocument),
@@ -89,21 +92,27 @@ function compareDocument(text: Buffer, expectedText: string, settings: JsonSetti
       ? 'refused'
       : { difference: code === undefined ? 'read, but JSON.parse refuses it' : `refused: ${code}` }
   }
+  // Of records under the same key JSON.parse gives the last.
+  if (settings.path.endsWith('*') && found.length > expected.length && hasRepeatedKey(expectedText))
+    return 'read'
   const difference = firstDifference(found, expected, isDeepStrictEqual)
   return difference === undefined ? 'read' : { difference }
 }
 
-/** Undefined where the text is no JSON, or has no array at the path. */
+/** Undefined where the text is no JSON, or has nothing at the path that holds records. */
 export function recordsAt(text: string, path: string): unknown[] | undefined {
   const whole = parsed(text)
   if (whole === undefined) return undefined
   let value = whole.value
-  for (const key of path === '' ? [] : path.split('.')) {
+  const isMap = /(^|\.)\*$/.test(path)
+  const way = isMap ? path.slice(0, -2) : path
+  for (const key of way === '' ? [] : way.split('.')) {
     if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, key))
       return undefined
     value = (value as Record<string, unknown>)[key]
   }
-  return Array.isArray(value) ? value.map(recordOf) : undefined
+  if (Array.isArray(value)) return isMap ? undefined : value.map(recordOf)
+  return isMap && typeof value === 'object' && value !== null ? Object.values(value).map(recordOf) : undefined
 }
 
 function recordOf(value: unknown): unknown {
@@ -120,8 +129,17 @@ function parsed(text: string): { value: unknown } | undefined {
 
 /** Whether a key of the path stands twice in the text, however it is escaped. */
 export function isRepeatedKey(text: string, path: string): boolean {
-  const keys = (text.match(/"(?:[^"\\]|\\.)*"(?=[ \t\r\n]*:)/g) ?? []).map((key) => JSON.parse(key))
+  const keys = keysIn(text)
   return path.split('.').some((part) => keys.filter((key) => key === part).length > 1)
+}
+
+function hasRepeatedKey(text: string): boolean {
+  const keys = keysIn(text)
+  return new Set(keys).size < keys.length
+}
+
+function keysIn(text: string): unknown[] {
+  return (text.match(/"(?:[^"\\]|\\.)*"(?=[ \t\r\n]*:)/g) ?? []).map((key) => JSON.parse(key))
 }
 
 function compareLines(text: Buffer, expectedText: string, settings: JsonSettings): Outcome {
