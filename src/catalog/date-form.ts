@@ -12,7 +12,7 @@ type Groups = Readonly<Record<string, string | undefined>>
 const monthName = '(?<month>[a-z]{3,9})\\.?'
 const tokens: Readonly<Record<string, string>> = {
   YYYY: '(?<year>\\d{4})',
-  YY: '(?<year>\\d{4}|\\d{2})',
+  YY: '(?<year>\\d{2})',
   MMMM: monthName,
   MMM: monthName,
   MM: '(?<month>\\d{2})',

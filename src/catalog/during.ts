@@ -128,7 +128,12 @@ function readEnds({ from, until }: { from: string; until: string }, reader: Read
 
 function notATime(text: string, { describe }: Reader, expected: string): Problem {
   const found = `found ${describe(text)}, expected ${expected}`
-  return new Problem('not-a-time', { found, remedy: 'correct it, or set date and zone' }, '', { value: text })
+  return new Problem(
+    'not-a-time',
+    { found, remedy: 'correct it, or set date: to its form, such as DD/MM/YYYY, and zone:' },
+    '',
+    { value: text },
+  )
 }
 
 /** Rows that end early have no cell there. */

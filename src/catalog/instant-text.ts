@@ -16,16 +16,20 @@ const offset = '(?: ?(?<offset>Z|UTC|[+-]\\d{2}(?::?\\d{2})?))?'
 const isoForm = 'YYYY-MM-DD'
 
 /**
- * Without a format: ISO 8601. A time and an offset may follow a date; without an offset, times are those of `zone`.
+ * ISO 8601, beside which a format may give another form; dates in that form that do not exist are not read otherwise. A time and an offset may follow a date; without an offset, times are those of `zone`.
  * Answers a sentence where the format cannot work.
  */
 export function compileInstant(format: string | undefined, zone = 'UTC'): ReadInstant | string {
   if (format === 'unix') return readUnix
-  const form = compileDateForm(format ?? isoForm)
-  if (typeof form === 'string') return form
-  const expression = new RegExp(`^${form.source}${form.hasTime ? '' : timeOfDay}${offset}$`, 'i')
+  const expressions: RegExp[] = []
+  for (const each of format === undefined ? [isoForm] : [format, isoForm]) {
+    const form = compileDateForm(each)
+    if (typeof form === 'string') return form
+    expressions.push(new RegExp(`^${form.source}${form.hasTime ? '' : timeOfDay}${offset}$`, 'i'))
+  }
   return (text) => {
-    const groups = expression.exec(text)?.groups
+    const fitting = expressions.find((expression) => expression.test(text))
+    const groups = fitting?.exec(text)?.groups
     return groups && readGroups(groups, zone)
   }
 }

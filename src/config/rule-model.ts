@@ -32,7 +32,7 @@ export interface FieldRule {
   otherwise?: unknown
   /** What the value is where all before gives none. */
   default?: unknown
-  /** `YYYY`, `YY` (of this century, or four digits), `MM`, `M`, `MMM` (a name), `DD`, `D`, `HH`, `mm`, `ss` and literal characters, or `unix` (seconds). */
+  /** `YYYY`, `YY` (of this century), `MM`, `M`, `MMM` (a name), `DD`, `D`, `HH`, `mm`, `ss` and literal characters, or `unix` (seconds). */
   date?: string
   trim?: boolean
   /** Default: `clear` in a full file, `keep` in a delta. */

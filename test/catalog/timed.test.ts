@@ -191,3 +191,30 @@ describe('a list price with a time beside a price without one', () => {
     expect(patch?.later).toMatchObject([{ set: { list_price: 25 } }, { clear: ['list_price'] }])
   })
 })
+
+describe('times in a form of their own', () => {
+  const read = (span: string, date: string) =>
+    bindTo(columns, { product_id: columnRule('id'), price: { ...interval, date } }).map(
+      recordOf(['P1', '10', '8', span, '', '']),
+      at('2026-03-05'),
+    )
+
+  it.each([
+    ['3/1/26 / 3/9/26', 'M/D/YY', 8],
+    ['2026-03-01/2026-03-09', 'M/D/YY', 8],
+    ['2026-03-01T00:00Z/2026-03-04', 'M/D/YY', 10],
+  ])('%s with %s, beside ISO 8601: %d', (span, date, price) => {
+    expect(read(span, date).patch?.set.price).toBe(price)
+  })
+
+  it.each([
+    // Which of the two is the month?
+    ['01/03/2026 / 05/03/2026', 'M/D/YY'],
+    // No second reading for what has the form, but is no day.
+    ['2026-03-15/2026-03-20', 'YYYY-DD-MM'],
+  ])('%s is none of %s', (span, date) => {
+    const [issue] = read(span, date).issues
+    expect(issue).toMatchObject({ code: 'not-a-time', severity: 'reject' })
+    expect(issue?.remedy).toContain('set date: to its form')
+  })
+})
