@@ -58,7 +58,7 @@ function splitElements(list: readonly unknown[], { split, escapeMark }: CoerceOp
 }
 
 /** A mark behind the escape mark is part of its element, without the escape mark. */
-function splitText(text: string, mark: string, escapeMark: string | undefined): string[] {
+export function splitText(text: string, mark: string, escapeMark: string | undefined): string[] {
   const pieces = text.split(mark)
   if (escapeMark === undefined) return pieces
   const elements: string[] = []

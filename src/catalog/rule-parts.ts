@@ -34,6 +34,7 @@ export function rulePartProblems(place: Place, rule: FieldRule): string[] {
     'beside when or words',
   )
   only('html', isText || rule.from.kind === 'matching', 'on texts and lists of texts')
+  only('newline', isText && !isList, 'on texts')
   only('elements', isList, 'on a list field')
   only('above', name === 'list_price', 'on list_price')
   only(

@@ -2,6 +2,7 @@ import type { FieldRule } from '../config/rule-model.ts'
 import { readAvailability } from './availability-words.ts'
 import { compileBelow } from './below.ts'
 import type { Reading } from './cell-content.ts'
+import { splitText } from './coerce-list.ts'
 import type { Coerce, CoerceOptions } from './coerce-options.ts'
 import { type Columns, type CompiledRule, type Compute, nothingSaid } from './compiled-rule.ts'
 import { compileDuring } from './during.ts'
@@ -34,7 +35,7 @@ const nothingTaken = Symbol('nothing taken')
 type Stage = (value: unknown) => unknown
 
 /**
- * Take, trim, html, pattern, part, when (and words), coerce, below, less: in this order, so that `when` sees what the
+ * Take, trim, newline, html, pattern, part, when (and words), coerce, below, less: in this order, so that `when` sees what the
  * pattern took out of the cell. Of several columns the first that comes to something at the end counts.
  */
 export function compileSteps(rule: FieldRule, steps: Steps): CompiledRule | undefined {
@@ -140,11 +141,19 @@ function missingIn(source: Source, beside: readonly string[], columns: Columns):
 function compileStages(rule: FieldRule, { options, problems }: Steps): readonly Stage[] {
   const { describe } = options
   const stages: Stage[] = []
+  if (rule.newline !== undefined) stages.push((value) => withLines(value, rule))
   if (rule.html) stages.push(plainText)
   const extract = rule.pattern && compilePattern(rule.pattern, { describe, problems })
   if (extract) stages.push(extract)
   if (rule.part) stages.push(compileMoneyPart(rule.part, options))
   return stages
+}
+
+/** A mark behind a backslash stands for itself. Lines at the ends are space as any other. */
+function withLines(value: unknown, { newline = '', trim = true }: FieldRule): unknown {
+  if (typeof value !== 'string') return value
+  const text = splitText(value, newline, '\\').join('\n')
+  return trim ? text.trim() || undefined : text
 }
 
 function plainText(value: unknown): unknown {

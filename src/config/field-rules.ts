@@ -18,6 +18,7 @@ const plainParts = [
   'empty',
   'rows',
   'pairs',
+  'newline',
   'html',
   'part',
   'words',

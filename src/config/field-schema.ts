@@ -31,6 +31,7 @@ export interface FieldRuleDetails {
   matching?: string | undefined
   parts?: FieldRuleInput[] | undefined
   pairs?: { separator: string; equals: string } | undefined
+  newline?: string | undefined
   html?: 'text' | undefined
   part?: 'currency' | 'amount' | undefined
   words?: 'availability' | undefined
@@ -163,6 +164,9 @@ const ruleDetailsSchema = mapping({
   })
     .optional()
     .describe('For custom_fields: the cell holds pairs such as colour=red,size="a, b"'),
+  newline: text('what stands for the end of a line')
+    .optional()
+    .describe('What stands for the end of a line, such as "\\n"; behind a backslash it stands for itself'),
   html: oneOf(['text']).optional().describe('Makes plain text of HTML'),
   part: oneOf(['currency', 'amount'])
     .optional()

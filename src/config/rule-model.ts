@@ -45,6 +45,8 @@ export interface FieldRule {
   where?: Readonly<Record<string, CellCondition>>
   /** The cell holds pairs of names and values (`custom_fields`). */
   pairs?: { separator: string; equals: string }
+  /** What stands for the end of a line; behind a backslash it stands for itself. */
+  newline?: string
   html?: 'text'
   part?: 'currency' | 'amount'
   words?: 'availability'

@@ -194,6 +194,7 @@ describe('tables', () => {
 describe('what cannot have an effect', () => {
   it.each<[string, Partial<FieldRule>, string]>([
     ['price', { html: 'text' }, 'html has an effect only on texts'],
+    ['tag1', { newline: '\\n' }, 'newline has an effect only on texts'],
     ['name', { words: 'availability' }, 'words has an effect only on availability'],
     ['price', { lookup: { file: 'f', key: 'k', value: 'v' } }, 'lookup has an effect only on texts'],
     ['price', { part: 'currency' }, 'part has an effect only on texts'],
@@ -203,4 +204,16 @@ describe('what cannot have an effect', () => {
   ])('%s with %j is refused', (field, rule, problem) => {
     expect(checkRule(field, { ...columnRule('c'), ...rule }).join()).toContain(problem)
   })
+})
+
+it.each<[string, Partial<FieldRule>, string]>([
+  ['a\\nb', {}, 'a\nb'],
+  ['\\na\\n', {}, 'a'],
+  ['a\\n', { trim: false }, 'a\n'],
+  ['\\n', {}, 'cleared'],
+  ['C:\\\\new', {}, 'C:\\new'],
+  ['<p>a</p>\\n<p>b</p>', { html: 'text' }, 'a\nb'],
+  ['a~b', { newline: '~' }, 'a\nb'],
+])('line ends of %j with %j are %j', (cell, rule, text) => {
+  expect(mapCell('description', cell, { rule: { newline: '\\n', ...rule } })).toBe(text)
 })
