@@ -62,7 +62,11 @@ export function refuseColumns(
 
 async function applyFile(run: ImportRun, judgement: Judgement, mapping: BoundConsents): Promise<Ending> {
   const { context, accept, progress } = run
-  const rejectsFile = rejectsPath(context.reportsDir, accept, judgement.dialect)
+  const rejectsFile = rejectsPath(accept, {
+    reportsDir: context.reportsDir,
+    dialect: judgement.dialect,
+    files: context.feed.files,
+  })
   const intake = context.consents
   if (!intake) throw new Error('consents are imported without their intake')
   await using rejects = await openRejectsWriter({ ...judgement, path: rejectsFile })

@@ -111,7 +111,7 @@ async function applyFile(run: ImportRun, judgement: Judgement, mapping: BoundMap
   const { context, accept, path, bytes, problems, progress } = run
   const { feed, reportsDir } = context
   const isWhole = isWholeFeed(accept, judgement)
-  const rejectsFile = rejectsPath(reportsDir, accept, judgement.dialect)
+  const rejectsFile = rejectsPath(accept, { reportsDir, dialect: judgement.dialect, files: feed.files })
   await using rejects = await openRejectsWriter({ ...judgement, path: rejectsFile })
   const held = await readHeld(context)
   // A new full file decides anew what is missing; until it has, nothing of the old decision is taken back.

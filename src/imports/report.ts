@@ -1,8 +1,9 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { FeedMode } from '../config/model.ts'
+import type { FeedConfig, FeedMode } from '../config/model.ts'
 import type { FeedName } from '../lib/brand.ts'
 import type { Dialect, RecordIssue } from '../records/model.ts'
+import { compilePatterns } from '../sources/file-patterns.ts'
 import type { AcceptLine, ImportOutcome } from '../sources/model.ts'
 import type { Tally } from './tally.ts'
 
@@ -116,12 +117,35 @@ export function reportPath(reportsDir: string, accept: AcceptLine): string {
   return `${stemOf(reportsDir, accept)}.json`
 }
 
-/** Where its rejected records stand: with the extension of the file, unless it says something else than what they are written as. */
-export function rejectsPath(reportsDir: string, accept: AcceptLine, { type }: Pick<Dialect, 'type'>): string {
+interface Rejects {
+  reportsDir: string
+  dialect: Pick<Dialect, 'type'>
+  /** Of the feed. */
+  files: FeedConfig['files']
+}
+
+/**
+ * Where its rejected records stand: with the extension of the file, unless it says something else than what they are
+ * written as, and under a name that the feed takes, if one of its patterns allows that.
+ */
+export function rejectsPath(accept: AcceptLine, { reportsDir, dialect, files }: Rejects): string {
+  const { type } = dialect
   const own = path.extname(accept.name.replace(/\.(gz|zst|zip)$/i, '')).slice(1)
   const isPlain =
     own !== '' && !/^xls[xm]?$/i.test(own) && (typesByExtension[own.toLowerCase()] ?? type) === type
-  return `${stemOf(reportsDir, accept)}.rejects.${isPlain ? own : type}`
+  const extension = isPlain ? own : type
+  const stem = `${path.basename(stemOf(reportsDir, accept))}.rejects`
+  const modeOf = compilePatterns(files)
+  const isTaken = (name: string) => modeOf(name) !== undefined
+  const fitting = files
+    .toSorted((one, other) => Number(other.mode === 'delta') - Number(one.mode === 'delta'))
+    .map(({ pattern }) => pattern.replace('*', stem))
+    .find(
+      (name) =>
+        name.includes(stem) && !/[*?[\]{}()!/]/.test(name) && name.endsWith(`.${extension}`) && isTaken(name),
+    )
+  const plain = `${stem}.${extension}`
+  return path.join(reportsDir, isTaken(plain) ? plain : (fitting ?? plain))
 }
 
 function stemOf(reportsDir: string, { sequence, feed }: AcceptLine): string {

@@ -244,7 +244,9 @@ describe('the file of rejected records is called as it is written', () => {
     ['f.tsv', 'csv', 'tsv'],
   ] as const)('%s of %s: %s', (name, type, extension) => {
     const accept = { sequence: 7, feed: 'f', name } as AcceptLine
-    expect(rejectsPath('reports', accept, { type })).toBe(`reports/00000007-f.rejects.${extension}`)
+    expect(rejectsPath(accept, { reportsDir: 'reports', dialect: { type }, files: [] })).toBe(
+      `reports/00000007-f.rejects.${extension}`,
+    )
   })
 })
 
