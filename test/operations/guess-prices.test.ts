@@ -21,7 +21,12 @@ async function guessLines(columns: Record<string, readonly [string, string]>) {
   await writeFile(file, `${names.join(';')}\n${rowOf(0)}\n${rowOf(1)}\n`)
   const { lines } = await guessFeed({ file, given, signal: AbortSignal.timeout(30_000) })
   const lineOf = (field: string) => lines.find(({ key }) => key === `fields.${field}`)
-  return { price: lineOf('price'), stock: lineOf('inventory_level'), availability: lineOf('availability') }
+  return {
+    price: lineOf('price'),
+    list: lineOf('list_price'),
+    stock: lineOf('inventory_level'),
+    availability: lineOf('availability'),
+  }
 }
 
 describe('the price', () => {
@@ -56,6 +61,62 @@ describe('the price', () => {
     const leftOf = (cell: string) => new RegExp(pattern).exec(cell)?.[1]
     expect(['0', '0.00', '0,00 €', '.00'].map(leftOf)).toEqual(['', '', '', ''])
     expect(['15.00', '0.50', '100', '0,05 €'].map(leftOf)).toEqual(['15.00', '0.50', '100', '0,05 €'])
+  })
+})
+
+describe('the list price', () => {
+  const list = ['29.90', '39.90'] as const
+  const own = ['19.90', '29.90'] as const
+
+  it.each([
+    ['UVP', 'VK brutto'],
+    ['UVP', 'Brutto-VK'],
+    ['msrp', 'our_price_usd'],
+    ['list_price_gross', 'price_gross'],
+    ['rrp', 'price_with_vat'],
+    ['rrp', 'PRICE_VAT'],
+    ['prix conseillé', 'Tarif régulier'],
+    ['precio recomendado', 'Precio normal'],
+    ['rek. pris', 'Normalpris'],
+  ])('stands beside the price: %s and %s', async (before, now) => {
+    const { price, list: line } = await guessLines({ [before]: list, [now]: own })
+    expect(price).toMatchObject({ value: now })
+    expect(price).not.toHaveProperty('open')
+    expect(line?.value).toEqual({ column: before, above: 'price' })
+  })
+
+  it('is not taken for the price where another column speaks of an amount', async () => {
+    const { price, list: line } = await guessLines({ UVP: list, 'Preis Webshop': own })
+    expect(price).toMatchObject({
+      value: 'Preis Webshop',
+      open: true,
+      comment: expect.stringMatching(/is it what the product costs/),
+    })
+    expect(line?.value).toMatchObject({ column: 'UVP' })
+  })
+
+  it.each([
+    ['alone', {}],
+    ['beside what the shop pays', { 'Preis Einkauf': own }],
+    ['beside what costs more', { 'Preis Webshop': ['49.90', '59.90'] as const }],
+  ])('is to be looked at where it stands %s', async (_, others) => {
+    const { price } = await guessLines({ UVP: list, ...others })
+    expect(price).toMatchObject({
+      value: 'UVP',
+      open: true,
+      comment: expect.stringMatching(/name is that of a list price/),
+    })
+  })
+})
+
+describe('an amount under a name of its own', () => {
+  it('may be the price', async () => {
+    const { price } = await guessLines({ webshopPriceSE: ['19.90', '29.90'] })
+    expect(price).toMatchObject({ value: 'webshopPriceSE', open: true })
+  })
+
+  it('is none in cents', async () => {
+    await expect(guessLines({ price_cents: ['1990', '2990'] })).rejects.toThrow(/the price of a product/)
   })
 })
 

@@ -15,9 +15,9 @@ const signal = AbortSignal.timeout(120_000)
 const idOfLink = { column: 'link', pattern: '/dp/([A-Z0-9]{10})' }
 
 /** What `init --from` would write, and what `check` says of the file then. */
-async function guessAndCheck(file: string) {
+async function guessAndCheck(file: string, currency?: string) {
   const id = file.includes('/amazon/') ? idOfLink : undefined
-  const given = { shopUrl: 'https://shop.example', currency: id ? 'INR' : 'SEK', id }
+  const given = { shopUrl: 'https://shop.example', currency: currency ?? (id ? 'INR' : 'SEK'), id }
   const guess = await guessFeed({ file, given, signal })
   const feed = await loadFeed(unindented(feedText('products', guess.lines, 0)))
   const check = await checkFile({ feed, file, nowMs: Date.parse('2026-06-01'), signal })
@@ -64,6 +64,7 @@ it.each([
       'A-3;Löffel;3,50;4,00;12;https://k.example/i/3.jpg;https://k.example/3;Küche;Ton',
     ],
     { name: 'Bezeichnung', price: { column: 'Verkaufspreis', decimal: ',', thousands: '.' } },
+    'EUR',
   ],
   [
     'Swedish, with tabs and amounts with a currency',
@@ -73,6 +74,7 @@ it.each([
       'S2\tHjälm\t599 kr\t0\thttps://c.example/i/2.jpg\thttps://c.example/2\tNord',
     ],
     { name: 'Benämning', brand: 'Varumärke' },
+    'SEK',
   ],
   [
     'French',
@@ -82,6 +84,7 @@ it.each([
       'F2,Ampoule,"9,90 €",0,https://l.example/i/2.jpg,https://l.example/2,Lum,Maison',
     ],
     { product_id: 'référence', brand: 'marque' },
+    'EUR',
   ],
   [
     'English thousands that look like decimals',
@@ -92,12 +95,13 @@ it.each([
       '3,Cup,650,https://b.example/i/3.jpg,https://b.example/3',
     ],
     { price: { column: 'price', thousands: ',' } },
+    'EUR',
   ],
-])('guesses a file of our own: %s', async (_, header, rows, expected) => {
+])('guesses a file of our own: %s', async (_, header, rows, expected, currency) => {
   await using dir = await tempDir('guess')
   const file = dir.join('export.csv')
   await writeFile(file, `${[header, ...rows].join('\n')}\n`)
-  const { guess, check } = await guessAndCheck(file)
+  const { guess, check } = await guessAndCheck(file, currency)
   const rules = Object.fromEntries(guess.lines.map(({ key, value }) => [key.replace('fields.', ''), value]))
   expect(rules).toMatchObject(expected)
   expect(check).toMatchObject({ records: rows.length, applied: rows.length, incomplete: { products: 0 } })

@@ -24,6 +24,8 @@ export interface ColumnFacts {
   currencies: number
   /** Texts of the numbers, without what stands around them. */
   amounts: readonly string[]
+  /** Of the numbers; 0 where there is none. */
+  mean: number
   /** What reads them; undefined where nothing does. */
   locale: NumberLocale | undefined
   availabilities: number
@@ -59,7 +61,7 @@ export function columnFacts(
   const share = (holds: (cell: string) => boolean) => (count === 0 ? 0 : cells.filter(holds).length / count)
   const amounts = cells.flatMap((cell) => splitMoney(cell)?.amount ?? [])
   const locale = findLocale(amounts)
-  const isNumber = (text: string) => locale !== undefined && typeof parseNumberText(text, locale) === 'string'
+  const numbers = locale === undefined ? [] : amounts.flatMap((text) => numberOf(text, locale))
   const form = dateForms.find((candidate) => {
     const read = compileDate(candidate)
     return typeof read !== 'string' && share((cell) => read(cell) !== undefined) > 0.9
@@ -73,10 +75,11 @@ export function columnFacts(
     urls: share((cell) => address.test(cell)),
     imageUrls: share((cell) => /^https?:/i.test(cell) && imageAddress.test(cell)),
     urlLists: share((cell) => addresses.test(cell)),
-    numbers: count === 0 ? 0 : amounts.filter(isNumber).length / count,
+    numbers: count === 0 ? 0 : numbers.length / count,
     integers: share((cell) => /^-?\d{1,9}$/.test(cell)),
     currencies: share((cell) => /\d/.test(cell) && /\p{Sc}|\b[A-Z]{3}\b/u.test(cell) && cell.length < 30),
     amounts,
+    mean: numbers.reduce((sum, number) => sum + number, 0) / Math.max(numbers.length, 1),
     locale,
     availabilities: share((cell) => !(readAvailability(cell, () => '') instanceof Problem)),
     dates: form === undefined ? 0 : 1,
@@ -85,4 +88,10 @@ export function columnFacts(
     characters: count === 0 ? 0 : cells.reduce((sum, cell) => sum + cell.length, 0) / count,
     examples: [...new Set(cells)].slice(0, 3),
   }
+}
+
+/** In a list; empty where it is none. */
+function numberOf(text: string, locale: NumberLocale): number[] {
+  const digits = parseNumberText(text, locale)
+  return typeof digits === 'string' ? [Number(digits)] : []
 }

@@ -1,4 +1,5 @@
 import type { ColumnFacts } from './column-facts.ts'
+import { findAmount } from './find-amount.ts'
 import type { HeaderNames, Meaning, NameMatch } from './header-names.ts'
 
 /** A column and what it is taken for. */
@@ -8,6 +9,8 @@ export interface MeaningGuess {
   reason: string
   /** Columns whose names say the same, and whose cells fit too. */
   others: readonly string[]
+  /** What speaks against it, for somebody to look at. */
+  doubt?: string
 }
 
 export type Guesses = ReadonlyMap<Meaning, MeaningGuess>
@@ -66,6 +69,12 @@ export function guessMeanings(columns: readonly ColumnFacts[], names: HeaderName
       guesses,
     )
     if (facts) take(meaning, facts, 'the cells look like it')
+  }
+  if (!guesses.has('price') && !guesses.has('sale_price')) {
+    const free = columns.filter(({ index }) => !used.has(index))
+    const facts = findAmount(free, guesses.get('list_price')?.facts)
+    const doubt = 'is it what the product costs?'
+    if (facts) guesses.set('price', { facts, reason: 'the name speaks of an amount', others: [], doubt })
   }
   return guesses
 }

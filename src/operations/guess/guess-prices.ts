@@ -23,14 +23,17 @@ export function priceRules(guesses: Guesses, { currency }: Given): RuleGuess[] {
     const rule = amountRule(columns, locale, hasZeros ? { pattern: notZero } : {})
     const comment = why(now, `numbers such as ${now.facts.examples[0]}${localeWords(locale)}`)
     const doubts = doubtsOf(sale && regular ? [sale, regular] : [now], amounts)
+    if (now === list) doubts.push('the name is that of a list price: is it what the product costs?')
     rules.push(
       doubts.length === 0
         ? { field: 'price', rule, comment }
         : { field: 'price', rule, comment: [comment, ...doubts].join('; '), open: true },
     )
     const before = sale ? regular : price && list ? list : undefined
-    if (before && before !== now)
-      rules.push({ field: 'list_price', rule: amountRule(before.facts.column, locale), comment: why(before) })
+    if (before && before !== now) {
+      const rule = amountRule(before.facts.column, locale, { above: 'price' })
+      rules.push({ field: 'list_price', rule, comment: why(before) })
+    }
   }
   rules.push(currencyRule(guesses, now, currency))
   return rules
@@ -44,7 +47,8 @@ export function amountsOf(guesses: Guesses): string[] {
 /** A wrong price is worse than a question. */
 function doubtsOf(sources: readonly MeaningGuess[], amounts: readonly string[]): string[] {
   const others = sources.flatMap((source) => source.others).map((column) => JSON.stringify(column))
-  const doubts = others.length === 0 ? [] : [`${others.join(', ')} may be it too`]
+  const doubts = sources.flatMap(({ doubt }) => doubt ?? [])
+  if (others.length > 0) doubts.push(`${others.join(', ')} may be it too`)
   if (sources.some(({ facts }) => isWithoutTax(facts))) doubts.push('the name says that tax is not in it')
   if (readsTwoWays(amounts)) doubts.push('they may as well have three decimals')
   return doubts

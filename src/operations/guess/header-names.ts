@@ -23,6 +23,10 @@ const languages: Readonly<Record<string, string>> = {
   sv: 'Swedish',
 }
 
+/** Whether tax is in a price: `isWithoutTax` looks at that. */
+const taxWords =
+  /\b(brutto|gross|netto?|ttc|ht)\b|\b(incl|excl|inkl|exkl|inc|ex|zzgl|with|without|con|sin|avec|sans|inkl?usive)\b[. ]*(mwst|ust|vat|tax(es)?|moms|iva|tva)\b|\b(mit|ohne) (mwst|steuer)\b/gi
+
 /** Names of columns by what they mean, in several languages. */
 export class HeaderNames {
   readonly #byName: ReadonlyMap<string, { meaning: Meaning; language: string }>
@@ -48,7 +52,7 @@ export class HeaderNames {
 
   /**
    * What a column of this name holds. Of a path (`offer.price`, `g:price`) the last part counts; of `Price (USD)`,
-   * `Preis in EUR` or `Name*` what is left without the addition.
+   * `Preis in EUR`, `VK brutto` or `Name*` what is left without the addition.
    */
   find(column: string): NameMatch | undefined {
     const last = column.replace(/^.*[.]/, '').replace(/^[a-z]+:/, '')
@@ -56,6 +60,8 @@ export class HeaderNames {
     if (exact) return { ...exact, exact: true }
     const stem = last
       .replace(/\([^)]*\)|\[[^\]]*\]|[*#]/g, ' ')
+      .replace(/[_-]/g, ' ')
+      .replace(taxWords, ' ')
       .replace(/\b(in|en|i)\s+(EUR|USD|GBP|SEK|CHF|€|\$)\s*$/i, ' ')
       .replace(/\b(EUR|USD|GBP|SEK|NOK|DKK|CHF|INR|de|en|fr|es|sv|default)\b\s*$/i, ' ')
     const partial = this.#byName.get(foldName(stem))
