@@ -1,6 +1,6 @@
 import type { Coerce, CoerceOptions } from './coerce-options.ts'
 import { parseAmount } from './money-part.ts'
-import { splitMoney } from './money-text.ts'
+import { noteCurrency, splitMoney } from './money-text.ts'
 import { type NumberFault, type NumberLocale, parseNumberText } from './number-text.ts'
 import { Problem } from './problem.ts'
 import type { RecordNotes } from './record-notes.ts'
@@ -55,7 +55,7 @@ function fromText(
   // Only amounts of money have a currency: "5 kr" in stock is a mistake in the mapping.
   const money = kind === 'number' && besideDigits.test(value) ? splitMoney(value) : undefined
   if (!money) return parseNumberText(value.trim(), options.locale)
-  if (money.code !== undefined) notes.currencies.push({ field: options.field, code: money.code })
+  noteCurrency(money, options, notes)
   return parseAmount(money, options.locale)
 }
 

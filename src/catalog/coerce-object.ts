@@ -2,7 +2,7 @@ import { fieldKinds } from '../api/contract/product.ts'
 import type { Coerce, CoerceOptions } from './coerce-options.ts'
 import { scalarCoercer } from './coerce-scalar.ts'
 import { Problem } from './problem.ts'
-import { openNotes, otherCurrency, type RecordNotes } from './record-notes.ts'
+import { currencyRemedy, openNotes, otherCurrencies, type RecordNotes } from './record-notes.ts'
 import {
   inContractOrder,
   isJsonObject,
@@ -89,10 +89,10 @@ function ownCurrency(variation: unknown, path: string, member: Member): unknown 
   const result = member(variation, { path, notes, order: variationFields })
   if (result instanceof Problem || !isJsonObject(result)) return result
   const own = result.price_currency_code
-  const other = otherCurrency(notes, own)
+  const [other] = otherCurrencies(notes, own)
   if (!other) return result
   const found = `found an amount in ${other.code}, expected ${String(own)} as in its price_currency_code`
-  return new Problem('currency-mismatch', { found, remedy: 'correct one of them' }, path)
+  return new Problem('currency-mismatch', { found, remedy: currencyRemedy }, path)
 }
 
 /**

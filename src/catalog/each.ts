@@ -7,7 +7,7 @@ import { type Columns, type CompiledRule, type Compute, nothingSaid } from './co
 import { eachRow, type Member, openMembers } from './members.ts'
 import { outerMark, withoutMark } from './outer.ts'
 import { Problem } from './problem.ts'
-import { otherCurrency, type RecordNotes } from './record-notes.ts'
+import { currencyRemedy, otherCurrencies, type RecordNotes } from './record-notes.ts'
 import { compileWhere } from './where.ts'
 import { inContractOrder, skuFields, sortedByKey, variationFields } from './wire-order.ts'
 
@@ -136,10 +136,10 @@ function readMember(cells: readonly unknown[], { parts, order, key }: Bound, not
   if (low) delete content[low.name]
   const member = inContractOrder(content, order)
   // A variation has a currency of its own; the amounts of SKUs are held against that of the product.
-  const other = key && otherCurrency(notes, member.price_currency_code)
+  const [other] = key ? otherCurrencies(notes, member.price_currency_code) : []
   if (!other) return member
   const found = `found an amount in ${other.code}, expected ${member.price_currency_code} as in its price_currency_code`
-  return new Problem('currency-mismatch', { found, remedy: 'correct one of them' })
+  return new Problem('currency-mismatch', { found, remedy: currencyRemedy })
 }
 
 function kindOf(name: string): FieldKind {

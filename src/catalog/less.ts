@@ -2,7 +2,7 @@ import type { FieldRule } from '../config/rule-model.ts'
 import type { CoerceOptions } from './coerce-options.ts'
 import type { Columns } from './compiled-rule.ts'
 import { cellAt, findPlaces } from './free-column.ts'
-import { splitMoney } from './money-text.ts'
+import { noteCurrency, splitMoney } from './money-text.ts'
 import { parseNumberText } from './number-text.ts'
 import { Problem } from './problem.ts'
 import type { RecordNotes } from './record-notes.ts'
@@ -68,7 +68,7 @@ function readDiscount(
 
   function readText(given = ''): number {
     const money = kind === 'amount' ? splitMoney(given) : undefined
-    if (money?.code !== undefined) notes.currencies.push({ field, code: money.code })
+    if (money) noteCurrency(money, { field }, notes)
     const read = parseNumberText(money?.amount ?? given.replace(/\s*%$/, ''), locale)
     return typeof read === 'string' ? Number(read) : Number.NaN
   }

@@ -6,7 +6,7 @@ import type { BoundField } from './bound-field.ts'
 import { type Compute, nothingSaid } from './compiled-rule.ts'
 import type { ProductPatch } from './model.ts'
 import { Problem } from './problem.ts'
-import { openNotes, type RecordNotes } from './record-notes.ts'
+import { currencyRemedy, openNotes, otherCurrencies, type RecordNotes } from './record-notes.ts'
 import { foundValue } from './show-value.ts'
 import { readTimed } from './timed-fields.ts'
 import { isJsonObject } from './wire-order.ts'
@@ -103,10 +103,8 @@ function reportEmptyOrProblem({ field, columns }: BoundField, findings: Findings
 /** A price in another currency than the record's own is a wrong price, however well it reads. */
 function checkCurrencies(notes: RecordNotes, set: ProductPatch['set'], findings: Findings): void {
   const own = set.price_currency_code
-  if (notes.currencies.length === 0 || typeof own !== 'string') return
-  for (const { field, code } of notes.currencies) {
-    if (code === own.toUpperCase()) continue
-    const remedy = 'correct one of them'
+  for (const { field, code } of otherCurrencies(notes, own)) {
+    const remedy = currencyRemedy
     const message = `${field}: found an amount in ${code}, expected ${own} as in price_currency_code; ${remedy}`
     report(findings, { field, code: 'currency-mismatch', message, remedy, severity: 'reject' })
   }

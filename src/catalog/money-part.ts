@@ -1,59 +1,10 @@
 import type { FieldRule } from '../config/rule-model.ts'
 import type { CoerceOptions } from './coerce-options.ts'
+import { codeOfSign } from './currency-signs.ts'
 import { isCurrencyCode, type Money, splitMoney } from './money-text.ts'
 import { type NumberFault, type NumberLocale, parseNumberText } from './number-text.ts'
 import { Problem } from './problem.ts'
 import { textOf } from './text-of.ts'
-
-/** Signs and words that mean one currency wherever they stand; the others need the merchant's word. Lower case. */
-const signs: Readonly<Record<string, string>> = {
-  ...{
-    '€': 'EUR',
-    euro: 'EUR',
-    euros: 'EUR',
-    '£': 'GBP',
-    '₹': 'INR',
-    '₽': 'RUB',
-    руб: 'RUB',
-    '₺': 'TRY',
-    tl: 'TRY',
-  },
-  ...{ zł: 'PLN', zl: 'PLN', kč: 'CZK', kc: 'CZK', ft: 'HUF', лв: 'BGN', '₴': 'UAH', грн: 'UAH', '₪': 'ILS' },
-  ...{
-    '₩': 'KRW',
-    '₫': 'VND',
-    '฿': 'THB',
-    '₱': 'PHP',
-    '₦': 'NGN',
-    '₸': 'KZT',
-    '₾': 'GEL',
-    '₼': 'AZN',
-    '₵': 'GHS',
-  },
-  ...{
-    '₡': 'CRC',
-    '₲': 'PYG',
-    '₮': 'MNT',
-    '₭': 'LAK',
-    '৳': 'BDT',
-    '֏': 'AMD',
-    kronor: 'SEK',
-    rp: 'IDR',
-    rm: 'MYR',
-  },
-  ...{
-    us$: 'USD',
-    usd$: 'USD',
-    ca$: 'CAD',
-    c$: 'CAD',
-    can$: 'CAD',
-    a$: 'AUD',
-    au$: 'AUD',
-    nz$: 'NZD',
-    hk$: 'HKD',
-  },
-  ...{ s$: 'SGD', sg$: 'SGD', nt$: 'TWD', mx$: 'MXN', mex$: 'MXN', r$: 'BRL', sfr: 'CHF' },
-}
 
 /** The plain decimal of an amount. Where a dash stands for the decimals, the point before it groups digits. */
 export function parseAmount({ amount, isWhole }: Money, locale: NumberLocale): string | NumberFault {
@@ -93,8 +44,7 @@ export function compileMoneyPart(
 export function currencyOfMark(mark: unknown): string | Problem {
   const text = String(mark)
   if (isCurrencyCode(text)) return text.toUpperCase()
-  const folded = text.toLowerCase()
-  const code = Object.hasOwn(signs, folded) ? signs[folded] : undefined
+  const code = codeOfSign(text)
   if (code !== undefined) return code
   const remedy = `set when: { ${JSON.stringify(text)}: … } to the code that it means, such as USD or SEK`
   const found = `found the sign ${JSON.stringify(text)}, which several currencies share`

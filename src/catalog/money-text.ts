@@ -1,10 +1,13 @@
+import type { ProductField } from '../api/contract/product.ts'
+import { codeOfSign } from './currency-signs.ts'
 import { withoutInvisible } from './number-text.ts'
+import type { RecordNotes } from './record-notes.ts'
 
 /** An amount with what may stand before or after it. */
 export interface Money {
   /** The number's text, sign included, still in its locale. */
   amount: string
-  /** ISO 4217 code, when a code and not merely a sign or word stood there. */
+  /** ISO 4217 code: that which stands there, else that which the sign or word there means alone. */
   code: string | undefined
   /** The code, else the sign or word as it stands there, without a point behind it; undefined: nothing stands there. */
   mark: string | undefined
@@ -43,10 +46,25 @@ function splitVisible(text: string): Money | undefined {
   const direct = currencyOf(behind)
   const after = direct ?? currencyOf(behind.replace(wholeMark, ''))
   if (before === undefined || after === undefined) return undefined
-  if (before.code && after.code && before.code !== after.code) return undefined
-  const code = after.code ?? before.code
+  const meant = [before, after].flatMap(({ code, mark }) => code ?? codeOfSign(mark ?? '') ?? [])
+  if (new Set(meant).size > 1) return undefined
+  const written = after.code ?? before.code
   const amount = sign + mark + text.slice(first, last + 1)
-  return { amount, code, mark: code ?? before.mark ?? after.mark, isWhole: direct === undefined }
+  return {
+    amount,
+    code: written ?? meant[0],
+    mark: written ?? before.mark ?? after.mark,
+    isWhole: direct === undefined,
+  }
+}
+
+/** What stands beside an amount must be the currency of the product. */
+export function noteCurrency(
+  { code, mark }: Money,
+  { field }: { field: ProductField },
+  notes: RecordNotes,
+): void {
+  if (code !== undefined && mark !== undefined) notes.currencies.push({ field, code, mark })
 }
 
 /** In either case. */

@@ -4,8 +4,10 @@ import type { Problem } from './problem.ts'
 
 /** What the fields of one record tell each other, and what they look at besides their cells; fresh for each record. */
 export interface RecordNotes {
-  /** Currency codes that stood beside amounts. */
-  currencies: { field: ProductField; code: string }[]
+  /** What stood beside amounts: codes, and signs with the code that they mean unless `meanings` says otherwise. */
+  currencies: { field: ProductField; code: string; mark: string }[]
+  /** What the rule of the currency has made of signs and codes. */
+  meanings: Map<string, string>
   /** Keys of `custom_fields` about which the record says nothing, though it sets others. */
   keepEntries: string[]
   /** Of the field that is computed at the moment; whoever asked for it takes them. */
@@ -26,6 +28,7 @@ export function openNotes(record: ParsedRecord | undefined, now: number): Record
   const source = record?.source
   return {
     currencies: [],
+    meanings: new Map(),
     keepEntries: [],
     warnings: [],
     boundaries: [],
@@ -36,10 +39,15 @@ export function openNotes(record: ParsedRecord | undefined, now: number): Record
   }
 }
 
-/** The first currency that stood beside an amount and is not the one that the amounts are said to have. */
-export function otherCurrency(
-  { currencies }: RecordNotes,
+export const currencyRemedy = 'correct one of them, or take the number alone with part: amount'
+
+/** The currencies that stood beside amounts and are not the one that the amounts are said to have. */
+export function otherCurrencies(
+  { currencies, meanings }: RecordNotes,
   own: unknown,
-): RecordNotes['currencies'][number] | undefined {
-  return typeof own === 'string' ? currencies.find(({ code }) => code !== own.toUpperCase()) : undefined
+): RecordNotes['currencies'] {
+  if (typeof own !== 'string') return []
+  return currencies.filter(
+    ({ code, mark }) => (meanings.get(mark) ?? code).toUpperCase() !== own.toUpperCase(),
+  )
 }

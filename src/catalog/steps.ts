@@ -54,6 +54,7 @@ export function compileSteps(rule: FieldRule, steps: Steps): CompiledRule | unde
   if (!source || problems.length > known) return undefined
   const finish = (found: unknown, notes: RecordNotes): unknown => {
     const value = decide && !(found instanceof Problem) ? decide(found) : found
+    if (rule.part === 'currency' && typeof value === 'string') notes.meanings.set(String(found), value)
     return value === undefined || value instanceof Problem ? value : coerce(value, notes)
   }
   const readTaken = (taken: unknown, notes: RecordNotes): unknown => {

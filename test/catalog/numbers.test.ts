@@ -217,6 +217,32 @@ describe('currencies in price cells', () => {
     expect(issues[0]?.message).toContain('sek')
   })
 
+  it.each([
+    ['£1.90', 'EUR', 1],
+    ['£1.90', 'GBP', 0],
+    ['9,90 zł', 'EUR', 1],
+    ['₺9,90', 'TRY', 0],
+    ['9,90 Kč', 'PLN', 1],
+    ['£1,90 EUR', 'EUR', 1],
+    // These are signs of several currencies.
+    ['$9,90', 'EUR', 0],
+    ['9,90 kr', 'EUR', 0],
+    ['9,90 kr', 'SEK', 0],
+  ])('takes %s as %s: %d issues', (price, currency, count) => {
+    const read: FieldRule = { ...columnRule('price'), decimal: price.includes(',') ? ',' : '.' }
+    const bound = bindTo(columns, { ...fields, price: read, price_currency_code: columnRule('currency') })
+    expect(bound.map(recordOf(['P1', price, '', currency])).issues).toHaveLength(count)
+  })
+
+  it('leaves the meaning of a sign to when', () => {
+    const currency: FieldRule = { ...columnRule('price'), part: 'currency', when: { '£': 'EGP' } }
+    const bound = bindTo(columns, { ...fields, price_currency_code: currency })
+    expect(bound.map(recordOf(['P1', '£5', '£6', ''])).patch?.set.price_currency_code).toBe('EGP')
+    expect(bound.map(recordOf(['P1', '£5', '€6', ''])).issues).toMatchObject([
+      { field: 'list_price', code: 'currency-mismatch' },
+    ])
+  })
+
   it('holds against a constant too, and says nothing where the record has no currency', () => {
     const constant = bindTo(columns, { ...fields, price_currency_code: valueRule('USD') })
     expect(constant.map(recordOf(['P1', '12.50 USD', '13.00', ''])).issues).toEqual([])
