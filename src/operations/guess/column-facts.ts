@@ -4,6 +4,7 @@ import { splitMoney } from '../../catalog/money-text.ts'
 import { type NumberLocale, parseNumberText } from '../../catalog/number-text.ts'
 import { Problem } from '../../catalog/problem.ts'
 import { findLocale } from './find-locale.ts'
+import type { SampleCell } from './sample-table.ts'
 
 /** What the cells of one column look like. Shares are of the cells that are not empty, 0..1. */
 export interface ColumnFacts {
@@ -22,10 +23,12 @@ export interface ColumnFacts {
   integers: number
   /** Numbers with a sign or code of a currency. */
   currencies: number
-  /** Texts of the numbers, without what stands around them. */
+  /** Texts of the numbers, without what stands around them; not those of JSON, which have no marks. */
   amounts: readonly string[]
   /** Of the numbers; 0 where there is none. */
   mean: number
+  /** A number is 0. */
+  hasZeros: boolean
   /** What reads them; undefined where nothing does. */
   locale: NumberLocale | undefined
   availabilities: number
@@ -54,17 +57,21 @@ const imageAddress =
 export function columnFacts(
   column: string,
   index: number,
-  rows: readonly (readonly string[])[],
+  rows: readonly (readonly SampleCell[])[],
 ): ColumnFacts {
-  const cells = rows.map((row) => row[index] ?? '').filter((cell) => cell !== '')
+  const filled = rows.map((row) => row[index] ?? '').filter((cell) => cell !== '')
+  const cells = filled.map(String)
   const count = cells.length
   const share = (holds: (cell: string) => boolean) => (count === 0 ? 0 : cells.filter(holds).length / count)
-  const amounts = cells.flatMap((cell) => splitMoney(cell)?.amount ?? [])
+  const typed = filled.filter((cell) => typeof cell === 'number')
+  const texts = filled.filter((cell) => typeof cell === 'string')
+  const amounts = texts.flatMap((text) => splitMoney(text)?.amount ?? [])
   const locale = findLocale(amounts)
-  const numbers = locale === undefined ? [] : amounts.flatMap((text) => numberOf(text, locale))
+  const read = locale === undefined ? [] : amounts.flatMap((text) => numberOf(text, locale))
+  const numbers = [...typed, ...read]
   const form = dateForms.find((candidate) => {
-    const read = compileDate(candidate)
-    return typeof read !== 'string' && share((cell) => read(cell) !== undefined) > 0.9
+    const toDate = compileDate(candidate)
+    return typeof toDate !== 'string' && share((cell) => toDate(cell) !== undefined) > 0.9
   })
   return {
     column,
@@ -80,6 +87,7 @@ export function columnFacts(
     currencies: share((cell) => /\d/.test(cell) && /\p{Sc}|\b[A-Z]{3}\b/u.test(cell) && cell.length < 30),
     amounts,
     mean: numbers.reduce((sum, number) => sum + number, 0) / Math.max(numbers.length, 1),
+    hasZeros: numbers.includes(0),
     locale,
     availabilities: share((cell) => !(readAvailability(cell, () => '') instanceof Problem)),
     dates: form === undefined ? 0 : 1,

@@ -19,7 +19,7 @@ export function priceRules(guesses: Guesses, { currency }: Given): RuleGuess[] {
     const locale = findLocale(amounts)
     const columns = sale && regular ? [sale.facts.column, regular.facts.column] : now.facts.column
     // Many exports write 0 where there is no sale.
-    const hasZeros = sale && regular && sale.facts.amounts.some((amount) => /^0*[.,]?0*$/.test(amount))
+    const hasZeros = sale && regular && sale.facts.hasZeros
     const rule = amountRule(columns, locale, hasZeros ? { pattern: notZero } : {})
     const comment = why(now, `numbers such as ${now.facts.examples[0]}${localeWords(locale)}`)
     const doubts = doubtsOf(sale && regular ? [sale, regular] : [now], amounts)

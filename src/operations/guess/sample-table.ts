@@ -6,13 +6,16 @@ import { type Judgement, judgeFile } from '../../records/judge.ts'
 import type { Dialect } from '../../records/model.ts'
 import { readRecords } from '../../records/read-records.ts'
 
+/** A text as found, or a number of JSON, which needs no marks to be read. */
+export type SampleCell = string | number
+
 /** What a file holds, as far as guessing looks. */
 export interface SampleTable {
   name: string
   dialect: Dialect
   columns: readonly string[]
-  /** By column; texts as found, empty where there is none. At most `sampleRowsMax`, from the beginning of the file. */
-  rows: readonly (readonly string[])[]
+  /** By column; empty where there is none. At most `sampleRowsMax`, from the beginning of the file. */
+  rows: readonly (readonly SampleCell[])[]
   records: number
   warnings: readonly string[]
 }
@@ -46,20 +49,20 @@ type Source = { path: string; name: string; bytes: number; signal: AbortSignal }
 
 async function readRows(source: Source, judgement: Judgement) {
   const { columns } = judgement
-  const rows: string[][] = []
+  const rows: SampleCell[][] = []
   for await (const record of firstRecords(source, judgement)) {
-    rows.push(columns.map((_, index) => textOf(record.cells[index])))
+    rows.push(columns.map((_, index) => cellOf(record.cells[index])))
   }
   return { columns, rows }
 }
 
 /** The columns of objects are the paths to their texts and numbers. */
 async function readObjects(source: Source, judgement: Judgement) {
-  const records: ReadonlyMap<string, string>[] = []
+  const records: ReadonlyMap<string, SampleCell>[] = []
   const columns = new Set<string>()
   for await (const { source: object } of firstRecords(source, judgement)) {
     if (typeof object !== 'object') continue
-    const leaves = new Map<string, string>()
+    const leaves = new Map<string, SampleCell>()
     collectLeaves(object, { path: '', depth: 0, leaves })
     for (const path of leaves.keys()) if (columns.size < pathsMax) columns.add(path)
     records.push(leaves)
@@ -88,23 +91,24 @@ async function* firstRecords(source: Source, judgement: Judgement) {
 interface Visit {
   path: string
   depth: number
-  leaves: Map<string, string>
+  leaves: Map<string, SampleCell>
 }
 
 /** Of a list the elements stand in one text, as in a cell; lists of objects are no cells. */
 function collectLeaves(value: unknown, { path, depth, leaves }: Visit): void {
   if (Array.isArray(value)) {
     const texts = value.filter((element) => typeof element !== 'object')
-    if (texts.length > 0) leaves.set(path, texts.map(textOf).join('|'))
+    if (texts.length > 0) leaves.set(path, texts.map(cellOf).join('|'))
   } else if (typeof value === 'object' && value !== null) {
     if (depth >= depthMax) return
     for (const [key, content] of Object.entries(value)) {
       const below = key === '#text' ? path : path === '' ? key : `${path}.${key}`
       collectLeaves(content, { path: below, depth: depth + 1, leaves })
     }
-  } else if (path !== '') leaves.set(path, textOf(value))
+  } else if (path !== '') leaves.set(path, cellOf(value))
 }
 
-function textOf(value: unknown): string {
+function cellOf(value: unknown): SampleCell {
+  if (typeof value === 'number') return value
   return value === undefined || value === null ? '' : String(value).trim()
 }

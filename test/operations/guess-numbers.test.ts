@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest'
+import { guessText } from './guess-support.ts'
+
+function objectsWith(prices: readonly unknown[]): string {
+  const objects = prices.map((price, row) => ({
+    sku: `A${row}`,
+    name: `Cup of colour ${row}`,
+    url: `https://c.example/${row}`,
+    image: `https://c.example/${row}.jpg`,
+    price,
+    compare_at_price: row === 1 ? 24.5 : null,
+  }))
+  return objects.map((object) => `${JSON.stringify(object)}\n`).join('')
+}
+
+it.each([
+  ['that were counted together', [10.1, 20.2, 30.299999999999997, 40.400000000000006]],
+  ['with three decimals', [10.125, 20.125, 30.125, 40.125]],
+  ['beside texts', [10.1, '20.20', 30.3, '40.40']],
+])('numbers of JSON are prices as they are: %s', async (_, prices) => {
+  const { rules, products } = await guessText(objectsWith(prices))
+  expect(rules.price).toMatchObject({ value: 'price' })
+  expect(rules.price).not.toHaveProperty('open')
+  expect(products.map((product) => product?.price)).toEqual(prices.map(Number))
+  expect(products[1]).toMatchObject({ list_price: 24.5 })
+})
