@@ -14,6 +14,7 @@ const cases: readonly (readonly [preset: string, fixture: string, lines: string]
   ['google-merchant', 'google-atom.xml', ''],
   ['google-merchant', 'google-table.tsv', comma],
   ['google-merchant', 'google-odd.xml', ''],
+  ['google-merchant', 'google-odd-atom.xml', ''],
   ['shopify', 'shopify-export.csv', shop],
   ['shopify', 'shopify-new.csv', shop],
   ['woocommerce', 'woocommerce-en.csv', shop],
