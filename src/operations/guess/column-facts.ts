@@ -38,6 +38,8 @@ export interface ColumnFacts {
   /** Mean number of characters. */
   characters: number
   examples: readonly string[]
+  /** Each different text once. */
+  values: readonly string[]
 }
 
 const dateForms = [
@@ -62,6 +64,7 @@ export function columnFacts(
   const filled = rows.map((row) => row[index] ?? '').filter((cell) => cell !== '')
   const cells = filled.map(String)
   const count = cells.length
+  const values = [...new Set(cells)]
   const share = (holds: (cell: string) => boolean) => (count === 0 ? 0 : cells.filter(holds).length / count)
   const typed = filled.filter((cell) => typeof cell === 'number')
   const texts = filled.filter((cell) => typeof cell === 'string')
@@ -78,7 +81,7 @@ export function columnFacts(
     index,
     filled: count,
     fill: rows.length === 0 ? 0 : count / rows.length,
-    distinct: count === 0 ? 0 : new Set(cells).size / count,
+    distinct: count === 0 ? 0 : values.length / count,
     urls: share((cell) => address.test(cell)),
     imageUrls: share((cell) => /^https?:/i.test(cell) && imageAddress.test(cell)),
     urlLists: share((cell) => addresses.test(cell)),
@@ -94,7 +97,8 @@ export function columnFacts(
     dateForm: form,
     html: share((cell) => /<(p|br|div|ul|li|span|strong|b|h\d|table|a)\b[^>]*>/i.test(cell)),
     characters: count === 0 ? 0 : cells.reduce((sum, cell) => sum + cell.length, 0) / count,
-    examples: [...new Set(cells)].slice(0, 3),
+    examples: values.slice(0, 3),
+    values,
   }
 }
 

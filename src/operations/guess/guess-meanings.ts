@@ -20,6 +20,8 @@ type Fits = (facts: ColumnFacts) => boolean
 const isText: Fits = ({ urls }) => urls < 0.5
 // "On request" in some cells makes no other column of one that is called a price.
 const isAmount: Fits = ({ numbers }) => numbers > 0.5
+/** Today there may be no sale: what the columns are for counts tomorrow. */
+const timeMeanings: ReadonlySet<Meaning> = new Set(['sale_from', 'sale_until', 'sale_period'])
 /** What the cells must look like for a name to count; a column that is empty fits nothing. */
 const fits: Readonly<Record<Meaning, Fits>> = {
   product_id: ({ fill, urls, characters }) => fill > 0.98 && urls < 0.1 && characters <= 80,
@@ -52,7 +54,8 @@ export function guessMeanings(columns: readonly ColumnFacts[], names: HeaderName
     return match ? [{ facts, match, score: scoreOf(facts, match) }] : []
   })
   const fitting = named
-    .filter(({ facts, match }) => facts.filled > 0 && (fits[match.meaning] ?? isText)(facts))
+    .filter(({ facts, match }) => facts.filled > 0 || timeMeanings.has(match.meaning))
+    .filter(({ facts, match }) => (fits[match.meaning] ?? isText)(facts))
     .sort((one, other) => other.score - one.score)
   for (const { facts, match } of fitting) {
     if (guesses.has(match.meaning)) continue

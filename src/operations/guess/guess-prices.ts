@@ -2,6 +2,7 @@ import type { NumberLocale } from '../../catalog/number-text.ts'
 import { findLocale, readsTwoWays } from './find-locale.ts'
 import { type Guesses, isWithoutTax, type MeaningGuess } from './guess-meanings.ts'
 import { why } from './guess-reason.ts'
+import { saleTime } from './guess-times.ts'
 import type { Given, RuleGuess } from './model.ts'
 
 const unknownCurrency = 'EUR'
@@ -13,30 +14,57 @@ export function priceRules(guesses: Guesses, { currency }: Given): RuleGuess[] {
   const [sale, price, list] = ['sale_price', 'price', 'list_price'].map((meaning) => guesses.get(meaning))
   const regular = price ?? list
   const rules: RuleGuess[] = []
-  const now = sale ?? price ?? list
-  if (now) {
-    const amounts = amountsOf(guesses)
-    const locale = findLocale(amounts)
-    const columns = sale && regular ? [sale.facts.column, regular.facts.column] : now.facts.column
-    // Many exports write 0 where there is no sale.
-    const hasZeros = sale && regular && sale.facts.hasZeros
-    const rule = amountRule(columns, locale, hasZeros ? { pattern: notZero } : {})
-    const comment = why(now, `numbers such as ${now.facts.examples[0]}${localeWords(locale)}`)
-    const doubts = doubtsOf(sale && regular ? [sale, regular] : [now], amounts)
+  const now = sale ?? regular
+  const amounts = amountsOf(guesses)
+  const locale = findLocale(amounts)
+  if (sale && regular) rules.push(saleRule(sale, regular, { guesses, amounts }))
+  else if (now) {
+    const doubts = doubtsOf([now], amounts)
     if (now === list) doubts.push('the name is that of a list price: is it what the product costs?')
-    rules.push(
-      doubts.length === 0
-        ? { field: 'price', rule, comment }
-        : { field: 'price', rule, comment: [comment, ...doubts].join('; '), open: true },
-    )
-    const before = sale ? regular : price && list ? list : undefined
-    if (before && before !== now) {
-      const rule = amountRule(before.facts.column, locale, { above: 'price' })
-      rules.push({ field: 'list_price', rule, comment: why(before) })
-    }
+    rules.push(priceRule(amountRule(now.facts.column, locale), amountWords(now, locale), doubts))
+  }
+  const before = sale ? regular : price && list
+  if (before) {
+    const rule = amountRule(before.facts.column, locale, { above: 'price' })
+    rules.push({ field: 'list_price', rule, comment: why(before) })
   }
   rules.push(currencyRule(guesses, now, currency))
   return rules
+}
+
+/** A sale price counts in its time, and where it is no higher than the price without it. */
+function saleRule(
+  sale: MeaningGuess,
+  regular: MeaningGuess,
+  { guesses, amounts }: { guesses: Guesses; amounts: readonly string[] },
+): RuleGuess {
+  const locale = findLocale(amounts)
+  const doubts = doubtsOf([sale, regular], amounts)
+  const time = saleTime(sale.facts, guesses)
+  if (time.kind === 'unreadable') {
+    const columns = time.columns.map((column) => JSON.stringify(column)).join(' and ')
+    doubts.push(
+      `${JSON.stringify(sale.facts.column)} is left out, since the dates of ${columns} cannot be read`,
+    )
+    return priceRule(amountRule(regular.facts.column, locale), amountWords(regular, locale), doubts)
+  }
+  const timed = time.kind === 'timed' ? time : { parts: {}, words: '', doubts: [] }
+  // Many exports write 0 where there is no sale.
+  const zeros = sale.facts.hasZeros ? { pattern: notZero } : {}
+  const limits = { ...zeros, below: regular.facts.column, ...timed.parts }
+  const rule = amountRule([sale.facts.column, regular.facts.column], locale, limits)
+  const comment = [amountWords(sale, locale), timed.words].filter((words) => words !== '').join(', ')
+  return priceRule(rule, comment, [...doubts, ...timed.doubts])
+}
+
+function priceRule(rule: unknown, comment: string, doubts: readonly string[]): RuleGuess {
+  if (doubts.length === 0) return { field: 'price', rule, comment }
+  return { field: 'price', rule, comment: [comment, ...doubts].join('; '), open: true }
+}
+
+function amountWords(guess: MeaningGuess, locale: NumberLocale | undefined): string {
+  const example = guess.facts.examples[0]
+  return why(guess, `numbers such as ${example}${localeWords(locale)}`)
 }
 
 /** Columns of one file are written alike; each may hold too few marks to show how. */
