@@ -4,6 +4,8 @@ import { Utf8Tally } from './utf8-tally.ts'
 /** So much text decides, however long the file is: judging it takes some 50 ms, in one go. */
 const phraseBytesMax = 8 * 2 ** 10
 const phraseBytes = 2000
+/** So many valid sequences are no accident, though as many bytes are damaged. */
+const multiByteMin = 20
 const lineFeed = 0x0a
 
 /** Gathers from bytes without a mark what tells their encoding: whether they are UTF-8, and else the phrases beyond ASCII. */
@@ -41,7 +43,8 @@ export class EncodingEvidence {
   /** UTF-8, with some damage perhaps, else the best guess from what was added so far. */
   guess(): EncodingGuess {
     const { encoding, invalid, multiByte } = this.#tally
-    if (encoding === 'utf-8' && invalid <= multiByte) return { encoding: 'utf-8', isLatin: false }
+    const isMostly = invalid * 3 <= multiByte || (invalid <= multiByte && multiByte >= multiByteMin)
+    if (encoding === 'utf-8' && isMostly) return { encoding: 'utf-8', isLatin: false }
     const guess = guessEncoding([...this.#phrases.values()])
     // Characters of two bytes are valid UTF-8 by accident now and then. Single bytes hardly ever are: a file with both
     // is UTF-8 that was damaged, and its damaged records are rejected.

@@ -1,6 +1,6 @@
 import { analyse } from 'chardet'
-import iconv from 'iconv-lite'
 import type { Encoding } from '../config/model.ts'
+import { betterLatin, oddities, plausibleScripts, strangeness, textAs } from './encoding-readings.ts'
 
 /** What text that is not UTF-8 seems to be. */
 export interface EncodingGuess {
@@ -38,6 +38,8 @@ const families: Readonly<Record<string, readonly Encoding[]>> = {
 }
 
 const latin: ReadonlySet<Encoding> = new Set(['windows-1252', 'windows-1250', 'windows-1254', 'windows-1257'])
+const latinNames = /^(windows-125[0247]|iso-8859-(1[0356]|2)|macintosh|ibm85\d)$/
+const centralNames = /^(windows-1250|iso-8859-2)$/
 const multiByte: ReadonlySet<Encoding> = new Set(['shift_jis', 'euc-jp', 'gb18030', 'big5', 'euc-kr'])
 
 /** Of 100. Below it the library has counted characters without knowing them. */
@@ -49,6 +51,12 @@ const centralBytesMin = 20
 /** A runner-up that is so near is worth a warning. */
 const nearness = 0.75
 const alternativesMax = 3
+/** Bytes beyond ASCII that are too few for the library. */
+const littleBytes = 32
+/** As many that all are words of one script prove it, whatever the library makes of them. */
+const scriptBytes = 200
+/** Characters in odd places that show that the text is nothing that the library knows. */
+const strangeShare = 0.1
 /** What all characters together would lose if each stood where no language has it. */
 const oddityWeight = 60
 
@@ -79,18 +87,64 @@ export function guessEncoding(phrases: readonly Buffer[]): EncodingGuess {
   const chosen: Candidate = proven
     ? best
     : (common ?? { ...best, head: 'windows-1252', family: ['windows-1252', 'iso-8859-15'] })
-  const encoding = closest(chosen.family, text)
+  const guessed = closest(chosen.family, text)
   const others = candidates
     .filter(({ head, confidence }) => head !== chosen.head && confidence > chosen.confidence * nearness)
     .map(({ family }) => closest(family, text))
-  const alternatives = others.filter((other) => textAs(other, text) !== textAs(encoding, text))
-  const isLatin = latin.has(chosen.head)
+  const { encoding, alternatives } = weigh(guessed, others, text)
+  const isLatin = latinNames.test(encoding)
   if (alternatives.length === 0) return { encoding, isLatin }
-  return {
-    encoding,
-    isLatin,
-    warning: warningOf(encoding, alternatives.slice(0, alternativesMax), phrases),
+  return { encoding, isLatin, warning: warningOf(encoding, alternatives, phrases) }
+}
+
+interface Weighed {
+  encoding: Encoding
+  alternatives: readonly Encoding[]
+}
+
+/** Of little text the library knows too few letters: what the words look like says more then. */
+function weigh(guessed: Encoding, others: readonly Encoding[], text: Buffer): Weighed {
+  const { highBytes } = countHighBytes(text)
+  const isLittle = highBytes < littleBytes
+  const isLatin = latinNames.test(guessed)
+  const inScripts = mayBeScript(guessed, text) ? plausibleScripts(text) : []
+  if (inScripts.length > 0) {
+    const encoding = inScripts.includes(guessed) ? guessed : (inScripts[0] ?? guessed)
+    return { encoding, alternatives: differing(encoding, isLittle ? inScripts : others, text) }
   }
+  if (!isLatin && !isLittle) return { encoding: guessed, alternatives: differing(guessed, others, text) }
+  // Not words of the script that was guessed.
+  const encoding = isLatin ? guessed : 'windows-1252'
+  const isStrange = isLittle || oddities(encoding, text) > highBytes * strangeShare
+  // The Central European ones differ in a few letters, and both occur.
+  const sibling =
+    highBytes < centralBytesMin && centralNames.test(encoding) ? (families['windows-1250'] ?? []) : []
+  const better = isStrange ? [...betterLatin(encoding, text), ...sibling] : []
+  const isDoubtful = !isLittle || highBytes >= latinBytesMin || strangeness(encoding, text) > 0
+  return { encoding, alternatives: differing(encoding, [...better, ...(isDoubtful ? others : [])], text) }
+}
+
+/** Words of Latin letters hardly have three beyond ASCII in a row, nor none but such letters in odd places. */
+function mayBeScript(guessed: Encoding, text: Buffer): boolean {
+  const { highBytes, inRuns } = countHighBytes(text)
+  const isLatin = latinNames.test(guessed)
+  if (inRuns * 2 > highBytes && (isLatin || highBytes < scriptBytes)) return true
+  if (highBytes >= littleBytes) return false
+  const stands = !/[a-z][\x80-\xff]|[\x80-\xff][a-z]/i.test(text.toString('latin1'))
+  const strange = strangeness(guessed, text)
+  return !isLatin || (stands && strange > 0) || strange * 3 >= highBytes
+}
+
+/** Those that read the text otherwise. */
+function differing(encoding: Encoding, others: readonly Encoding[], text: Buffer): Encoding[] {
+  const read = new Set([textAs(encoding, text)])
+  const found: Encoding[] = []
+  for (const one of others) {
+    if (read.has(textAs(one, text))) continue
+    read.add(textAs(one, text))
+    found.push(one)
+  }
+  return found.slice(0, alternativesMax)
 }
 
 /** Best first. Texts of Latin letters have single bytes beyond ASCII, those of other scripts whole words of them. */
@@ -148,25 +202,6 @@ function closest(family: readonly Encoding[], text: Buffer): Encoding {
   let best = first
   for (const other of others) if (oddities(other, text) < oddities(best, text)) best = other
   return best
-}
-
-/** Signs inside words, capitals after small letters, and vowel points, which no shop writes. */
-const oddPlaces: readonly RegExp[] = [
-  /(?<=\p{L})[^\p{ASCII}\p{L}\p{M}’‘“”»®™°²³…–—]/gu,
-  /[^\p{ASCII}\p{L}\p{M}‘’„“”«»®™°²³€£¿¡–—…½¼¾ªº](?=\p{L})/gu,
-  /(?<=\p{Ll})(?!\p{ASCII})\p{Lu}/gu,
-  /[\u0591-\u05c7\u064b-\u065f]/gu,
-]
-
-function oddities(encoding: Encoding, text: Buffer): number {
-  const decoded = textAs(encoding, text)
-  const wrong = decoded.match(/[\ufffd\u0080-\u009f¤]/g)?.length ?? 0
-  const placed = oddPlaces.reduce((sum, pattern) => sum + (decoded.match(pattern)?.length ?? 0), 0)
-  return wrong * 10 + placed
-}
-
-function textAs(encoding: Encoding, bytes: Buffer): string {
-  return iconv.decode(bytes, encoding, { stripBOM: false })
 }
 
 function warningOf(
