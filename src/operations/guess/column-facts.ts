@@ -21,6 +21,8 @@ export interface ColumnFacts {
   urlLists: number
   numbers: number
   integers: number
+  /** Numbers of pieces, perhaps as a bound: `5`, `>10`, `10+`. */
+  quantities: number
   /** Numbers with a sign or code of a currency. */
   currencies: number
   /** Texts of the numbers, without what stands around them; not those of JSON, which have no marks. */
@@ -32,6 +34,8 @@ export interface ColumnFacts {
   /** What reads them; undefined where nothing does. */
   locale: NumberLocale | undefined
   availabilities: number
+  /** Words for what can be sold, or whole numbers of pieces. */
+  sellable: number
   dates: number
   dateForm: string | undefined
   html: number
@@ -51,6 +55,7 @@ const dateForms = [
   'YYYYMMDD',
   'D.M.YYYY',
 ]
+const quantity = /^[<>≤≥~]?=?\s*-?\d[\d.,' ]*\+?$/
 const address = /^https?:\/\/\S+$/i
 const addresses = /^https?:\/\/\S+[\s,|;]+https?:\/\//i
 const imageAddress =
@@ -87,12 +92,14 @@ export function columnFacts(
     urlLists: share((cell) => addresses.test(cell)),
     numbers: count === 0 ? 0 : numbers.length / count,
     integers: share((cell) => /^-?\d{1,9}$/.test(cell)),
+    quantities: share((cell) => quantity.test(cell)),
     currencies: share((cell) => /\d/.test(cell) && /\p{Sc}|\b[A-Z]{3}\b/u.test(cell) && cell.length < 30),
     amounts,
     mean: numbers.reduce((sum, number) => sum + number, 0) / Math.max(numbers.length, 1),
     hasZeros: numbers.includes(0),
     locale,
-    availabilities: share((cell) => !(readAvailability(cell, () => '') instanceof Problem)),
+    availabilities: share(isAvailability),
+    sellable: share((cell) => isAvailability(cell) || /^-?\d{1,9}$/.test(cell)),
     dates: form === undefined ? 0 : 1,
     dateForm: form,
     html: share((cell) => /<(p|br|div|ul|li|span|strong|b|h\d|table|a)\b[^>]*>/i.test(cell)),
@@ -100,6 +107,10 @@ export function columnFacts(
     examples: values.slice(0, 3),
     values,
   }
+}
+
+function isAvailability(cell: string): boolean {
+  return !(readAvailability(cell, () => '') instanceof Problem)
 }
 
 /** In a list; empty where it is none. */

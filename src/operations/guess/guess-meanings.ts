@@ -1,6 +1,7 @@
 import type { ColumnFacts } from './column-facts.ts'
 import { findAmount } from './find-amount.ts'
 import type { HeaderNames, Meaning, NameMatch } from './header-names.ts'
+import { readVisibility } from './visibility-words.ts'
 
 /** A column and what it is taken for. */
 export interface MeaningGuess {
@@ -8,7 +9,7 @@ export interface MeaningGuess {
   /** Why, in words for a comment. */
   reason: string
   /** Columns whose names say the same, and whose cells fit too. */
-  others: readonly string[]
+  others: readonly ColumnFacts[]
   /** What speaks against it, for somebody to look at. */
   doubt?: string
 }
@@ -29,8 +30,10 @@ const fits: Readonly<Record<Meaning, Fits>> = {
   url: ({ urls, imageUrls, urlLists }) => urls > 0.8 && imageUrls < 0.8 && urlLists < 0.2,
   image_url: ({ urls, urlLists }) => urls + urlLists > 0.8,
   alternate_image_urls: ({ urls, urlLists }) => urls + urlLists > 0.8,
-  availability: ({ availabilities, integers }) => availabilities > 0.8 || integers > 0.9,
-  inventory_level: ({ numbers }) => numbers > 0.9,
+  availability: ({ sellable, urls, dates, characters }) =>
+    sellable > 0.5 || (urls < 0.5 && dates < 0.9 && characters < 60),
+  visibility: ({ values, dates, characters }) => values.length <= 12 && dates < 0.9 && characters < 40,
+  inventory_level: ({ quantities }) => quantities > 0.9,
   price: isAmount,
   // Some exports merely say whether there is an offer.
   sale_price: (facts) => isAmount(facts) && !facts.examples.every((text) => /^[01]$/.test(text)),
@@ -45,13 +48,24 @@ const fits: Readonly<Record<Meaning, Fits>> = {
 export function guessMeanings(columns: readonly ColumnFacts[], names: HeaderNames): Guesses {
   const guesses = new Map<Meaning, MeaningGuess>()
   const used = new Set<number>()
-  const take = (meaning: Meaning, facts: ColumnFacts, reason: string, others: readonly string[] = []) => {
+  const take = (
+    meaning: Meaning,
+    facts: ColumnFacts,
+    reason: string,
+    others: readonly ColumnFacts[] = [],
+  ) => {
     guesses.set(meaning, { facts, reason, others })
     used.add(facts.index)
   }
+  const counts = columns.filter(
+    (facts) =>
+      names.find(facts.column)?.meaning === 'inventory_level' && facts.quantities > 0.9 && !isFlag(facts),
+  )
   const named = columns.flatMap((facts) => {
-    const match = names.find(facts.column)
-    return match ? [{ facts, match, score: scoreOf(facts, match) }] : []
+    const found = names.find(facts.column)
+    if (!found) return []
+    const match = { ...found, meaning: meaningOf(found.meaning, facts, counts) }
+    return [{ facts, match, score: scoreOf(facts, match) }]
   })
   const fitting = named
     .filter(({ facts, match }) => facts.filled > 0 || timeMeanings.has(match.meaning))
@@ -62,7 +76,7 @@ export function guessMeanings(columns: readonly ColumnFacts[], names: HeaderName
     const others = fitting
       .filter((other) => other.match.meaning === match.meaning && other.facts !== facts)
       .filter((other) => depthOf(other.facts) === depthOf(facts))
-      .map((other) => other.facts.column)
+      .map((other) => other.facts)
     take(match.meaning, facts, `the name is ${match.language} for it`, others)
   }
   for (const [meaning, find] of Object.entries(byContent)) {
@@ -82,6 +96,22 @@ export function guessMeanings(columns: readonly ColumnFacts[], names: HeaderName
   return guesses
 }
 
+/** Where the cells show that a name stands for something near to what it says. */
+function meaningOf(meaning: Meaning, facts: ColumnFacts, counts: readonly ColumnFacts[]): Meaning {
+  const { column, quantities, availabilities, sellable, values } = facts
+  if (meaning === 'inventory_level') {
+    const isAsked = column.includes('?') || counts.length > 0
+    if (isFlag(facts) && isAsked) return 'availability'
+    if (quantities <= 0.9 && sellable > 0.5) return 'availability'
+  }
+  const isStock = availabilities > 0.8 && values.every((value) => readVisibility(value) === undefined)
+  return meaning === 'visibility' && isStock ? 'availability' : meaning
+}
+
+function isFlag({ values }: ColumnFacts): boolean {
+  return values.length > 0 && values.every((value) => value === '0' || value === '1')
+}
+
 const netName =
   /\b(ht|net|netto|nettopreis|excl|exkl|zzgl)\b|hors taxe|sin iva|tax excluded|without (tax|vat)/i
 
@@ -97,7 +127,8 @@ function scoreOf(facts: ColumnFacts, { exact, meaning }: NameMatch): number {
   // `shipping.price` is no price of the product.
   const short = /short|kurz|courte|corta|kort/i.test(column) ? 0.3 : 0
   const net = isWithoutTax(facts) ? 2.5 : 0
-  return (exact ? 4 : 2) + telling + fill - depthOf(facts) - short - net
+  const clear = meaning === 'availability' ? Math.max(facts.availabilities, facts.quantities) * 2.5 : 0
+  return (exact ? 4 : 2) + telling + clear + fill - depthOf(facts) - short - net
 }
 
 function depthOf({ column }: Pick<ColumnFacts, 'column'>): number {

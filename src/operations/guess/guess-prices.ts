@@ -74,7 +74,7 @@ export function amountsOf(guesses: Guesses): string[] {
 
 /** A wrong price is worse than a question. */
 function doubtsOf(sources: readonly MeaningGuess[], amounts: readonly string[]): string[] {
-  const others = sources.flatMap((source) => source.others).map((column) => JSON.stringify(column))
+  const others = sources.flatMap((source) => source.others).map(({ column }) => JSON.stringify(column))
   const doubts = sources.flatMap(({ doubt }) => doubt ?? [])
   if (others.length > 0) doubts.push(`${others.join(', ')} may be it too`)
   if (sources.some(({ facts }) => isWithoutTax(facts))) doubts.push('the name says that tax is not in it')

@@ -12,3 +12,13 @@ function oneLine(text: string): string {
   const line = text.replace(/[\p{C}\s]+/gu, ' ').trim()
   return line.length > 40 ? `${line.slice(0, 40)}…` : line
 }
+
+const listedMax = 3
+
+/** Some of the texts, for a comment. */
+export function listed(texts: readonly string[]): string {
+  const shown = texts.slice(0, listedMax).map((text) => JSON.stringify(oneLine(text)))
+  return texts.length > listedMax
+    ? `${shown.join(', ')} and ${texts.length - listedMax} more`
+    : shown.join(', ')
+}

@@ -1,8 +1,7 @@
-import type { NumberLocale } from '../../catalog/number-text.ts'
 import type { ColumnFacts } from './column-facts.ts'
-import { findLocale } from './find-locale.ts'
+import { availabilityRule, stockLocale } from './guess-availability.ts'
 import type { Guesses } from './guess-meanings.ts'
-import { amountRule, amountsOf, priceRules } from './guess-prices.ts'
+import { amountRule, priceRules } from './guess-prices.ts'
 import { why } from './guess-reason.ts'
 import type { Meaning } from './header-names.ts'
 import type { Given, RuleGuess } from './model.ts'
@@ -37,7 +36,10 @@ export function columnsOf(rules: readonly RuleGuess[]): Set<string> {
       else columns.add(value)
     } else if (Array.isArray(value)) for (const element of value) visit(element, key)
     else if (typeof value === 'object' && value !== null)
-      for (const [below, content] of Object.entries(value)) visit(content, below)
+      for (const [below, content] of Object.entries(value)) {
+        if (key === 'where') columns.add(below)
+        else visit(content, below)
+      }
   }
   for (const { rule } of rules) visit(rule, '')
   return columns
@@ -117,28 +119,6 @@ function listMark({ examples }: ColumnFacts): string {
   return ['|', ';', ','].find((mark) => new RegExp(`\\${mark}\\s*https?:`).test(text)) ?? ','
 }
 
-function availabilityRule(guesses: Guesses): RuleGuess {
-  const field = 'availability'
-  const guess = guesses.get('availability')
-  const isCount =
-    guess && guess.facts.integers > 0.9 && !guess.facts.examples.every((text) => /^[01]$/.test(text))
-  if (guess && !isCount) {
-    return { field, rule: { column: guess.facts.column, words: 'availability' }, comment: why(guess) }
-  }
-  const stock = guess ?? guesses.get('inventory_level')
-  if (stock) {
-    const words = { when: { '': 'OutOfStock', '<=0': 'OutOfStock' }, otherwise: 'InStock' }
-    const rule = amountRule(stock.facts.column, stockLocale(stock.facts, guesses), words)
-    return { field, rule, comment: why(stock, 'a quantity: none is out of stock') }
-  }
-  return {
-    field,
-    rule: { value: 'InStock' },
-    comment: 'no column says so: all products count as in stock',
-    open: true,
-  }
-}
-
 function descriptionRules(guesses: Guesses): RuleGuess[] {
   const guess = guesses.get('description')
   if (!guess) return []
@@ -184,7 +164,8 @@ function categoryRules(guesses: Guesses): RuleGuess[] {
 function countRules(guesses: Guesses): RuleGuess[] {
   const rules: RuleGuess[] = []
   const stock = guesses.get('inventory_level')
-  if (stock)
+  // ">10" is enough to sell, and no number of pieces.
+  if (stock && stock.facts.numbers > 0.9)
     rules.push({
       field: 'inventory_level',
       rule: amountRule(stock.facts.column, stockLocale(stock.facts, guesses)),
@@ -212,12 +193,6 @@ function countRules(guesses: Guesses): RuleGuess[] {
       comment: why(date, `dates such as ${date.facts.examples[0]}`),
     })
   return rules
-}
-
-/** Some exports write pieces as 5.0 or 5,000: the prices of the file show which mark that is. */
-function stockLocale(facts: ColumnFacts, guesses: Guesses): NumberLocale | undefined {
-  if (facts.integers === 1) return undefined
-  return findLocale([...amountsOf(guesses), ...facts.amounts]) ?? facts.locale
 }
 
 function commaOf({ locale }: ColumnFacts): { decimal?: ',' } {

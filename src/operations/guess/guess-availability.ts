@@ -1,0 +1,118 @@
+import { readAvailability } from '../../catalog/availability-words.ts'
+import type { NumberLocale } from '../../catalog/number-text.ts'
+import { Problem } from '../../catalog/problem.ts'
+import type { ColumnFacts } from './column-facts.ts'
+import { findLocale } from './find-locale.ts'
+import type { Guesses, MeaningGuess } from './guess-meanings.ts'
+import { amountRule, amountsOf } from './guess-prices.ts'
+import { listed, why } from './guess-reason.ts'
+import { guessVisibility, type VisibilityGuess } from './guess-visibility.ts'
+import type { RuleGuess } from './model.ts'
+
+/** What can be sold, before what is hidden is left aside. */
+interface StockGuess {
+  /** In the words of a rule; undefined where no column says it. */
+  parts: (Readonly<Record<string, unknown>> & { when?: Readonly<Record<string, string>> }) | undefined
+  comment: string
+  doubts: readonly string[]
+}
+
+const noStock: StockGuess = {
+  parts: undefined,
+  comment: 'no column says so: all products count as in stock',
+  doubts: [],
+}
+
+/** Of what can be sold, and of what is shown at all. */
+export function availabilityRule(guesses: Guesses): RuleGuess {
+  const stock = guessStock(guesses)
+  const visibility = guessVisibility(guesses)
+  const columns = Object.keys(visibility.where)
+  const hidden =
+    columns.length === 0
+      ? []
+      : [`not shown where ${columns.map((name) => JSON.stringify(name)).join(' or ')} says so`]
+  const comment = [stock.comment, ...hidden, ...stock.doubts, ...visibility.doubts].join('; ')
+  const isOpen = stock.parts === undefined || stock.doubts.length > 0 || visibility.doubts.length > 0
+  const line = { field: 'availability', rule: ruleOf(stock, visibility), comment }
+  return isOpen ? { ...line, open: true } : line
+}
+
+/** What `where` leaves out has no value, and `default` takes its place. */
+function ruleOf({ parts }: StockGuess, { where }: VisibilityGuess): unknown {
+  const [column] = Object.keys(where)
+  if (column === undefined) return parts ?? { value: 'InStock' }
+  const hiding = { where, default: 'Invisible' }
+  if (!parts) return shownRule(column, where[column], hiding)
+  // An empty cell must not become what is hidden.
+  return { ...parts, when: { '': 'OutOfStock', ...parts.when }, ...hiding }
+}
+
+/** Where no column says what can be sold. */
+function shownRule(column: string, cells: unknown, hiding: Pick<VisibilityGuess, 'where'>): unknown {
+  if (Object.keys(hiding.where).length > 1 || !Array.isArray(cells))
+    return { column, when: { '': 'InStock' }, otherwise: 'InStock', ...hiding }
+  return { column, when: Object.fromEntries(cells.map((cell) => [cell, 'InStock'])), otherwise: 'Invisible' }
+}
+
+function guessStock(guesses: Guesses): StockGuess {
+  const words = guesses.get('availability')
+  const pieces = guesses.get('inventory_level')
+  if (words && !isCount(words.facts)) return wordStock(words, { pieces, guesses })
+  const counted = words ?? pieces
+  return counted ? countStock(counted, guesses) : noStock
+}
+
+function countStock(guess: MeaningGuess, guesses: Guesses): StockGuess {
+  const { column } = guess.facts
+  const when = { '': 'OutOfStock', '<=0': 'OutOfStock' }
+  const parts = { column, ...stockMarks(guess.facts, guesses), when, otherwise: 'InStock' }
+  return { parts, comment: why(guess, 'a quantity: none is out of stock'), doubts: [] }
+}
+
+/** A word that is not known rejects its record; where most are such, the column alone is no help. */
+function wordStock(
+  guess: MeaningGuess,
+  { pieces, guesses }: { pieces: MeaningGuess | undefined; guesses: Guesses },
+): StockGuess {
+  const { column, sellable, values } = guess.facts
+  const unknown = values.filter((value) => !isWord(value) && !isNumber(value))
+  // Some exports write the number of pieces where they know it.
+  const hasNumbers = values.some((value) => isNumber(value) && !isWord(value))
+  const when = hasNumbers ? { when: { '<=0': 'OutOfStock', '>0': 'InStock' } } : {}
+  const parts = { column, words: 'availability', ...when }
+  if (unknown.length === 0) return { parts, comment: why(guess), doubts: [] }
+  if (sellable >= 0.5) {
+    return { parts, comment: why(guess), doubts: [`say with when what is meant by ${listed(unknown)}`] }
+  }
+  const doubt = `${JSON.stringify(column)} says it in words that are not known, such as ${listed(unknown)}`
+  if (pieces) {
+    const counted = countStock(pieces, guesses)
+    return { ...counted, doubts: [doubt] }
+  }
+  const doubts = [`${doubt}: they count as in stock until when says otherwise`]
+  return { parts: { ...parts, otherwise: 'InStock' }, comment: why(guess), doubts }
+}
+
+function isWord(value: string): boolean {
+  return !(readAvailability(value, () => '') instanceof Problem)
+}
+
+function isNumber(value: string): boolean {
+  return /^-?\d{1,9}$/.test(value)
+}
+
+function isCount({ quantities, values }: ColumnFacts): boolean {
+  return quantities > 0.9 && !values.every((text) => /^[01]$/.test(text))
+}
+
+function stockMarks(facts: ColumnFacts, guesses: Guesses): Readonly<Record<string, unknown>> {
+  const rule = amountRule(facts.column, stockLocale(facts, guesses))
+  return typeof rule === 'object' && rule !== null ? { ...rule } : {}
+}
+
+/** Some exports write pieces as 5.0 or 5,000: the prices of the file show which mark that is. */
+export function stockLocale(facts: ColumnFacts, guesses: Guesses): NumberLocale | undefined {
+  if (facts.integers === 1) return undefined
+  return findLocale([...amountsOf(guesses), ...facts.amounts]) ?? facts.locale
+}
