@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import type { DamagePlaces } from './damage-places.ts'
 import { type RecordIssue, type RecordSlice, reasonColumn } from './model.ts'
 import { sequenceLength } from './utf8-tally.ts'
 
@@ -12,12 +13,13 @@ const replacementCharacter = Buffer.from('\ufffd', 'utf8')
 export function checkEncoding(
   slices: readonly RecordSlice[],
   columns: readonly string[],
+  places: DamagePlaces | undefined,
 ): Map<number, RecordIssue> {
   const severity = columns.includes(reasonColumn) ? 'reject' : 'warn'
   const issues = new Map<number, RecordIssue>()
   const valid = everyValid(slices)
   for (const slice of slices) {
-    if (!valid && !isUtf8(slice.bytes)) issues.set(slice.record, invalid(slice))
+    if (!valid && !isUtf8(slice.bytes)) issues.set(slice.record, invalid(slice, places))
     else if (slice.bytes.includes(replacementCharacter)) issues.set(slice.record, replaced(slice, severity))
   }
   return issues
@@ -32,16 +34,21 @@ export function everyValid(slices: readonly RecordSlice[]): boolean {
   return isUtf8(Buffer.from(first.buffer, first.byteOffset, last.byteOffset + last.length - first.byteOffset))
 }
 
-function invalid({ record, line, bytes, offset }: RecordSlice): RecordIssue {
+function invalid(
+  { record, line, bytes, offset }: RecordSlice,
+  places: DamagePlaces | undefined,
+): RecordIssue {
   let at = 0
   for (let length = sequenceLength(bytes, 0); length > 0; length = sequenceLength(bytes, at)) at += length
+  const byte = places?.fileOffset(offset + at)
+  const place = byte === undefined ? '' : `, first at byte ${byte} of ${places?.whole}`
   const remedy = 'export it again in one encoding, or set format.encoding'
   return {
     record,
     line,
     field: undefined,
     code: 'invalid-encoding',
-    message: `holds bytes that mean nothing in the encoding of the file, first at byte ${offset + at} of its text: ${remedy}`,
+    message: `holds bytes that mean nothing in the encoding of the file${place}: ${remedy}`,
     remedy,
     severity: 'reject',
   }

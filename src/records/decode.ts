@@ -1,6 +1,7 @@
 import { isAscii } from 'node:buffer'
 import iconv from 'iconv-lite'
 import type { Encoding } from '../config/model.ts'
+import type { DamagePlaces } from './damage-places.ts'
 import { fileRefusal } from './refusal.ts'
 import { SingleByteDecoder, undecodable } from './single-byte.ts'
 
@@ -16,27 +17,34 @@ export interface Decoder {
 
 const nothing = Buffer.alloc(0)
 
-export function createDecoder(encoding: Encoding, name: string): Decoder {
+/** `places` is told of every piece, but for UTF-8, where bytes stand in the text as they do in the file. */
+export function createDecoder(encoding: Encoding, name: string, places?: DamagePlaces): Decoder {
   switch (encoding) {
     case 'utf-8':
       return { write: (chunk) => chunk, end: () => nothing }
     case 'utf-16le':
     case 'utf-16be':
-      return new Utf16Decoder(encoding === 'utf-16be', name)
+      return new Utf16Decoder(encoding === 'utf-16be', name, places)
     case 'utf-32le':
     case 'utf-32be':
-      return new Utf32Decoder(encoding === 'utf-32be', name)
+      return new Utf32Decoder(encoding === 'utf-32be', name, places)
     case 'shift_jis':
     case 'euc-jp':
     case 'gb18030':
     case 'big5':
     case 'euc-kr':
-      return new MultiByteDecoder(encoding)
+      return new MultiByteDecoder(encoding, places)
     default: {
       const singleByte = new SingleByteDecoder(encoding)
-      return { write: (chunk) => (isAscii(chunk) ? chunk : singleByte.decode(chunk)), end: () => nothing }
+      const decode = (chunk: Buffer) => (isAscii(chunk) ? chunk : singleByte.decode(chunk))
+      return { write: (chunk) => told(places, chunk, decode(chunk)), end: () => nothing }
     }
   }
+}
+
+function told(places: DamagePlaces | undefined, bytes: Buffer, text: Buffer): Buffer {
+  places?.decoded(bytes, text)
+  return text
 }
 
 /** The library makes halves of surrogate pairs of some damage. */
@@ -51,14 +59,16 @@ const heldBytesMax = 4 * 2 ** 20
  */
 class MultiByteDecoder implements Decoder {
   readonly #encoding: Encoding
+  readonly #places: DamagePlaces | undefined
   #held: Buffer = nothing
 
-  constructor(encoding: Encoding) {
+  constructor(encoding: Encoding, places: DamagePlaces | undefined) {
     this.#encoding = encoding
+    this.#places = places
   }
 
   write(chunk: Buffer): Buffer {
-    if (this.#held.length === 0 && isAscii(chunk)) return chunk
+    if (this.#held.length === 0 && isAscii(chunk)) return told(this.#places, chunk, chunk)
     const bytes = Buffer.concat([this.#held, chunk])
     let length = bytes.length
     while (length > 0 && (bytes[length - 1] as number) >= 0x30) length -= 1
@@ -72,7 +82,8 @@ class MultiByteDecoder implements Decoder {
   }
 
   #decode(bytes: Buffer): Buffer {
-    return withUndecodable(iconv.decode(bytes, this.#encoding, { stripBOM: false }), damage)
+    const text = withUndecodable(iconv.decode(bytes, this.#encoding, { stripBOM: false }), damage)
+    return told(this.#places, bytes, text)
   }
 }
 
@@ -89,11 +100,13 @@ function withUndecodable(text: string, wrong: string | RegExp): Buffer {
 class Utf32Decoder implements Decoder {
   readonly #isBigEndian: boolean
   readonly #name: string
+  readonly #places: DamagePlaces | undefined
   #held: Buffer = nothing
 
-  constructor(isBigEndian: boolean, name: string) {
+  constructor(isBigEndian: boolean, name: string, places: DamagePlaces | undefined) {
     this.#isBigEndian = isBigEndian
     this.#name = name
+    this.#places = places
   }
 
   write(chunk: Buffer): Buffer {
@@ -109,7 +122,7 @@ class Utf32Decoder implements Decoder {
     let text = ''
     for (let at = 0; at < codes.length; at += 4096)
       text += String.fromCodePoint(...codes.slice(at, at + 4096))
-    return withUndecodable(text, loneSurrogate)
+    return told(this.#places, bytes.subarray(0, length), withUndecodable(text, loneSurrogate))
   }
 
   end(): Buffer {
@@ -122,11 +135,13 @@ class Utf32Decoder implements Decoder {
 class Utf16Decoder implements Decoder {
   readonly #swapped: boolean
   readonly #name: string
+  readonly #places: DamagePlaces | undefined
   #held: Buffer = nothing
 
-  constructor(swapped: boolean, name: string) {
+  constructor(swapped: boolean, name: string, places: DamagePlaces | undefined) {
     this.#swapped = swapped
     this.#name = name
+    this.#places = places
   }
 
   write(chunk: Buffer): Buffer {
@@ -149,7 +164,8 @@ class Utf16Decoder implements Decoder {
 
   #decode(bytes: Buffer): Buffer {
     const text = (this.#swapped ? bytes.swap16() : bytes).toString('utf16le')
-    return text.isWellFormed() ? Buffer.from(text, 'utf8') : withUndecodable(text, loneSurrogate)
+    const utf8 = text.isWellFormed() ? Buffer.from(text, 'utf8') : withUndecodable(text, loneSurrogate)
+    return told(this.#places, bytes, utf8)
   }
 }
 
@@ -164,13 +180,20 @@ function endsInside(encoding: string, name: string): Error {
 
 const byteOrderMark = Buffer.from('\ufeff', 'utf8')
 
+export interface Decoding {
+  encoding: Encoding
+  /** What messages call the text. */
+  name: string
+  places?: DamagePlaces
+}
+
 /** Decodes chunk by chunk; drops a byte order mark at the beginning. */
 export async function* decodeChunks(
   chunks: AsyncIterable<Buffer>,
-  encoding: Encoding,
-  name: string,
+  { encoding, name, places }: Decoding,
 ): AsyncGenerator<Buffer> {
-  const decoder = createDecoder(encoding, name)
+  const decoder = createDecoder(encoding, name, places)
+  places?.begin(encoding)
   let head: Buffer | undefined = nothing
   for await (const chunk of chunks) {
     let text = decoder.write(chunk)
@@ -178,6 +201,7 @@ export async function* decodeChunks(
       head = text = Buffer.concat([head, text])
       if (head.length < byteOrderMark.length) continue
       text = withoutMark(head)
+      places?.markLeftOut(head.length - text.length)
       head = undefined
     }
     if (text.length > 0) yield text

@@ -1,4 +1,5 @@
 import type { Encoding } from '../config/model.ts'
+import type { DamagePlaces } from './damage-places.ts'
 import type { XmlScope } from './xml-names.ts'
 
 /** An extra column of a file of rejected records. A feed file that has it never counts anything as missing. */
@@ -37,6 +38,8 @@ export interface FileText {
   name: string
   /** UTF-8 without a byte order mark; each chunk is valid until the next is asked for. Read to the end before the next text. */
   chunks: AsyncIterable<Buffer>
+  /** Of what is read so far. Text that was made of a spreadsheet has no damage. */
+  places?: DamagePlaces
 }
 
 /** What stands around the records of a document, outermost first: for a file of those that were rejected. */

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { checkCellErrors } from './check-cell-errors.ts'
 import { checkEncoding } from './check-encoding.ts'
+import type { DamagePlaces } from './damage-places.ts'
 import type { Dialect, ParsedRecord, RecordBatch, RecordIssue, RecordSlice, RejectedRecord } from './model.ts'
 import { type ParsedSlice, parseCsv } from './parse-csv.ts'
 import { parseNdjson } from './parse-ndjson.ts'
@@ -23,22 +24,25 @@ export async function* readRecords(options: ReadOptions): AsyncGenerator<RecordB
     bytesRead = bytes
     options.onProgress?.(bytes)
   }
-  for await (const slices of readSlices({ ...options, onProgress }, dialect, recordBytes)) {
+  for await (const { slices, places } of readSlices({ ...options, onProgress }, dialect, recordBytes)) {
     // The seam of the skip stage: slices are whole, numbered and not parsed yet. Whoever knows the digest of
     // `slice.bytes` from the feed's previous full file leaves the slice out here; the parser takes any selection of
     // slices of one batch, in file order. Slices do not outlive the batch: their memory is used again.
     await nextTurn()
-    yield { ...parseSlices(slices, dialect, columns), bytesRead }
+    yield { ...parseSlices(slices, { dialect, columns, places }), bytesRead }
   }
 }
 
 /** Parses a selection of the slices of one batch. */
 function parseSlices(
   slices: readonly RecordSlice[],
-  dialect: Dialect,
-  columns: readonly string[],
+  {
+    dialect,
+    columns,
+    places,
+  }: Pick<ReadOptions, 'dialect' | 'columns'> & { places: DamagePlaces | undefined },
 ): Omit<RecordBatch, 'bytesRead'> {
-  const encodingIssues = checkEncoding(slices, columns)
+  const encodingIssues = checkEncoding(slices, columns, places)
   const results = parse(slices, dialect, columns)
   const records: ParsedRecord[] = []
   const rejected: RejectedRecord[] = []

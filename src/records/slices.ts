@@ -1,3 +1,4 @@
+import type { DamagePlaces } from './damage-places.ts'
 import { JsonSplitter } from './json-splitter.ts'
 import type { Dialect, RecordSlice } from './model.ts'
 import type { FileSource } from './read-file.ts'
@@ -35,12 +36,14 @@ export async function* readSlices(
   source: FileSource,
   dialect: Dialect,
   recordBytes: number,
-): AsyncGenerator<readonly RecordSlice[]> {
+): AsyncGenerator<{ slices: readonly RecordSlice[]; places: DamagePlaces | undefined }> {
   let before = 0
-  for await (const { name, chunks } of readTexts(source, dialect)) {
+  for await (const { name, chunks, places } of readTexts(source, dialect)) {
     using splitter = openSplitter(name, dialect, { recordBytes, before })
-    const withoutHeader = (batch: readonly RecordSlice[]) =>
-      batch[0]?.record === before ? batch.slice(1) : batch
+    const withoutHeader = (batch: readonly RecordSlice[]) => ({
+      slices: batch[0]?.record === before ? batch.slice(1) : batch,
+      places,
+    })
     for await (const chunk of chunks) {
       for (const batch of splitter.push(chunk)) yield withoutHeader(batch)
     }

@@ -1,5 +1,6 @@
 import type { Encoding } from '../config/model.ts'
-import { createDecoder, decodeChunks, withoutMark } from './decode.ts'
+import { DamagePlaces } from './damage-places.ts'
+import { createDecoder, type Decoding, decodeChunks, withoutMark } from './decode.ts'
 import { readDecompressed } from './decompress.ts'
 import { checkNested, isSpreadsheet } from './detect-compression.ts'
 import { markedEncoding } from './detect-encoding.ts'
@@ -15,6 +16,12 @@ import { pickMembers } from './zip-member.ts'
 const sampleBytes = 256 * 2 ** 10
 /** Enough for every byte order mark, for the first bytes of other containers and the name of a first member. */
 const headBytes = 64
+
+/** What a place in a text is counted in. */
+const wholes: Partial<Record<Dialect['compression'], string>> = {
+  none: 'the file',
+  zip: 'the member of the archive',
+}
 
 /** What decides which bytes of a file are read, and as what. */
 export type Container = Pick<Dialect, 'compression' | 'packing' | 'members' | 'sheet'>
@@ -71,10 +78,18 @@ export async function* readTexts(
   dialect: Container & { encoding: Encoding },
   onRaw?: (chunk: Buffer) => void,
 ): AsyncGenerator<FileText> {
-  const isArchive = dialect.compression === 'zip'
+  const { compression, encoding } = dialect
   for await (const { name, chunks } of readBytes(source, dialect)) {
-    if (isArchive) yield { name, chunks: decodeMember(chunks, { encoding: dialect.encoding, name, onRaw }) }
-    else yield { name, chunks: decodeChunks(onRaw ? tap(chunks, onRaw) : chunks, dialect.encoding, name) }
+    const places = new DamagePlaces(wholes[compression] ?? 'the decompressed file')
+    const decoding = { encoding, name, places }
+    yield {
+      name,
+      places,
+      chunks:
+        compression === 'zip'
+          ? decodeMember(chunks, decoding, onRaw)
+          : decodeChunks(onRaw ? tap(chunks, onRaw) : chunks, decoding),
+    }
   }
 }
 
@@ -111,11 +126,8 @@ async function* readPacked(
 
 async function* decodeMember(
   chunks: AsyncIterable<Buffer>,
-  {
-    encoding,
-    name,
-    onRaw,
-  }: { encoding: Encoding; name: string; onRaw: ((chunk: Buffer) => void) | undefined },
+  decoding: Decoding,
+  onRaw: ((chunk: Buffer) => void) | undefined,
 ): AsyncGenerator<Buffer> {
   let own: Encoding | undefined
   const raw = withHead(chunks, (head) => {
@@ -129,7 +141,8 @@ async function* decodeMember(
     yield* raw
   }
   // What a member says of itself is no evidence about the others.
-  yield* decodeChunks(onRaw && own === undefined ? tap(all(), onRaw) : all(), own ?? encoding, name)
+  const encoding = own ?? decoding.encoding
+  yield* decodeChunks(onRaw && own === undefined ? tap(all(), onRaw) : all(), { ...decoding, encoding })
 }
 
 /** Shows the first bytes, at least four where there are so many, before the first chunk is passed on. */

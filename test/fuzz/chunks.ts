@@ -32,7 +32,7 @@ export async function decodeCut(
     yield* cut(bytes, cuts)
   }
   const texts: Buffer[] = []
-  for await (const text of decodeChunks(chunks(), encoding, 'fuzz')) texts.push(Buffer.from(text))
+  for await (const text of decodeChunks(chunks(), { encoding, name: 'fuzz' })) texts.push(Buffer.from(text))
   return Buffer.concat(texts)
 }
 
