@@ -14,6 +14,11 @@ export function listCoercer(options: CoerceOptions): Coerce {
   }
 }
 
+/** Addresses may hold the mark themselves, as those of image services do: a list is split only where one begins. */
+export function urlListCoercer(options: CoerceOptions): Coerce {
+  return listCoercer({ ...options, joinPieces: joinAddresses })
+}
+
 /** Paths with one slash between levels, whatever separates them in the feed. */
 export function categoriesCoercer(options: CoerceOptions): Coerce {
   const toList = listCoercer(options)
@@ -50,11 +55,30 @@ function elementsOf(value: unknown, options: CoerceOptions): string[] | Problem 
 }
 
 /** Repeated elements of XML may hold lists each; the elements of a JSON list are what they are, unless split is set. */
-function splitElements(list: readonly unknown[], { split, escapeMark }: CoerceOptions): readonly unknown[] {
+function splitElements(list: readonly unknown[], options: CoerceOptions): readonly unknown[] {
+  const { split } = options
   if (split === undefined) return list
-  return list.flatMap((element) =>
-    typeof element === 'string' ? splitText(element, split, escapeMark) : [element],
+  return list.flatMap<unknown>((element) =>
+    typeof element === 'string' ? splitAt(element, split, options) : [element],
   )
+}
+
+function splitAt(text: string, mark: string, { escapeMark, joinPieces }: CoerceOptions): readonly string[] {
+  const pieces = splitText(text, mark, escapeMark)
+  return joinPieces && pieces.length > 1 ? joinPieces(pieces, mark) : pieces
+}
+
+/** What goes on where a mark of addresses split one: neither an address nor a path, and without blanks. */
+function joinAddresses(pieces: readonly string[], mark: string): readonly string[] {
+  if (mark !== ',' && mark !== ';') return pieces
+  const addresses: string[] = []
+  for (const piece of pieces) {
+    const before = addresses.at(-1)
+    const isOpen = before !== undefined && /^\s*https?:/i.test(before)
+    if (isOpen && /^(?!\/|https?:)\S+$/i.test(piece)) addresses.splice(-1, 1, before + mark + piece)
+    else addresses.push(piece)
+  }
+  return addresses
 }
 
 /** A mark behind the escape mark is part of its element, without the escape mark. */
@@ -74,10 +98,8 @@ export function splitText(text: string, mark: string, escapeMark: string | undef
   return elements
 }
 
-function splitCell(
-  value: unknown,
-  { split, escapeMark, describe }: CoerceOptions,
-): readonly unknown[] | Problem {
+function splitCell(value: unknown, options: CoerceOptions): readonly unknown[] | Problem {
+  const { split, describe } = options
   const text = textOf(value)
   if (text === undefined) {
     const found = `found ${describe(value)}, expected a list of texts`
@@ -92,7 +114,7 @@ function splitCell(
       return new Problem('not-json', { found, remedy: 'correct it' })
     }
   }
-  return splitText(text, split ?? defaultSplit, escapeMark)
+  return splitAt(text, split ?? defaultSplit, options)
 }
 
 function parseArray(text: string): unknown[] | undefined {

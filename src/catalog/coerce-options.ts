@@ -14,6 +14,8 @@ export interface CoerceOptions {
   split: string | undefined
   /** A split mark behind it separates nothing. */
   escapeMark: string | undefined
+  /** What belongs together of the pieces of a list. */
+  joinPieces?: ((pieces: readonly string[], mark: string) => readonly string[]) | undefined
   /** Replaces a value, and each element of a list, by what a table says. */
   translate: ((text: string) => string | Problem) | undefined
   /** Of each element of a list, before that; undefined: it leaves the list. */

@@ -1,6 +1,6 @@
 import type { FieldKind } from '../api/contract/kinds.ts'
 import { fieldKinds, fieldSchemas, type ProductField, wordsOfProblem } from '../api/contract/product.ts'
-import { categoriesCoercer, listCoercer } from './coerce-list.ts'
+import { categoriesCoercer, listCoercer, urlListCoercer } from './coerce-list.ts'
 import { objectCoercer } from './coerce-object.ts'
 import type { Coerce, CoerceOptions } from './coerce-options.ts'
 import { scalarCoercer } from './coerce-scalar.ts'
@@ -32,8 +32,9 @@ function coercerOfKind(kind: FieldKind, options: CoerceOptions): Coerce {
     case 'category-list':
       return categoriesCoercer(options)
     case 'string-list':
-    case 'url-list':
       return listCoercer(options)
+    case 'url-list':
+      return urlListCoercer(options)
     case 'object':
     case 'object-list':
       return objectCoercer(options)

@@ -233,3 +233,29 @@ describe('issues', () => {
     ])
   })
 })
+
+it.each<[unknown, Partial<FieldRule>, unknown]>([
+  [
+    'https://a.example/f,w_8/1.jpg,https://a.example/2.jpg',
+    { split: ',' },
+    ['https://a.example/f,w_8/1.jpg', 'https://a.example/2.jpg'],
+  ],
+  [
+    'https://a.example/1.jpg, https://a.example/f,w_8/2.jpg,',
+    { split: ',' },
+    ['https://a.example/1.jpg', 'https://a.example/f,w_8/2.jpg'],
+  ],
+  [['https://a.example/f,w_8/1.jpg'], { split: ',' }, ['https://a.example/f,w_8/1.jpg']],
+  [
+    '/a/1.jpg,b/2.jpg',
+    { split: ',', elements: { regex: '^/?(?<p>.+)$', result: 'https://a.example/{p}' } },
+    ['https://a.example/a/1.jpg', 'https://a.example/b/2.jpg'],
+  ],
+  [
+    'https://a.example/1.jpg https://a.example/2.jpg',
+    { split: ' ' },
+    ['https://a.example/1.jpg', 'https://a.example/2.jpg'],
+  ],
+])('the addresses in %j with %j are %j', (cell, rule, list) => {
+  expect(mapCell('alternate_image_urls', cell, { rule })).toEqual(list)
+})
