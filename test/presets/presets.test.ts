@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { listPresets } from '../../src/config/preset-file.ts'
 import { guessFeed } from '../../src/operations/guess/guess-feed.ts'
 import { tempDir } from '../support/temp-dir.ts'
-import { readPreset } from './read-preset.ts'
+import { loadFeed, readFeed, readPreset } from './read-preset.ts'
 
 const shop = 'shopUrl: https://shop.example\ncurrency: EUR'
 const comma = 'decimal: ","\nthousands: "."'
@@ -95,6 +95,29 @@ missing: { action: ignore }`
     const { documents } = await readPreset('shopify', 'shopify-new.csv', { lines })
     expect(documents.mug).toMatchObject({ name: 'Clayworks Mug', tag2: ['Mugs'], price: 14.5 })
     expect(documents.mug).not.toHaveProperty('skus')
+  })
+
+  it.each([
+    [
+      'shopify',
+      'Handle,Title,Image Src,Variant Price,Variant Compare At Price,Variant SKU',
+      'A,Cup,,"1.012,50","1.500,00",S',
+      true,
+    ],
+    [
+      'magento',
+      'sku,store_view_code,visibility,product_type,name,url_key,base_image,price,special_price,special_price_from_date,special_price_to_date',
+      'A,,,simple,Cup,cup,,"1.500,00","1.012,50",,',
+      false,
+    ],
+    ['native', 'product_id,price,list_price', 'A,"1.012,50","1.500,00"', false],
+  ])('the marks of numbers of %s', async (preset, header, row, hasSkus) => {
+    await using dir = await tempDir('presets')
+    await writeFile(dir.join('own.csv'), `${header}\n${row}\n`)
+    const feed = await loadFeed(`preset: ${preset}\n${shop}\n${comma}\nmissing: { action: ignore }`)
+    const { said } = await readFeed(feed, dir.join('own.csv'))
+    const prices = { price: 1012.5, list_price: 1500 }
+    expect(said.A).toMatchObject(hasSkus ? { ...prices, skus: [prices] } : prices)
   })
 
   it('what counts as in stock', async () => {

@@ -20,6 +20,8 @@ export interface PresetReading {
   /** `code field`, one for each issue. */
   issues: readonly string[]
   later: Record<string, unknown>
+  /** What the records say, complete or not. */
+  said: Record<string, unknown>
 }
 
 interface Given {
@@ -58,6 +60,7 @@ export async function readFeed(feed: FeedConfig, path: string, now = '2026-06-01
     documents: {} as Record<string, unknown>,
     issues: [] as string[],
     later: {} as Record<string, unknown>,
+    said: {} as Record<string, unknown>,
   }
   const { recordBytes } = feed.format
   const source = { path, name: basename(path), bytes: opened.bytes, ...judgement, recordBytes, signal }
@@ -71,6 +74,7 @@ export async function readFeed(feed: FeedConfig, path: string, now = '2026-06-01
         )
       if (!patch) continue
       const { productId, later } = patch
+      reading.said[productId] = patch.set
       const { fields, writers } = mergeFields(undefined, { patch, feed: feed.name, ranks })
       const composed = composeDocument(
         { fields, writers, feeds: new Set(), missingFrom: new Set() },
