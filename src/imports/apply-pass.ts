@@ -1,4 +1,3 @@
-import { dirname, join } from 'node:path'
 import type { Judgement } from '../records/judge.ts'
 import type { ParsedRecord, RecordIssue } from '../records/model.ts'
 import { originalRows } from '../records/original-rows.ts'
@@ -6,7 +5,7 @@ import { readGroupedRecords } from '../records/read-grouped-records.ts'
 import type { RejectsWriter } from '../records/rejects-writer.ts'
 import { type TransformStep, transformRecords } from '../records/transform-records.ts'
 import type { AcceptLine } from '../sources/model.ts'
-import type { FeedContext } from './context.ts'
+import { type FeedContext, spillDirOf } from './context.ts'
 import type { ImportTurn } from './import-turns.ts'
 import type { ImportProgress } from './progress.ts'
 import type { ProblemCollector } from './report.ts'
@@ -65,7 +64,7 @@ export async function applyPass<Item>(options: PassOptions, steps: Steps<Item>):
   const { name } = accept
   const { dialect, columns, grouping } = judgement
   const { recordBytes } = context.feed.format
-  const spillDir = join(dirname(context.reportsDir), 'tmp')
+  const spillDir = spillDirOf(context)
   const file = { path, name, bytes, signal: context.signal }
   const source = { ...file, dialect, columns, grouping, recordBytes, spillDir }
   const applied: Applied = { unchanged: 0, superseded: 0, incomplete: 0 }

@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path'
 import type { FieldRanks } from '../catalog/ranks.ts'
 import type { CatalogConfig, FeedConfig } from '../config/model.ts'
 import type { ConsentIntake } from '../consents/model.ts'
@@ -33,6 +34,11 @@ export interface ImportContext {
   /** Something may be due for delivery. */
   onOffered: () => void
   signal: AbortSignal
+}
+
+/** `state/<catalog>/tmp`: what an import reads and cannot hold in memory. On the disk, as folders for temporary files need not be. */
+export function spillDirOf({ reportsDir }: Pick<ImportContext, 'reportsDir'>): string {
+  return join(dirname(reportsDir), 'tmp')
 }
 
 /** The same for one feed. */

@@ -3,7 +3,7 @@ import { type Judgement, judgeFile } from '../records/judge.ts'
 import type { AcceptLine } from '../sources/model.ts'
 import type { Applied } from './apply-pass.ts'
 import { checkCount } from './check-expectation.ts'
-import type { FeedContext } from './context.ts'
+import { type FeedContext, spillDirOf } from './context.ts'
 import type { Held } from './held.ts'
 import type { ImportTurn } from './import-turns.ts'
 import type { ImportProgress } from './progress.ts'
@@ -62,6 +62,7 @@ export async function judge(run: ImportRun, mapping: IdMapping): Promise<Judgeme
         writer.update([], () => ({ writes: [], progress: { feed: feed.name, value } })).catch(() => undefined)
     },
     signal,
+    spillDir: spillDirOf(context),
   })
   checkCount(run, judgement)
   return judgement

@@ -1,12 +1,9 @@
-import { randomUUID } from 'node:crypto'
-import { open, unlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { StorageError, systemErrorCode } from '../lib/errors.ts'
 import { detectCompression } from './detect-compression.ts'
 import type { FileText } from './model.ts'
 import type { FileSource } from './read-file.ts'
 import { fileRefusal } from './refusal.ts'
+import { UnnamedFile } from './unnamed-file.ts'
 import { readSheet } from './xlsx-sheet.ts'
 
 /** A spreadsheet is compressed itself: a million rows come to a tenth of this. */
@@ -31,38 +28,23 @@ export async function* readPackedSheets(
   }
 }
 
-/** Into a file without a name, which is gone however the process ends. */
 async function unpack(
   chunks: AsyncIterable<Buffer>,
-  { name, signal }: FileSource,
+  { name, signal, spillDir = tmpdir() }: FileSource,
 ): Promise<AsyncDisposable & { path: string; bytes: number }> {
-  const path = join(tmpdir(), `catalogd-sheet-${randomUUID()}`)
-  const file = await writing(() => open(path, 'wx+', 0o600))
+  const file = await UnnamedFile.open({ dir: spillDir, what: 'a spreadsheet that is unpacked' })
   try {
-    await unlink(path)
     let bytes = 0
     for await (const chunk of chunks) {
       signal?.throwIfAborted()
       bytes += chunk.length
       if (bytes > bytesMax) throw tooLarge(name)
-      await writing(() => file.writeFile(chunk))
+      await file.append(chunk)
     }
-    return { path: `/dev/fd/${file.fd}`, bytes, [Symbol.asyncDispose]: () => file.close() }
+    return { path: file.path, bytes, [Symbol.asyncDispose]: () => file[Symbol.asyncDispose]() }
   } catch (error) {
-    await file.close()
+    await file[Symbol.asyncDispose]()
     throw error
-  }
-}
-
-async function writing<T>(write: () => Promise<T>): Promise<T> {
-  try {
-    return await write()
-  } catch (cause) {
-    throw new StorageError(
-      'sheet-not-written',
-      `cannot unpack a spreadsheet to ${tmpdir()} (${systemErrorCode(cause) ?? cause})`,
-      { hint: 'Make room on the disk and check that the folder can be written', cause },
-    )
   }
 }
 

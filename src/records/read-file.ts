@@ -13,6 +13,8 @@ export interface FileSource {
   /** Told after every read how many bytes of the file have been read. */
   onProgress?: ((bytesRead: number) => void) | undefined
   signal?: AbortSignal | undefined
+  /** Where that goes which does not fit into memory. Default: the system's folder for temporary files. */
+  spillDir?: string | undefined
 }
 
 export async function openSource(source: FileSource): Promise<FileHandle> {

@@ -8,8 +8,6 @@ import { type ReadOptions, readRecords } from './read-records.ts'
 interface GroupedReadOptions extends ReadOptions {
   /** From the first pass. */
   grouping?: PassResult['grouping']
-  /** Where rows go that wait and do not fit into memory. Default: the system's folder for temporary files. */
-  spillDir?: string
   /** Memory that waiting rows may take, in bytes. */
   heldBytesMax?: number
 }

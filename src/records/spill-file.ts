@@ -1,15 +1,12 @@
-import { randomUUID } from 'node:crypto'
-import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises'
-import { join } from 'node:path'
-import { StorageError, systemErrorCode } from '../lib/errors.ts'
+import { UnnamedFile } from './unnamed-file.ts'
 
 const pageBytes = 2 ** 16
 const pagesMax = 64
 
-/** Holds bytes that do not fit into memory. Made with the first of them, and gone however the process ends. */
+/** Holds bytes that do not fit into memory. Made with the first of them. */
 export class SpillFile implements AsyncDisposable {
   readonly #dir: string
-  #file: FileHandle | undefined
+  #file: UnnamedFile | undefined
   #size = 0
   /** Read lately, the oldest first: what is written together is often read together. */
   readonly #pages = new Map<number, Buffer>()
@@ -24,17 +21,9 @@ export class SpillFile implements AsyncDisposable {
 
   /** Await each call before the next. Throws a StorageError when the disk does not take it. */
   async append(bytes: Buffer): Promise<void> {
-    try {
-      this.#file ??= await this.#create()
-      await this.#file.writeFile(bytes)
-      this.#size += bytes.length
-    } catch (cause) {
-      const code = systemErrorCode(cause) ?? String(cause)
-      throw new StorageError('spill-not-written', `cannot write rows that wait to ${this.#dir} (${code})`, {
-        hint: 'Make room on the disk and check that the folder can be written',
-        cause,
-      })
-    }
+    this.#file ??= await UnnamedFile.open({ dir: this.#dir, what: 'rows that wait' })
+    await this.#file.append(bytes)
+    this.#size += bytes.length
   }
 
   /** Shorter where the file ends before. */
@@ -52,17 +41,8 @@ export class SpillFile implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#file?.close()
+    await this.#file?.[Symbol.asyncDispose]()
     this.#file = undefined
-  }
-
-  /** Without a name from the beginning: what nobody can open again needs no tidying. */
-  async #create(): Promise<FileHandle> {
-    await mkdir(this.#dir, { recursive: true })
-    const path = join(this.#dir, `rows-${randomUUID()}`)
-    const file = await open(path, 'wx+', 0o600)
-    await unlink(path)
-    return file
   }
 
   async #readPage(page: number): Promise<Buffer> {
@@ -79,10 +59,9 @@ export class SpillFile implements AsyncDisposable {
   async #readAt(offset: number, end: number): Promise<Buffer> {
     const bytes = Buffer.allocUnsafeSlow(end - offset)
     for (let done = 0; done < bytes.length; ) {
-      const result = await this.#file?.read(bytes, done, bytes.length - done, offset + done)
-      if (!result?.bytesRead)
-        throw new Error(`the file of rows ends after ${offset + done} of ${this.#size} bytes`)
-      done += result.bytesRead
+      const read = await this.#file?.read(bytes, done, offset + done)
+      if (!read) throw new Error(`the file of rows ends after ${offset + done} of ${this.#size} bytes`)
+      done += read
     }
     return bytes
   }
