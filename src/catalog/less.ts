@@ -10,7 +10,7 @@ import { textOf } from './text-of.ts'
 
 type Discount = 'percent' | 'amount'
 
-/** Takes what the cells name off a number. */
+/** Takes what the cells name off a number: an amount, else a percentage. Shops that know both take only the amount. */
 export type TakeOff = (value: number, cells: readonly unknown[], notes: RecordNotes) => number | Problem
 
 export interface Less {
@@ -25,7 +25,7 @@ type LessOptions = Pick<CoerceOptions, 'field' | 'locale' | 'describe'>
 const decimalsMin = 2
 
 export function compileLess(less: NonNullable<FieldRule['less']>, options: LessOptions): Less {
-  const named = (['percent', 'amount'] as const).flatMap((kind) => {
+  const named = (['amount', 'percent'] as const).flatMap((kind) => {
     const column = less[kind]
     return column === undefined ? [] : [{ kind, column }]
   })
@@ -37,15 +37,15 @@ export function compileLess(less: NonNullable<FieldRule['less']>, options: LessO
         return places.length === 0 ? [] : [{ kind, column, places }]
       })
       return (value, cells, notes) => {
-        let rest = value
         for (const { kind, column, places } of placed) {
           const discount = readDiscount(cellAt(cells, places), { kind, column, notes }, options)
           if (discount instanceof Problem) return discount
           if (discount === 0) continue
-          const exact = kind === 'percent' ? rest * (1 - discount / 100) : rest - discount
-          rest = rounded(exact, Math.max(decimalsMin, decimalsOf(value)))
+          const exact = kind === 'percent' ? value * (1 - discount / 100) : value - discount
+          const rest = rounded(exact, Math.max(decimalsMin, decimalsOf(value)))
+          return rest < 0 ? tooMuch(value, rest) : rest
         }
-        return rest < 0 ? tooMuch(value, rest) : rest
+        return value
       }
     },
   }

@@ -199,7 +199,7 @@ const ruleDetailsSchema = mapping({
   less: mapping({ percent: columnName().optional(), amount: columnName().optional() })
     .optional()
     .describe(
-      'For price and list_price: columns with what is taken off, in per cent or as an amount; "Rebate?" may be absent',
+      'For price and list_price: columns with what is taken off, in per cent or as an amount (of both the amount alone); "Rebate?" may be absent',
     ),
   during: duringSchema
     .optional()

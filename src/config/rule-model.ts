@@ -60,7 +60,7 @@ export interface FieldRule {
   above?: 'price'
   /** A number counts only where it is not above that of this column; one with a `?` behind its name may be absent. */
   below?: string
-  /** Columns with what is taken off the number; one with a `?` behind its name may be absent. */
+  /** Columns with what is taken off the number, of both the amount alone; one with a `?` behind its name may be absent. */
   less?: { percent?: string | undefined; amount?: string | undefined }
   /** By column: when its cell counts, in the form of `date`; without it ISO 8601. */
   during?: Readonly<Record<string, TimeColumns>>

@@ -29,6 +29,8 @@ describe('what is taken off a price', () => {
     [{ off: '4.50' }, {}, [44.5, 49]],
     [{ off: '€ 4.50' }, {}, [44.5, 49]],
     [{ off: '49' }, {}, [0, 49]],
+    [{ off: '4.50', percent: '10' }, {}, [44.5, 49]],
+    [{ off: '0.00', percent: '10' }, {}, [44.1, 49]],
     [
       { percent: '12,5', off: '1,10', price: '1,00' },
       { decimal: ',', less: { percent: 'percent' } },

@@ -17,6 +17,7 @@ const cases: readonly (readonly [preset: string, fixture: string, lines: string]
   ['google-merchant', 'google-odd-atom.xml', ''],
   ['shopify', 'shopify-export.csv', shop],
   ['shopify', 'shopify-new.csv', shop],
+  ['shopify', 'shopify-odd.csv', shop],
   ['woocommerce', 'woocommerce-en.csv', shop],
   ['woocommerce', 'woocommerce-odd.csv', shop],
   ['woocommerce', 'woocommerce-de.csv', `${shop}\n${comma}`],
