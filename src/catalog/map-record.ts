@@ -1,4 +1,9 @@
-import { availabilityWarning, type ProductField, requiredFields } from '../api/contract/product.ts'
+import {
+  availabilityWarning,
+  fieldKinds,
+  type ProductField,
+  requiredFields,
+} from '../api/contract/product.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { ParsedRecord, RecordIssue } from '../records/model.ts'
 import { isAbovePrice } from './above-price.ts'
@@ -20,6 +25,8 @@ interface Findings {
   record: ParsedRecord
   productId: ProductId | undefined
   issues: RecordIssue[]
+  /** Of amounts: the price and the list price read the same cell, of which one of them speaks. */
+  said: { problem: Problem; columns: readonly string[] }[]
 }
 
 const required: ReadonlySet<string> = new Set(requiredFields)
@@ -42,7 +49,7 @@ export function mapRecord(
   const notes = openNotes(record, now)
   const foundId = id.compute(record.cells, notes)
   const productId = asId(foundId)
-  const findings: Findings = { record, productId, issues: [] }
+  const findings: Findings = { record, productId, issues: [], said: [] }
   if (notes.warnings.length > 0) reportWarnings(id, findings, notes)
   if (productId === undefined) reportEmptyOrProblem(id, findings, foundId)
   const set: Partial<Record<ProductField, unknown>> = {}
@@ -88,6 +95,10 @@ function placeOf(columns: readonly string[]): string {
 function reportEmptyOrProblem({ field, columns }: BoundField, findings: Findings, value: unknown): void {
   const place = placeOf(columns)
   if (value instanceof Problem) {
+    if (fieldKinds[field] === 'number') {
+      if (isSaid(value, columns, findings)) return
+      findings.said.push({ problem: value, columns })
+    }
     const text = value.path === null ? value.text : `${field}${value.path}: ${value.text}`
     const { code, remedy } = value
     const found = foundValue(value.value)
@@ -100,10 +111,22 @@ function reportEmptyOrProblem({ field, columns }: BoundField, findings: Findings
   report(findings, { field, code: 'required-empty', message, remedy, severity: 'reject' })
 }
 
+function isSaid(problem: Problem, columns: readonly string[], { said }: Findings): boolean {
+  return said.some(
+    (other) =>
+      other.problem.text === problem.text &&
+      other.problem.path === problem.path &&
+      other.columns.some((column) => columns.includes(column)),
+  )
+}
+
 /** A price in another currency than the record's own is a wrong price, however well it reads. */
 function checkCurrencies(notes: RecordNotes, set: ProductPatch['set'], findings: Findings): void {
   const own = set.price_currency_code
+  const seen = new Set<string>()
   for (const { field, code } of otherCurrencies(notes, own)) {
+    if (seen.has(field + code)) continue
+    seen.add(field + code)
     const remedy = currencyRemedy
     const message = `${field}: found an amount in ${code}, expected ${own} as in price_currency_code; ${remedy}`
     report(findings, { field, code: 'currency-mismatch', message, remedy, severity: 'reject' })

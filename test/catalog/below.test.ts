@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { checkRule } from '../../src/catalog/mapping.ts'
 import type { FieldRule } from '../../src/config/rule-model.ts'
-import { bindTo, columnRule, recordOf } from './support.ts'
+import { bindTo, columnRule, recordOf, valueRule } from './support.ts'
 
 const columns = ['id', 'sale', 'price', 'span']
 const rule: FieldRule = { ...columnRule('sale', 'price'), below: 'price' }
@@ -40,6 +40,23 @@ describe('a number above the limit in another column', () => {
     expect(read(['30', 'on request', '']).issues).toMatchObject([
       { code: 'not-a-number', value: 'on request' },
     ])
+  })
+
+  it('is said to be wrong once, though several fields read it', () => {
+    const fields = { product_id: columnRule('id'), price: rule, list_price: columnRule('price') }
+    const of = (...cells: string[]) =>
+      bindTo(columns, fields)
+        .map(recordOf(['P1', ...cells, '']))
+        .issues.map(({ field, value }) => [field, value])
+    expect(of('30', 'on request')).toEqual([['price', 'on request']])
+    expect(of('', 'on request')).toEqual([['price', 'on request']])
+    expect(of('cheap', 'on request')).toEqual([
+      ['price', 'cheap'],
+      ['list_price', 'on request'],
+    ])
+    const priced = { ...fields, price_currency_code: valueRule('SEK') }
+    const other = bindTo(columns, priced).map(recordOf(['P1', '9 EUR', '10 EUR', '']))
+    expect(other.issues.map(({ field }) => field)).toEqual(['price', 'list_price'])
   })
 
   it('counts neither now nor when its time comes', () => {
