@@ -19,6 +19,10 @@ export interface ColumnFacts {
   imageUrls: number
   /** Several addresses in one cell. */
   urlLists: number
+  /** What separates them in every cell, or `json`; undefined where no one mark does. */
+  listMark: string | undefined
+  /** What is missing before the cells for them to be addresses: the shop's own, `https:` or `https://`. */
+  reach: 'shop' | 'https:' | 'https://' | undefined
   numbers: number
   integers: number
   /** Numbers of pieces, perhaps as a bound: `5`, `>10`, `10+`. */
@@ -33,12 +37,16 @@ export interface ColumnFacts {
   hasZeros: boolean
   /** What reads them; undefined where nothing does. */
   locale: NumberLocale | undefined
+  /** One that a spreadsheet has cut, such as 4,00638E+12: many long numbers have one such form. */
+  cut: string | undefined
   availabilities: number
   /** Words for what can be sold, or whole numbers of pieces. */
   sellable: number
   dates: number
   dateForm: string | undefined
   html: number
+  /** Characters by name or number, such as `&amp;`. */
+  entities: number
   /** Mean number of characters. */
   characters: number
   examples: readonly string[]
@@ -57,7 +65,15 @@ const dateForms = [
 ]
 const quantity = /^[<>≤≥~]?=?\s*-?\d[\d.,' ]*\+?$/
 const address = /^https?:\/\/\S+$/i
-const addresses = /^https?:\/\/\S+[\s,|;]+https?:\/\//i
+const jsonAddresses = /^\[\s*"https?:/i
+const addresses = /^https?:\/\/\S+[\s,|;]+https?:\/\/|^\[\s*"https?:/i
+const listMarks = ['|', ';', ',', '\n', ' ']
+/** Addresses that lack something; lists of them are none. */
+const reaches = [
+  { reach: 'shop', form: /^\/(?!\/)[^\s,;|]+$/ },
+  { reach: 'https:', form: /^\/\/[\w.-]+\.\w+\/[^\s,;|]+$/ },
+  { reach: 'https://', form: /^www\.[\w.-]+\.\w+\/[^\s,;|]+$/i },
+] as const
 const imageAddress =
   /\.(jpe?g|png|gif|webp|avif|svg|bmp)(\?|$|@|,|\||\s)|\/(images?|media|img|photos?|pics?)\//i
 
@@ -90,6 +106,8 @@ export function columnFacts(
     urls: share((cell) => address.test(cell)),
     imageUrls: share((cell) => /^https?:/i.test(cell) && imageAddress.test(cell)),
     urlLists: share((cell) => addresses.test(cell)),
+    listMark: listMarkOf(cells),
+    reach: reaches.find(({ form }) => share((cell) => form.test(cell)) > 0.9)?.reach,
     numbers: count === 0 ? 0 : numbers.length / count,
     integers: share((cell) => /^-?\d{1,9}$/.test(cell)),
     quantities: share((cell) => quantity.test(cell)),
@@ -98,15 +116,30 @@ export function columnFacts(
     mean: numbers.reduce((sum, number) => sum + number, 0) / Math.max(numbers.length, 1),
     hasZeros: numbers.includes(0),
     locale,
+    cut: values.find((value) => /^\d[.,]\d+E\+\d+$/i.test(value)),
     availabilities: share(isAvailability),
     sellable: share((cell) => isAvailability(cell) || /^-?\d{1,9}$/.test(cell)),
     dates: form === undefined ? 0 : 1,
     dateForm: form,
     html: share((cell) => /<(p|br|div|ul|li|span|strong|b|h\d|table|a)\b[^>]*>/i.test(cell)),
+    entities: share((cell) => /&(?:[a-z]+\d*|#\d+|#x[\da-f]+);/i.test(cell)),
     characters: count === 0 ? 0 : cells.reduce((sum, cell) => sum + cell.length, 0) / count,
     examples: values.slice(0, 3),
     values,
   }
+}
+
+/** An address may hold marks itself: what separates leaves nothing but addresses. */
+function listMarkOf(cells: readonly string[]): string | undefined {
+  const lists = cells.filter((cell) => addresses.test(cell))
+  if (lists.length === 0) return undefined
+  if (lists.every((cell) => jsonAddresses.test(cell))) return 'json'
+  const piecesOf = (cell: string, mark: string) => cell.split(mark).map((piece) => piece.trim())
+  const isWhole = (piece: string) => piece === '' || address.test(piece)
+  return listMarks.find((mark) => {
+    const isSplit = lists.every((cell) => cell.includes(mark))
+    return isSplit && cells.every((cell) => piecesOf(cell, mark).every(isWhole))
+  })
 }
 
 function isAvailability(cell: string): boolean {

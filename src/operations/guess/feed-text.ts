@@ -27,11 +27,15 @@ export function feedText(name: string, lines: readonly FeedLine[], indent: numbe
     text.push(`${blanks}  fields:`)
     text.push(...fields.map((line) => `${blanks}    ${entry(line.key.slice('fields.'.length), line)}`))
   }
-  text.push(...own.filter(({ key }) => key === '').map(({ comment }) => `${blanks}    # ${comment}`))
+  text.push(...own.filter(({ key }) => key === '').map((line) => `${blanks}    # ${words(line)}`))
   return `${blanks}${name}:\n${text.join('\n')}\n`
 }
 
 function entry(key: string, { value, comment, open }: FeedLine): string {
   const flow = stringify(value, { collectionStyle: 'flow', lineWidth: 0, flowCollectionPadding: true }).trim()
-  return `${key}: ${flow}   # ${open ? 'CHECK: ' : ''}${comment}`
+  return `${key}: ${flow}   # ${words({ comment, open })}`
+}
+
+function words({ comment, open }: Pick<FeedLine, 'comment'> & { open?: true | undefined }): string {
+  return open ? `CHECK: ${comment}` : comment
 }

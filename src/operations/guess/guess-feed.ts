@@ -5,8 +5,10 @@ import { type FeedLine, feedLines } from './feed-text.ts'
 import { findLocale } from './find-locale.ts'
 import { guessMeanings } from './guess-meanings.ts'
 import { guessPreset } from './guess-preset.ts'
+import { listed } from './guess-reason.ts'
 import { columnsOf, guessRules } from './guess-rules.ts'
 import { HeaderNames } from './header-names.ts'
+import { missingImage } from './missing-image.ts'
 import type { Given, RuleGuess } from './model.ts'
 import { readSampleTable, type SampleTable } from './sample-table.ts'
 
@@ -32,6 +34,7 @@ export interface GuessOptions {
 /** Throws a FileRefusedError where the file is refused whole, or holds no products as far as can be told. */
 export async function guessFeed({ file, given, signal }: GuessOptions): Promise<FeedGuess> {
   const table = await readSampleTable(file, { signal })
+  if (table.records === 0) throw noRecords(table)
   const columns = table.columns.map((column, index) => columnFacts(column, index, table.rows))
   const preset = guessPreset(table.columns)
   const lines = preset
@@ -43,7 +46,9 @@ export async function guessFeed({ file, given, signal }: GuessOptions): Promise<
     records: table.records,
     preset: preset?.preset,
     lines: [...lines, ...safetyLines],
-    open: lines.filter(({ open }) => open).map(({ key, comment }) => `${key}: ${comment}`),
+    open: lines
+      .filter(({ open }) => open)
+      .map(({ key, comment }) => (key === '' ? comment : `${key}: ${comment}`)),
     warnings: table.warnings,
   }
 }
@@ -64,10 +69,16 @@ function presetLines(
   const named = columns.filter(
     ({ column }) => /price|preis|^prix|precio/i.test(column) && !/shipping/i.test(column),
   )
-  const isWritten = named.some(({ numbers, currencies }) => numbers > 0.9 && currencies > 0.9)
-  if (preset.needsCurrency && !isWritten)
+  const written = named.filter(({ amounts, filled, currencies }) => {
+    return amounts.length > filled * 0.9 && currencies > 0.9
+  })
+  if (preset.needsCurrency && written.length === 0)
     lines.push(openLine('currency', given.currency?.toUpperCase(), 'EUR'))
-  if (preset.takesMarks) lines.push(...markLines(named.filter(({ numbers }) => numbers > 0.5)))
+  if (preset.takesMarks) {
+    lines.push(...markLines(named.filter(({ numbers }) => numbers > 0.5)))
+    const mixed = written.filter(({ locale }) => locale === undefined)
+    if (mixed.length > 0) lines.push(mixedMarks(mixed))
+  }
   if (given.id !== undefined)
     lines.push(...feedLines([{ field: 'product_id', rule: given.id, comment: 'as you said' }]))
   return lines
@@ -82,6 +93,12 @@ function markLines(named: readonly ColumnFacts[]): FeedLine[] {
     ...(decimal === '.' ? [] : [{ key: 'decimal', value: decimal, comment }]),
     ...(thousands === undefined ? [] : [{ key: 'thousands', value: thousands, comment }]),
   ]
+}
+
+function mixedMarks(named: readonly ColumnFacts[]): FeedLine {
+  const examples = listed(named.flatMap((facts) => facts.examples))
+  const comment = `the marks of amounts are mixed, such as ${examples}: what a decimal point does not read is rejected`
+  return { key: '', value: undefined, comment, open: true }
 }
 
 function openLine(key: string, given: string | undefined, unknown: string): FeedLine {
@@ -99,9 +116,11 @@ function ruleLines(
   const missing = needed.filter((field) => !rules.some((rule) => rule.field === field))
   if (missing.length > 0) throw noProducts(table, missing)
   const used = columnsOf(rules)
-  const others = columns
-    .filter(({ column, filled }) => filled > 0 && !used.has(column))
-    .map(({ column }) => column)
+  const others = columns.filter(({ column, filled }) => filled > 0 && !used.has(column))
+  const { lists } = table
+  const image = rules.some(({ field }) => field === 'image_url')
+    ? []
+    : [missingImage({ columns: others, lists })]
   const { type, path } = table.dialect
   const format: FeedLine[] =
     type === 'csv' || path === undefined || path === ''
@@ -111,18 +130,18 @@ function ruleLines(
   const group: FeedLine[] = repeats
     ? [{ key: 'group', value: true, comment: 'rows of one product_id are one product' }]
     : []
-  return [...format, ...group, ...feedLines(rules), ...unusedLines(others)]
+  return [...format, ...group, ...feedLines(rules), ...image, ...unusedLines(others)]
 }
 
 function isUnique(rules: readonly RuleGuess[], columns: readonly ColumnFacts[]): boolean {
   const id = rules.find(({ field }) => field === 'product_id')?.rule
   const facts = columns.find(({ column }) => column === id)
-  return facts === undefined || facts.distinct > 0.98
+  return facts === undefined || facts.distinct > 0.98 || facts.cut !== undefined
 }
 
-function unusedLines(columns: readonly string[]): FeedLine[] {
+function unusedLines(columns: readonly ColumnFacts[]): FeedLine[] {
   if (columns.length === 0) return []
-  const shown = columns.slice(0, 40).map((column) => JSON.stringify(column.slice(0, 60)))
+  const shown = columns.slice(0, 40).map(({ column }) => JSON.stringify(column.slice(0, 60)))
   return [{ key: '', value: undefined, comment: `not used: ${shown.join(', ')}` }]
 }
 
@@ -134,6 +153,13 @@ const safetyLines: readonly FeedLine[] = [
     comment: 'a file that changes more prices than that waits for "catalogd approve"',
   },
 ]
+
+function noRecords({ name, columns }: SampleTable): FileRefusedError {
+  const header = columns.length === 0 ? '' : ` below its ${columns.length} columns`
+  return new FileRefusedError('no-products', `${name}: it holds no records${header}`, {
+    hint: 'Name a file with some products: what its columns hold is guessed from their cells',
+  })
+}
 
 function noProducts({ name, columns }: SampleTable, missing: readonly string[]): FileRefusedError {
   const shown = columns

@@ -27,8 +27,9 @@ const timeMeanings: ReadonlySet<Meaning> = new Set(['sale_from', 'sale_until', '
 const fits: Readonly<Record<Meaning, Fits>> = {
   product_id: ({ fill, urls, characters }) => fill > 0.98 && urls < 0.1 && characters <= 80,
   name: ({ fill, urls, numbers, dates }) => fill > 0.3 && urls < 0.1 && numbers < 0.9 && dates < 0.9,
-  url: ({ urls, imageUrls, urlLists }) => urls > 0.8 && imageUrls < 0.8 && urlLists < 0.2,
-  image_url: ({ urls, urlLists }) => urls + urlLists > 0.8,
+  url: ({ urls, imageUrls, urlLists, reach }) =>
+    reach !== undefined || (urls > 0.8 && imageUrls < 0.8 && urlLists < 0.2),
+  image_url: ({ urls, urlLists, reach }) => reach !== undefined || urls + urlLists > 0.8,
   alternate_image_urls: ({ urls, urlLists }) => urls + urlLists > 0.8,
   availability: ({ sellable, urls, dates, characters }) =>
     sellable > 0.5 || (urls < 0.5 && dates < 0.9 && characters < 60),

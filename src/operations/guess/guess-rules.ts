@@ -1,22 +1,22 @@
 import type { ColumnFacts } from './column-facts.ts'
+import { imageRules, urlRule } from './guess-addresses.ts'
 import { availabilityRule, stockLocale } from './guess-availability.ts'
+import { categoryRules } from './guess-categories.ts'
 import type { Guesses } from './guess-meanings.ts'
 import { amountRule, priceRules } from './guess-prices.ts'
 import { why } from './guess-reason.ts'
 import type { Meaning } from './header-names.ts'
 import type { Given, RuleGuess } from './model.ts'
 
-const unknownShopUrl = 'https://shop.example'
-
-const plainFields = ['name', 'url', 'brand'] as const
+const plainFields = ['name', 'brand'] as const
 const extraEntries = ['gtin', 'mpn', 'color', 'size', 'material'] as const
 
 /** The rules of a file that fits no preset. */
 export function guessRules(guesses: Guesses, given: Given): RuleGuess[] {
   const rules: RuleGuess[] = [idRule(guesses, given)]
   for (const field of plainFields) addPlain(rules, field, guesses)
-  if (!guesses.has('url')) rules.push(urlRule(rules, given))
-  rules.push(...imageRules(guesses), availabilityRule(guesses), ...priceRules(guesses, given))
+  rules.push(urlRule(guesses, rules, given), ...imageRules(guesses, given))
+  rules.push(availabilityRule(guesses), ...priceRules(guesses, given))
   rules.push(
     ...descriptionRules(guesses),
     ...categoryRules(guesses),
@@ -32,7 +32,8 @@ export function columnsOf(rules: readonly RuleGuess[]): Set<string> {
   const visit = (value: unknown, key: string) => {
     if (typeof value === 'string') {
       if (key === 'template' || value.includes('{'))
-        for (const [, name = ''] of value.matchAll(/\{([^{}]+)\}/g)) columns.add(name)
+        for (const [, name = ''] of value.matchAll(/\{([^{}]+)\}/g))
+          columns.add(name).add(name.replace(/\?$/, ''))
       else columns.add(value)
     } else if (Array.isArray(value)) for (const element of value) visit(element, key)
     else if (typeof value === 'object' && value !== null)
@@ -59,6 +60,13 @@ function idRule(guesses: Guesses, { id }: Given): RuleGuess {
     }
   }
   const { facts, reason } = guess
+  if (facts.cut !== undefined)
+    return {
+      field: 'product_id',
+      rule: facts.column,
+      comment: `guessed: ${reason}; but a spreadsheet has cut ids such as ${facts.cut}: export the column as text`,
+      open: true,
+    }
   if (facts.distinct > 0.98) return { field: 'product_id', rule: facts.column, comment: `guessed: ${reason}` }
   const times = Math.round(1 / Math.max(facts.distinct, 0.001))
   return {
@@ -71,94 +79,20 @@ function idRule(guesses: Guesses, { id }: Given): RuleGuess {
 
 function addPlain(rules: RuleGuess[], field: Meaning, guesses: Guesses): void {
   const guess = guesses.get(field)
-  if (guess) rules.push({ field, rule: guess.facts.column, comment: why(guess) })
-}
-
-function urlRule(rules: readonly RuleGuess[], { shopUrl }: Given): RuleGuess {
-  const id = rules.find(({ field }) => field === 'product_id')?.rule
-  const column = typeof id === 'string' && !id.includes('{') ? id : undefined
-  const template = `${shopUrl ?? unknownShopUrl}/products/${column === undefined ? 'your-path' : `{${column}}`}`
-  const rule = column === undefined ? { value: template } : template
-  return {
-    field: 'url',
-    rule,
-    comment: 'no column holds the address of the product: check how your shop builds it',
-    open: true,
-  }
-}
-
-function imageRules(guesses: Guesses): RuleGuess[] {
-  const main = guesses.get('image_url')
-  const others = guesses.get('alternate_image_urls')
-  const rules: RuleGuess[] = []
-  const source = main ?? others
-  if (source) {
-    const { facts } = source
-    const isList = facts.urlLists > 0.02
-    const rule = isList ? { column: facts.column, pattern: '^[^\\s,|;]+' } : facts.column
-    rules.push({
-      field: 'image_url',
-      rule,
-      comment: why(source, isList ? 'the first address of the cell' : ''),
-    })
-  }
-  const list = others ?? (main && main.facts.urlLists > 0.02 ? main : undefined)
-  if (list) {
-    const split = listMark(list.facts)
-    rules.push({
-      field: 'alternate_image_urls',
-      rule: { column: list.facts.column, split },
-      comment: why(list, `addresses separated by "${split}"`),
-    })
-  }
-  return rules
-}
-
-function listMark({ examples }: ColumnFacts): string {
-  const text = examples.join('\n')
-  return ['|', ';', ','].find((mark) => new RegExp(`\\${mark}\\s*https?:`).test(text)) ?? ','
+  if (!guess) return
+  const { column, entities } = guess.facts
+  rules.push({ field, rule: entities > 0 ? { column, html: 'text' } : column, comment: why(guess) })
 }
 
 function descriptionRules(guesses: Guesses): RuleGuess[] {
   const guess = guesses.get('description')
   if (!guess) return []
-  const { column, html } = guess.facts
-  const rule = html > 0.05 ? { column, html: 'text' } : column
+  const { column, html, entities } = guess.facts
+  const isHtml = html > 0.05 || entities > 0
+  const rule = isHtml ? { column, html: 'text' } : column
   return [
-    {
-      field: 'description',
-      rule,
-      comment: why(guess, html > 0.05 ? 'it holds HTML, which becomes text' : ''),
-    },
+    { field: 'description', rule, comment: why(guess, isHtml ? 'it holds HTML, which becomes text' : '') },
   ]
-}
-
-function categoryRules(guesses: Guesses): RuleGuess[] {
-  const main = guesses.get('categories')
-  if (!main) return []
-  const sub = guesses.get('sub_category')
-  const text = main.facts.examples.join('\n')
-  const separator = [' > ', '>', ' / ', ' » ', '/'].find((mark) => text.includes(mark))?.trim()
-  const split = ['|', ';', ', '].find((mark) => text.includes(mark))
-  if (sub) {
-    const rule = {
-      template: `{${main.facts.column}} > {${sub.facts.column}}`,
-      separator: '>',
-      slash: '-',
-      split: '|',
-    }
-    return [{ field: 'categories', rule, comment: why(main, `with "${sub.facts.column}" below it`) }]
-  }
-  // One text with commas is a list only where another mark separates the levels.
-  const splits =
-    split !== undefined && (split.trim() !== ',' || separator !== undefined || /,\S/.test(text) === false)
-  const rule = {
-    column: main.facts.column,
-    separator: separator ?? '>',
-    ...(separator === '/' ? {} : { slash: '-' }),
-    split: splits ? (split ?? '|').trim() : '|',
-  }
-  return [{ field: 'categories', rule, comment: why(main) }]
 }
 
 function countRules(guesses: Guesses): RuleGuess[] {

@@ -16,6 +16,8 @@ export interface SampleTable {
   columns: readonly string[]
   /** By column; empty where there is none. At most `sampleRowsMax`, from the beginning of the file. */
   rows: readonly (readonly SampleCell[])[]
+  /** Of objects: paths of lists that hold objects themselves, whose texts are no columns. */
+  lists: readonly string[]
   records: number
   warnings: readonly string[]
 }
@@ -53,22 +55,24 @@ async function readRows(source: Source, judgement: Judgement) {
   for await (const record of firstRecords(source, judgement)) {
     rows.push(columns.map((_, index) => cellOf(record.cells[index])))
   }
-  return { columns, rows }
+  return { columns, rows, lists: [] }
 }
 
 /** The columns of objects are the paths to their texts and numbers. */
 async function readObjects(source: Source, judgement: Judgement) {
   const records: ReadonlyMap<string, SampleCell>[] = []
   const columns = new Set<string>()
+  const lists = new Set<string>()
   for await (const { source: object } of firstRecords(source, judgement)) {
     if (typeof object !== 'object') continue
     const leaves = new Map<string, SampleCell>()
-    collectLeaves(object, { path: '', depth: 0, leaves })
+    collectLeaves(object, { path: '', depth: 0, leaves, lists })
     for (const path of leaves.keys()) if (columns.size < pathsMax) columns.add(path)
     records.push(leaves)
   }
   const names = [...columns]
-  return { columns: names, rows: records.map((leaves) => names.map((name) => leaves.get(name) ?? '')) }
+  const rows = records.map((leaves) => names.map((name) => leaves.get(name) ?? ''))
+  return { columns: names, rows, lists: [...lists] }
 }
 
 async function* firstRecords(source: Source, judgement: Judgement) {
@@ -92,18 +96,20 @@ interface Visit {
   path: string
   depth: number
   leaves: Map<string, SampleCell>
+  lists: Set<string>
 }
 
 /** Of a list the elements stand in one text, as in a cell; lists of objects are no cells. */
-function collectLeaves(value: unknown, { path, depth, leaves }: Visit): void {
+function collectLeaves(value: unknown, { path, depth, leaves, lists }: Visit): void {
   if (Array.isArray(value)) {
     const texts = value.filter((element) => typeof element !== 'object')
+    if (texts.length < value.length) lists.add(path)
     if (texts.length > 0) leaves.set(path, texts.map(cellOf).join('|'))
   } else if (typeof value === 'object' && value !== null) {
     if (depth >= depthMax) return
     for (const [key, content] of Object.entries(value)) {
       const below = key === '#text' ? path : path === '' ? key : `${path}.${key}`
-      collectLeaves(content, { path: below, depth: depth + 1, leaves })
+      collectLeaves(content, { path: below, depth: depth + 1, leaves, lists })
     }
   } else if (path !== '') leaves.set(path, cellOf(value))
 }

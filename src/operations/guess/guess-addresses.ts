@@ -1,0 +1,88 @@
+import type { ColumnFacts } from './column-facts.ts'
+import type { Guesses, MeaningGuess } from './guess-meanings.ts'
+import { why } from './guess-reason.ts'
+import type { Given, RuleGuess } from './model.ts'
+
+const unknownShopUrl = 'https://shop.example'
+
+/** The page of the product. */
+export function urlRule(guesses: Guesses, rules: readonly RuleGuess[], given: Given): RuleGuess {
+  const guess = guesses.get('url')
+  if (!guess) return builtUrlRule(rules, given)
+  const line = { field: 'url', rule: addressRule(guess.facts, given), comment: why(guess, reachWords(guess)) }
+  return guess.facts.reach === 'shop' && given.shopUrl === undefined ? { ...line, open: true } : line
+}
+
+function builtUrlRule(rules: readonly RuleGuess[], given: Given): RuleGuess {
+  const id = rules.find(({ field }) => field === 'product_id')?.rule
+  const column = typeof id === 'string' && !id.includes('{') ? id : undefined
+  const template = `${shopOf(given)}/products/${column === undefined ? 'your-path' : `{${column}}`}`
+  const rule = column === undefined ? { value: template } : template
+  return {
+    field: 'url',
+    rule,
+    comment: 'no column holds the address of the product: check how your shop builds it',
+    open: true,
+  }
+}
+
+export function imageRules(guesses: Guesses, given: Given): RuleGuess[] {
+  const main = guesses.get('image_url')
+  const others = guesses.get('alternate_image_urls')
+  const source = main ?? others
+  const list = others ?? (main && isList(main.facts) ? main : undefined)
+  return [...(source ? [mainImageRule(source, given)] : []), ...(list ? otherImagesRule(list) : [])]
+}
+
+function mainImageRule(source: MeaningGuess, given: Given): RuleGuess {
+  const { facts } = source
+  const field = 'image_url'
+  if (!isList(facts)) {
+    const line = { field, rule: addressRule(facts, given), comment: why(source, reachWords(source)) }
+    // Pictures often stand at another host than the shop.
+    return facts.reach === 'shop' ? { ...line, open: true } : line
+  }
+  const line = { field, rule: { column: facts.column, pattern: firstOf(facts) } }
+  const comment = why(source, 'the first address of the cell')
+  if (facts.listMark !== undefined) return { ...line, comment }
+  return { ...line, comment: `${comment}; no one mark separates the others, which are left out`, open: true }
+}
+
+function otherImagesRule(list: MeaningGuess): RuleGuess[] {
+  const { column, listMark, reach } = list.facts
+  const field = 'alternate_image_urls'
+  if (listMark === 'json') return [{ field, rule: column, comment: why(list, 'lists of JSON') }]
+  if (!isList(list.facts)) return reach === undefined ? [{ field, rule: column, comment: why(list) }] : []
+  if (listMark === undefined) return []
+  const name = listMark === '\n' ? 'line ends' : JSON.stringify(listMark)
+  return [{ field, rule: { column, split: listMark }, comment: why(list, `addresses separated by ${name}`) }]
+}
+
+function isList({ urlLists }: ColumnFacts): boolean {
+  return urlLists > 0
+}
+
+function firstOf({ listMark }: ColumnFacts): string {
+  if (listMark === undefined) return '(?s)^(.+?)(?:[\\s,|;]+https?://.*)?$'
+  if (listMark === 'json') return '"(https?:[^"]+)"'
+  return `^[^\\s${listMark.trim()}]+`
+}
+
+function addressRule({ column, reach, entities }: ColumnFacts, given: Given): unknown {
+  const html = entities > 0 ? { html: 'text' } : {}
+  if (reach === undefined) return entities > 0 ? { column, ...html } : column
+  const template = `${reach === 'shop' ? shopOf(given) : reach}{${column}}`
+  return entities > 0 ? { template, ...html } : template
+}
+
+function reachWords({ facts }: MeaningGuess): string {
+  if (facts.reach === undefined) return ''
+  const example = facts.examples[0] ?? ''
+  return facts.reach === 'shop'
+    ? `${example} is taken for an address of your shop`
+    : `${example} lacks "${facts.reach}"`
+}
+
+function shopOf({ shopUrl }: Given): string {
+  return (shopUrl ?? unknownShopUrl).replace(/\/+$/, '')
+}

@@ -1,0 +1,31 @@
+import { htmlToText } from '../../catalog/html-text.ts'
+import type { Guesses } from './guess-meanings.ts'
+import { why } from './guess-reason.ts'
+import type { RuleGuess } from './model.ts'
+
+export function categoryRules(guesses: Guesses): RuleGuess[] {
+  const main = guesses.get('categories')
+  if (!main) return []
+  const { column, examples, entities } = main.facts
+  const sub = guesses.get('sub_category')
+  const html = entities > 0 || (sub && sub.facts.entities > 0) ? { html: 'text' } : {}
+  if (sub) {
+    const template = `{${column}} > {${sub.facts.column}?}`
+    const rule = { template, ...html, separator: '>', slash: '-', split: '|' }
+    return [{ field: 'categories', rule, comment: why(main, `with "${sub.facts.column}" below it`) }]
+  }
+  const text = examples.map(htmlToText).join('\n')
+  const separator = [' > ', '>', ' / ', ' » ', '/'].find((mark) => text.includes(mark))?.trim()
+  const split = ['|', ';', ', '].find((mark) => text.includes(mark))
+  // One text with commas is a list only where another mark separates the levels.
+  const splits =
+    split !== undefined && (split.trim() !== ',' || separator !== undefined || /,\S/.test(text) === false)
+  const rule = {
+    column,
+    ...html,
+    separator: separator ?? '>',
+    ...(separator === '/' ? {} : { slash: '-' }),
+    split: splits ? (split ?? '|').trim() : '|',
+  }
+  return [{ field: 'categories', rule, comment: why(main) }]
+}
