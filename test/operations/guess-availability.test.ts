@@ -23,6 +23,11 @@ describe('what can be sold', () => {
       { inventory: ['InStock', '3', '0', '-2'] },
       ['InStock', 'InStock', 'OutOfStock', 'OutOfStock'],
     ],
+    [
+      'words and more than is counted',
+      { stock: ['in stock', '10+', 'Unlimited', 'sold out'] },
+      ['InStock', 'InStock', 'InStock', 'OutOfStock'],
+    ],
     ['words in a status', { status: ['in_stock', 'out_of_stock'] }, ['InStock', 'OutOfStock']],
   ])('is told by %s', async (_, columns, expected) => {
     const { availability, found } = await availabilities(columns)
@@ -55,6 +60,11 @@ describe('what can be sold', () => {
         /"availability" says it in words that are not known, such as "sofort", "bald"/,
       ),
     })
+  })
+
+  it('is asked of a column of pieces that holds other words', async () => {
+    const { availability } = await availabilities({ Bestand: ['A', 'B'] })
+    expect(availability).toMatchObject({ open: true, comment: expect.stringMatching(/"Bestand" says it/) })
   })
 
   it('is told by the pieces where the words are not known', async () => {

@@ -40,7 +40,7 @@ export interface ColumnFacts {
   /** One that a spreadsheet has cut, such as 4,00638E+12: many long numbers have one such form. */
   cut: string | undefined
   availabilities: number
-  /** Words for what can be sold, or whole numbers of pieces. */
+  /** Words for what can be sold, or numbers of pieces. */
   sellable: number
   dates: number
   dateForm: string | undefined
@@ -118,7 +118,7 @@ export function columnFacts(
     locale,
     cut: values.find((value) => /^\d[.,]\d+E\+\d+$/i.test(value)),
     availabilities: share(isAvailability),
-    sellable: share((cell) => isAvailability(cell) || /^-?\d{1,9}$/.test(cell)),
+    sellable: share((cell) => isAvailability(cell) || quantity.test(cell)),
     dates: form === undefined ? 0 : 1,
     dateForm: form,
     html: share((cell) => /<(p|br|div|ul|li|span|strong|b|h\d|table|a)\b[^>]*>/i.test(cell)),

@@ -17,6 +17,10 @@ interface StockGuess {
   doubts: readonly string[]
 }
 
+/** More pieces than are counted. */
+const isPlenty =
+  /^(?:>=?\s*\d+|[1-9]\d*\s*\+|unlimited|unbegrenzt|unbeschränkt|illimitée?|ilimitad[oa]|obegränsa[dt])$/i
+
 const noStock: StockGuess = {
   parts: undefined,
   comment: 'no column says so: all products count as in stock',
@@ -76,10 +80,15 @@ function wordStock(
   { pieces, guesses }: { pieces: MeaningGuess | undefined; guesses: Guesses },
 ): StockGuess {
   const { column, sellable, values } = guess.facts
-  const unknown = values.filter((value) => !isWord(value) && !isNumber(value))
+  const plenty = values.filter((value) => !isWord(value) && isPlenty.test(value))
+  const unknown = values.filter((value) => !isWord(value) && !isNumber(value) && !isPlenty.test(value))
   // Some exports write the number of pieces where they know it.
   const hasNumbers = values.some((value) => isNumber(value) && !isWord(value))
-  const when = hasNumbers ? { when: { '<=0': 'OutOfStock', '>0': 'InStock' } } : {}
+  const pairs = [
+    ...(hasNumbers ? [['<=0', 'OutOfStock'] as const, ['>0', 'InStock'] as const] : []),
+    ...plenty.map((value) => [value, 'InStock'] as const),
+  ]
+  const when = pairs.length === 0 ? {} : { when: Object.fromEntries(pairs) }
   const parts = { column, words: 'availability', ...when }
   if (unknown.length === 0) return { parts, comment: why(guess), doubts: [] }
   if (sellable >= 0.5) {

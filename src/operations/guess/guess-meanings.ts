@@ -99,11 +99,12 @@ export function guessMeanings(columns: readonly ColumnFacts[], names: HeaderName
 
 /** Where the cells show that a name stands for something near to what it says. */
 function meaningOf(meaning: Meaning, facts: ColumnFacts, counts: readonly ColumnFacts[]): Meaning {
-  const { column, quantities, availabilities, sellable, values } = facts
+  const { column, quantities, availabilities, values } = facts
   if (meaning === 'inventory_level') {
     const isAsked = column.includes('?') || counts.length > 0
     if (isFlag(facts) && isAsked) return 'availability'
-    if (quantities <= 0.9 && sellable > 0.5) return 'availability'
+    // Texts in its place say something all the same.
+    if (quantities <= 0.9) return 'availability'
   }
   const isStock = availabilities > 0.8 && values.every((value) => readVisibility(value) === undefined)
   return meaning === 'visibility' && isStock ? 'availability' : meaning
