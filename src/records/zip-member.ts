@@ -34,6 +34,7 @@ const methodNames: Readonly<Record<number, string>> = {
 /** Throws FileRefusedError for a member that cannot or should not be read, whether it would be picked or not. */
 export function checkMember(entry: yauzl.Entry, source: FileSource): ZipMember {
   const { fileName: name, compressionMethod } = entry
+  if (name === '') throw damagedArchive(source, 'one of its members has no name')
   if (name.length > nameLengthMax || /\p{Cc}/u.test(name)) {
     throw fileRefusal({
       name: source.name,

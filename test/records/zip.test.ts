@@ -133,6 +133,25 @@ describe('a zip archive is refused', () => {
     })
   })
 
+  it('when a member has no name, which would be left out as hidden ones are', async () => {
+    const sound = await zipOf(two)
+    const extraBytes = sound.readUInt16LE(sound.indexOf('PK\x01\x02', 'latin1') + 30)
+    const patches = [
+      { at: 28, value: 0 },
+      { at: 30, value: 0 },
+      // What was the name is a comment now.
+      { at: 32, value: 'b.csv'.length + extraBytes },
+    ]
+    const zip = patches.reduce(
+      (before, patch) => patchHeaders(before, 'central', { ...patch, bytes: 2, member: 1 }),
+      sound,
+    )
+    expect(await refusalOf(zip)).toMatchObject({
+      code: 'damaged-archive',
+      message: expect.stringMatching(/no name/),
+    })
+  })
+
   it('with another archive inside', async () => {
     const inner = await zipOf(two)
     expect(await refusalOf(await zipOf({ 'inner.zip': inner }))).toMatchObject({ code: 'nested-archive' })
