@@ -10,7 +10,7 @@ const searchBytesMax = 32 * 2 ** 20
 
 /**
  * Finds where the records of a JSON or XML file are: in the sample, else, where that leaves it open, in the file.
- * Throws FileRefusedError when nothing looks like records.
+ * Throws FileRefusedError when nothing looks like records in what was searched of a longer file.
  */
 export async function detectPath(
   source: FileSource,
@@ -20,14 +20,18 @@ export async function detectPath(
   const paths = openPaths(dialect)
   paths.write(sample.text)
   if (paths.path !== undefined && (sample.complete || paths.isCertain)) return paths.path
-  const searched = sample.complete ? paths : await search(source, dialect)
+  const { searched, isWhole } = sample.complete
+    ? { searched: paths, isWhole: true }
+    : await search(source, dialect)
   if (searched.path !== undefined) return searched.path
+  // Nowhere: the first pass says what is wrong with a document that is broken or cut off, and where.
+  if (isWhole || searched.isBroken) return ''
   throw noRecordsRefusal(source.name, undefined, seenIn(searched))
 }
 
 /** Where records may be, for the message that they are not at the configured path. */
 export async function seenPaths(source: FileSource, dialect: Dialect): Promise<readonly string[]> {
-  return seenIn(await search(source, dialect))
+  return seenIn((await search(source, dialect)).searched)
 }
 
 function openPaths({ type }: Dialect): JsonPaths | XmlPaths {
@@ -38,16 +42,20 @@ function seenIn(paths: JsonPaths | XmlPaths): readonly string[] {
   return paths.paths
 }
 
-async function search(source: FileSource, dialect: Dialect): Promise<JsonPaths | XmlPaths> {
-  const paths = openPaths(dialect)
+/** `isWhole`: nothing of the document was left out. */
+async function search(
+  source: FileSource,
+  dialect: Dialect,
+): Promise<{ searched: JsonPaths | XmlPaths; isWhole: boolean }> {
+  const searched = openPaths(dialect)
   let bytes = 0
   for await (const { chunks } of readTexts({ ...source, onProgress: undefined }, dialect)) {
     for await (const chunk of chunks) {
-      paths.write(chunk)
+      searched.write(chunk)
       bytes += chunk.length
-      if (paths.isCertain || bytes > searchBytesMax) return paths
+      if (searched.isCertain || bytes > searchBytesMax) return { searched, isWhole: false }
     }
-    return paths
+    break
   }
-  return paths
+  return { searched, isWhole: true }
 }

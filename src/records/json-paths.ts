@@ -41,6 +41,10 @@ export class JsonPaths implements JsonListener {
     return !this.#isOver
   }
 
+  get isBroken(): boolean {
+    return this.#isOver
+  }
+
   /** Keys of the object at the root. */
   get rootKeys(): ReadonlySet<string> {
     return this.#rootKeys

@@ -64,9 +64,9 @@ export async function judgeFile(options: JudgeOptions): Promise<Judgement> {
 }
 
 /** What would have been a way to records makes a wrong one easy to correct. */
-async function withSeenPaths(error: unknown, source: FileSource, dialect: Dialect): Promise<unknown> {
+async function withSeenPaths(error: unknown, options: JudgeOptions, dialect: Dialect): Promise<unknown> {
   if (!(error instanceof FileRefusedError) || error.code !== 'path-not-found') return error
-  return noRecordsRefusal(source.name, dialect.path, await seenPaths(source, dialect))
+  return noRecordsRefusal(options.name, options.format.path, await seenPaths(options, dialect))
 }
 
 /** Adds where the records of a document are. */

@@ -39,6 +39,7 @@ export class XmlPaths {
   readonly #open: { path: string; start: number; hasParts: boolean }[] = []
   #root: string | undefined
   #isOver = false
+  #isBroken = false
   #elements = 0
   #quietBytes = 0
 
@@ -58,8 +59,13 @@ export class XmlPaths {
       this.#isOver = this.#quietBytes > quietBytesMax || this.#elements > elementsMax
     } catch {
       // The first pass names what is wrong.
-      this.#isOver = true
+      this.#isOver = this.#isBroken = true
     }
+  }
+
+  /** What was read is not well-formed. */
+  get isBroken(): boolean {
+    return this.#isBroken
   }
 
   get paths(): readonly string[] {

@@ -119,6 +119,13 @@ describe('a file is refused whole', () => {
     ],
     ['<rss><channel><item a="1" a="2"/></channel></rss>', 'not-well-formed', 'duplicate attribute'],
     ['<rss><channel/></rss><rss/>', 'not-well-formed', 'only one root'],
+    [
+      '\n<?xml version="1.0"?>\n<shop/>',
+      'not-well-formed',
+      'line 2, column 6: an XML declaration must be at the start',
+    ],
+    ['<shop><item><id>a & b</id></item></shop>', 'not-well-formed', 'line 1, column 19: found &'],
+    ['<shop><article><id>1</id>', 'truncated', 'the element article is never closed'],
     ['<!-- x -->\n<!DOCTYPE rss [<!ENTITY a "b">]><rss/>', 'doctype', 'line 2 '],
     [`<rss>${'<a>'.repeat(64)}`, 'too-deep', 'more than 64 elements'],
     ['<!DOCTYPE html><html><p>', 'unsupported-format', 'HTML'],
