@@ -10,30 +10,34 @@ export interface Folding {
   isPrice?: boolean
   /** The cells of a row as the rule sees them. */
   join?: (cells: readonly unknown[], ofRecord: readonly unknown[]) => readonly unknown[]
+  /** Of those cells the ones that give the value: in a record of one row, elements of a list there count as rows do. */
+  places?: readonly number[]
 }
 
-type Row = Pick<ParsedRecord, 'cells' | 'line'>
+type Row = Pick<ParsedRecord, 'cells' | 'line'> & { element?: number }
 type Holds = (cells: readonly unknown[]) => boolean
 
 /** Computes a field from the rows of a record that count; a record of one row is its own only row. */
 export function foldRows(
   compute: Compute,
-  { rows, isPrice = false, join = (own) => own }: Folding,
+  { rows, isPrice = false, join = (own) => own, places = [] }: Folding,
   holds: Holds | undefined,
 ): Compute {
-  return (cells, notes) => {
-    if (notes.rows === undefined)
-      return holds && !holds(cells) ? undefined : compute(join(cells, cells), notes)
-    const chosen = holds ? notes.rows.filter((row) => holds(row.cells)) : notes.rows
-    const read = (row: Row | undefined) =>
-      row && computeRow(compute, { line: row.line, cells: join(row.cells, cells) }, notes)
+  const ofOne = (cells: readonly unknown[], notes: RecordNotes): unknown => {
+    if (holds && !holds(cells)) return undefined
+    const own = join(cells, cells)
+    const elements = rows === undefined || rows === 'all' ? undefined : elementRows(own, places)
+    return elements ? ofRows(elements, (row) => computeRow(compute, row, notes), notes) : compute(own, notes)
+  }
+  const ofRows = (chosen: readonly Row[], compute: (row: Row) => unknown, notes: RecordNotes): unknown => {
+    const read = (row: Row | undefined) => row && compute(row)
     if (rows === 'first' || rows === 'last') {
       const row = chosen.at(rows === 'first' ? 0 : -1)
       if (isPrice) notes.priceRow = row
       return read(row)
     }
     if (rows === 'price' && notes.priceRow !== undefined)
-      return read(chosen.find((row) => row === notes.priceRow))
+      return read(chosen.find((row) => isSame(row, notes.priceRow)))
     const found: { row: Row; value: unknown }[] = []
     for (const row of chosen) {
       const value = read(row)
@@ -51,13 +55,39 @@ export function foldRows(
     if (isPrice) notes.priceRow = found.find((one) => one.value === value)?.row
     return value
   }
+  return (cells, notes) => {
+    if (notes.rows === undefined) return ofOne(cells, notes)
+    const chosen = holds ? notes.rows.filter((row) => holds(row.cells)) : notes.rows
+    const computeOf = (row: Row) =>
+      computeRow(compute, { line: row.line, cells: join(row.cells, cells) }, notes)
+    return ofRows(chosen, computeOf, notes)
+  }
+}
+
+/** One for each element of the lists at these places; undefined where there is none, or where they are not side by side. */
+function elementRows(cells: readonly unknown[], places: readonly number[]): Row[] | undefined {
+  const lists = places.flatMap((place) =>
+    Array.isArray(cells[place]) ? [[place, cells[place]] as const] : [],
+  )
+  const length = lists[0]?.[1].length
+  if (length === undefined || lists.some(([, list]) => list.length !== length)) return undefined
+  return Array.from({ length }, (_, element) => {
+    const own = [...cells]
+    for (const [place, list] of lists) own[place] = list[element]
+    return { cells: own, line: 0, element }
+  })
+}
+
+function isSame(row: Row, other: Row | null | undefined): boolean {
+  return row === other || (row.element !== undefined && row.element === other?.element)
 }
 
 /** A problem says in which row it is: the record begins somewhere else. */
 function computeRow(compute: Compute, row: Row, notes: RecordNotes): unknown {
   const value = compute(row.cells, notes)
   if (!(value instanceof Problem)) return value
-  return value.with({ text: `${value.text} (row at line ${row.line})` })
+  const place = row.element === undefined ? `row at line ${row.line}` : `element ${row.element + 1}`
+  return value.with({ text: `${value.text} (${place})` })
 }
 
 function fold(values: readonly unknown[], rows: FieldRule['rows']): unknown {

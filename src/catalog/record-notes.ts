@@ -18,8 +18,8 @@ export interface RecordNotes {
   now: number
   /** Of a record of several rows: all of them. */
   rows: readonly ParsedRecord[] | undefined
-  /** The one of `rows` that gave the price; null: none did; undefined: the price does not come from rows. */
-  priceRow: Pick<ParsedRecord, 'cells' | 'line'> | null | undefined
+  /** The one of `rows`, or the element of a list, that gave the price; null: none did; undefined: the price does not come from rows. */
+  priceRow: (Pick<ParsedRecord, 'cells' | 'line'> & { element?: number }) | null | undefined
   /** The whole record, where it is an object. */
   source: Readonly<Record<string, unknown>> | undefined
 }

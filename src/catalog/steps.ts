@@ -91,7 +91,9 @@ export function compileSteps(rule: FieldRule, steps: Steps): CompiledRule | unde
   const bind = (columns: Columns): Compute => {
     if (!where && !rule.rows) return bindTimed(columns)
     const view = openRowView(columns, rule.rows ? [...source.columns, ...beside.flatMap(namesOf)] : [])
-    const folding = { ...steps.folding, rows: rule.rows, join: view.join }
+    const names = [...source.columns, ...beside.flatMap(namesOf)].map((name) => view.columns.placeOf(name))
+    const places = names.filter((place) => place !== undefined)
+    const folding = { ...steps.folding, rows: rule.rows, join: view.join, places }
     return foldRows(bindTimed(view.columns), folding, where?.bind(columns))
   }
   // Rules of rows may name columns of the record, which are the same.

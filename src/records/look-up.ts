@@ -4,8 +4,8 @@ export type JsonObject = Readonly<Record<string, unknown>>
 
 /**
  * The value under exactly this key, else along the dotted path, where `link[@rel=self]` are those elements that are so.
- * Own keys only: a feed may name keys `__proto__`. Of an XML element with attributes its text; of repeated elements, and
- * of what lies in them, what each gives.
+ * Own keys only: a feed may name keys `__proto__`. Of an XML element with attributes its text; of repeated elements, of
+ * lists of JSON objects, and of what lies in them, what each gives.
  */
 export function lookUp(source: JsonObject, column: string): unknown {
   const value = lookUpElement(source, column)
@@ -28,7 +28,7 @@ function step(value: unknown, key: string): unknown {
   const { name, part = '', wanted } = (key.endsWith(']') && condition.exec(key)?.groups) || {}
   if (name === undefined) return member(value, key)
   const found = member(value, name)
-  const chosen = (isRepeated(found) ? [...found] : [found]).filter(
+  const chosen = (Array.isArray(found) ? [...found] : [found]).filter(
     (element) => String(textOf(member(element, part)) ?? '') === wanted,
   )
   return chosen.length < 2 ? chosen[0] : Repeated.from(chosen)
@@ -41,8 +41,16 @@ function member(value: unknown, key: string): unknown {
       .flatMap((element) => (isRepeated(element) ? [...element] : element === undefined ? [] : [element]))
     return found.length < 2 ? found[0] : Repeated.from(found)
   }
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
-  return (value as JsonObject)[key]
+  if (typeof value !== 'object' || value === null) return undefined
+  if (Object.hasOwn(value, key)) return (value as JsonObject)[key]
+  return Array.isArray(value) ? ofEach(value, key) : undefined
+}
+
+/** What is missing in one leaves its place: several keys of the same list stay side by side. */
+function ofEach(list: readonly unknown[], key: string): Repeated | undefined {
+  const found = list.map((element) => member(element, key))
+  if (found.every((one) => one === undefined)) return undefined
+  return Repeated.from(found.flatMap((one) => (Array.isArray(one) ? [...one] : [one ?? null])))
 }
 
 function textOf(value: unknown): unknown {

@@ -330,3 +330,36 @@ describe('members', () => {
     expect(checkRule(field, rule).join()).toContain(problem)
   })
 })
+
+describe('whose elements count of lists in a record of one row', () => {
+  const prices = Repeated.from(['20', '12.50', null])
+  const stock: Partial<FieldRule> = { when: { '<=0': 'OutOfStock' }, otherwise: 'InStock' }
+  const record = recordOf(['P1', Repeated.from(['Cup', 'Mug']), '', Repeated.from(['0', '3', '0']), prices])
+  it.each<[string, string, Partial<FieldRule>, unknown]>([
+    ['price', 'price', { rows: 'min' }, 12.5],
+    ['price', 'price', { rows: 'first' }, 20],
+    ['inventory_level', 'qty', { rows: 'sum' }, 3],
+    ['availability', 'qty', { rows: 'any', ...stock }, 'InStock'],
+    ['brand', 'title', { rows: 'first' }, 'Cup'],
+    ['brand', 'title', { rows: 'first', where: { sku: { values: ['x'], not: false } } }, 'cleared'],
+    ['tag1', 'title', { rows: 'all' }, ['Cup', 'Mug']],
+    ['price', 'title', { rows: 'min' }, [expect.stringMatching(/not-a-number: .*"Cup".*\(element 1\)/)]],
+  ])('%s of %s with %j is %j', (field, column, rule, expected) => {
+    expect(read(field, { ...columnRule(column), ...rule }, record)).toEqual(expected)
+  })
+
+  it('takes the list price of the element that gave the price', () => {
+    const fields = {
+      product_id: columnRule('id'),
+      price: { ...columnRule('price'), rows: 'min' as const },
+      list_price: { ...columnRule('was'), rows: 'price' as const, above: 'price' as const },
+    }
+    const was = (...amounts: (string | null)[]) => {
+      const cells = ['P1', prices, Repeated.from(amounts)]
+      return bindTo(['id', 'price', 'was'], fields).map(recordOf(cells)).patch?.set.list_price
+    }
+    expect(was('30', '15', '9')).toBe(15)
+    expect(was('30', null, null)).toBeUndefined()
+    expect(was('30')).toBeUndefined()
+  })
+})

@@ -30,3 +30,25 @@ it.each([
   const source = { link: links, one: { '@href': 'd' }, deep: { link: links }, shop, 'odd[1]': 'as it stands' }
   expect(lookUp(source, column)).toEqual(expected)
 })
+
+it.each([
+  ['images.src', ['a', 'b']],
+  ['variants.was', [5, null, null]],
+  ['variants.sizes', ['S', 'M', null, 'L']],
+  ['variants.none', undefined],
+  ['images.0.src', 'a'],
+  ['fields[code=key].value', 'k'],
+  ['fields[code=none].value', undefined],
+  ['texts.src', undefined],
+])('through lists of JSON, %s is %j', (column, expected) => {
+  const source = {
+    images: [{ src: 'a' }, { src: 'b' }],
+    variants: [{ was: 5, sizes: ['S', 'M'] }, {}, { was: null, sizes: ['L'] }],
+    fields: [
+      { code: 'key', value: 'k' },
+      { code: 'name', value: 'n' },
+    ],
+    texts: ['a', 'b'],
+  }
+  expect(lookUp(source, column)).toEqual(expected)
+})
