@@ -54,7 +54,7 @@ export class NumberFormats implements PartHandler {
     const number = Number(value)
     if (value.trim() === '' || !Number.isFinite(number)) return value
     const shape = this.#styles[style] ?? plain
-    if (shape.kind === 'number') return decimalText(value, number).padStart(shape.digits, '0')
+    if (shape.kind === 'number') return withZeros(decimalText(value, number), shape.digits)
     return this.#momentText(number, shape.kind) ?? decimalText(value, number)
   }
 
@@ -93,6 +93,11 @@ function decimalText(value: string, number: number): string {
   if (!text.includes('e')) return text
   if (Number.isInteger(rounded)) return BigInt(rounded).toString()
   return rounded.toFixed(20).replace(/0+$/, '')
+}
+
+/** Ids and postal codes. What is negative or has decimals would be no number any more. */
+function withZeros(text: string, digits: number): string {
+  return /^\d+$/.test(text) ? text.padStart(digits, '0') : text
 }
 
 /** Letters in quotes, after a backslash and in brackets are text or colours, but for `[h]`, which is a span of time. */

@@ -2,7 +2,7 @@ import { columnsMax } from './limits.ts'
 import type { FileSource } from './read-file.ts'
 import { fileRefusal } from './refusal.ts'
 import { damagedWorkbook, type PartHandler, parsePart } from './xlsx-part.ts'
-import { notCalculated, plainText } from './xlsx-text.ts'
+import { errorText, notCalculated, plainText } from './xlsx-text.ts'
 import { openWorkbook, type Workbook } from './xlsx-workbook.ts'
 
 /** Rows of one chunk of text. */
@@ -141,8 +141,9 @@ class SheetRows implements PartHandler {
       case 'b':
         return value === '' ? '' : value.trim() === '1' || value.trim() === 'true' ? 'TRUE' : 'FALSE'
       case 'd':
-      case 'e':
         return value
+      case 'e':
+        return errorText(value)
       default:
         if (value === '' && hasFormula) return notCalculated
         return this.#workbook.formats.textOf(value, style)

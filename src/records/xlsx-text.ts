@@ -9,8 +9,11 @@ export function plainText(text: string): string {
 /** What a cell whose formula was never calculated becomes: an empty cell could erase good data. */
 export const notCalculated = '#NOT CALCULATED'
 
+const otherError = '#ERROR!'
+
 const cellErrors: ReadonlySet<unknown> = new Set([
   notCalculated,
+  otherError,
   '#N/A',
   '#NAME?',
   '#NULL!',
@@ -26,4 +29,9 @@ const cellErrors: ReadonlySet<unknown> = new Set([
 /** Whether the cell of a spreadsheet holds no value but an error. */
 export function isCellError(cell: unknown): boolean {
   return cellErrors.has(cell)
+}
+
+/** A cell that is an error by its type: some programs have names of their own for them (`Err:502`). */
+export function errorText(name: string): string {
+  return isCellError(name) ? name : otherError
 }

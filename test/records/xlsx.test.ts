@@ -187,6 +187,8 @@ describe('a spreadsheet', () => {
     ['text that looks like a date format', '0.00 &quot;days&quot;', '2', '2'],
     ['a colour', '[Red]0.00', '2', '2'],
     ['leading zeros', '00000', '42', '00042'],
+    ['a negative number with leading zeros', '00000', '-3', '-3'],
+    ['decimals with leading zeros', '00000', '0.5', '0.5'],
     ['an early date', 14, '59', '1900-02-28'],
     ['a day that never was', 14, '60', '60'],
     ['the day after it', 14, '61', '1900-03-01'],
@@ -207,6 +209,12 @@ describe('a spreadsheet', () => {
     const rows = `<row><c t="b"><v>1</v></c><c t="b"><v>0</v></c><c t="d"><v>2024-05-01</v></c>
       <c t="str"><f>A1&amp;"x"</f><v>1x</v></c><c><f>1+1</f><v>2</v></c>${inline('F1', 'a_x000D__x000A_b')}</row>`
     expect(await textOf({ rows })).toBe('TRUE,FALSE,2024-05-01,1x,2,"a\r\nb"\n')
+  })
+
+  it('tells errors by their type, whatever they are called', async () => {
+    const error = (name: string) => `<c t="e"><v>${name}</v></c>`
+    const rows = `<row>${['#N/A', 'Err:502', ''].map(error).join('')}<c><v>1</v></c></row>`
+    expect(await textOf({ rows })).toBe('#N/A,#ERROR!,#ERROR!,1\n')
   })
 
   it('keeps cells of merged ranges in their places', async () => {
