@@ -38,6 +38,13 @@ const backOffMs = 1_000
 /** More errors than this in a second: the server refuses, and BullMQ asks again without a pause. */
 const errorsInARowMax = 5
 
+class TicketWorker extends Worker {
+  /** BullMQ does so last when it closes, thus never while Redis is away: its timer would keep the process alive. */
+  async endRenewal(): Promise<void> {
+    await this.lockManager.close()
+  }
+}
+
 export function startTicketRunner(options: StartOptions): TicketRunner {
   return new TicketRunner(options)
 }
@@ -49,7 +56,7 @@ export function startTicketRunner(options: StartOptions): TicketRunner {
 export class TicketRunner implements AsyncDisposable {
   readonly #options: StartOptions
   readonly #connection: WorkerConnection
-  readonly #worker: Worker
+  readonly #worker: TicketWorker
   /** Tickets that run in this process, by id. */
   readonly #running = new Map<string, { ended: Promise<void>; abort: AbortController }>()
   readonly #closing = new AbortController()
@@ -59,7 +66,7 @@ export class TicketRunner implements AsyncDisposable {
     this.#options = options
     this.#connection = options.connections.openWorker()
     this.#connection.on('error', () => {})
-    this.#worker = new Worker(options.queue, (job) => this.#run(job), {
+    this.#worker = new TicketWorker(options.queue, (job) => this.#run(job), {
       connection: this.#connection,
       prefix: options.prefix,
       concurrency: options.concurrency,
@@ -95,6 +102,7 @@ export class TicketRunner implements AsyncDisposable {
     // Waits for the last ticket's removal; useless, and endless, while Redis is away.
     const closed = this.#worker.close(this.#running.size > 0).catch(() => {})
     await Promise.race([closed, clock.sleep(abortWithinMs)])
+    await this.#worker.endRenewal()
     await this.#connection.closeAll(clock)
   }
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { RedisConnections } from '../../src/redis/connections.ts'
+import { startChild } from '../support/child.ts'
 import { waitFor } from '../support/events.ts'
 import { leakCheck } from '../support/leak-check.ts'
 import { startRedis } from '../support/redis-server.ts'
@@ -123,5 +124,16 @@ describe('running tickets', () => {
     await server.kill()
     await waitFor(() => queue.connections.failure !== undefined)
     await runner[Symbol.asyncDispose]()
+  })
+
+  test('closing while Redis is away leaves nothing that keeps the process alive', async () => {
+    await using server = await startRedis()
+    await using child = await startChild(new URL('ticket-user.ts', import.meta.url), { args: [server.url] })
+    await child.line('ready')
+    await server.kill()
+    await waitFor(() => child.stderr.includes('Redis cannot be reached'))
+    process.kill(child.pid, 'SIGTERM')
+    await child.line('left')
+    expect(await child.ended()).toEqual({ code: 0, signal: null })
   })
 })
