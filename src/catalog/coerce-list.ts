@@ -1,5 +1,6 @@
 import { hasOtherCategorySeparator } from '../api/contract/values.ts'
 import type { Coerce, CoerceOptions } from './coerce-options.ts'
+import { encodeBlanks } from './encode-blanks.ts'
 import { Problem } from './problem.ts'
 import { textOf } from './text-of.ts'
 
@@ -16,7 +17,11 @@ export function listCoercer(options: CoerceOptions): Coerce {
 
 /** Addresses may hold the mark themselves, as those of image services do: a list is split only where one begins. */
 export function urlListCoercer(options: CoerceOptions): Coerce {
-  return listCoercer({ ...options, joinPieces: joinAddresses })
+  const toList = listCoercer({ ...options, joinPieces: joinAddresses })
+  return (value, notes) => {
+    const list = toList(value, notes)
+    return Array.isArray(list) ? list.map((element) => encodeBlanks(String(element))) : list
+  }
 }
 
 /** Paths with one slash between levels, whatever separates them in the feed. */

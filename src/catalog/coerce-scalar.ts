@@ -1,6 +1,7 @@
 import type { FieldKind } from '../api/contract/kinds.ts'
 import { numberCoercer } from './coerce-number.ts'
 import type { Coerce, CoerceOptions } from './coerce-options.ts'
+import { encodeBlanks } from './encode-blanks.ts'
 import { Problem } from './problem.ts'
 import { textOf } from './text-of.ts'
 
@@ -13,8 +14,18 @@ export function scalarCoercer(kind: FieldKind, options: CoerceOptions): Coerce {
       return numberCoercer(kind, options)
     case 'date':
       return dateCoercer(options)
+    case 'url':
+      return urlCoercer(options)
     default:
       return textCoercer(options)
+  }
+}
+
+function urlCoercer(options: CoerceOptions): Coerce {
+  const toText = textCoercer(options)
+  return (value, notes) => {
+    const text = toText(value, notes)
+    return typeof text === 'string' ? encodeBlanks(text) : text
   }
 }
 

@@ -21,6 +21,20 @@ describe('images in one cell', () => {
     expect(products[0]?.alternate_image_urls).toEqual([one(0), two(0)])
   })
 
+  it.each(['|', ';', ', '])('may have blanks in their names, beside %j', async (mark) => {
+    const image = [`https://c.example/a 1.jpg${mark}https://c.example/b 2.jpg`, 'https://c.example/c 3.jpg']
+    const { rules, products } = await guessText(tableOf({ image, url: ['https://c.example/a b', one(1)] }))
+    expect(rules.url).not.toHaveProperty('open')
+    expect(products).toMatchObject([
+      {
+        url: 'https://c.example/a%20b',
+        image_url: 'https://c.example/a%201.jpg',
+        alternate_image_urls: ['https://c.example/a%201.jpg', 'https://c.example/b%202.jpg'],
+      },
+      { url: one(1), image_url: 'https://c.example/c%203.jpg' },
+    ])
+  })
+
   it('are lists of JSON', async () => {
     const { products } = await guessText(tableOf({ image: [JSON.stringify([one(0), two(0)])] }))
     expect(products).toMatchObject([{ image_url: one(0), alternate_image_urls: [one(0), two(0)] }])

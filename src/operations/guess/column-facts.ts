@@ -64,9 +64,10 @@ const dateForms = [
   'D.M.YYYY',
 ]
 const quantity = /^[<>≤≥~]?=?\s*-?\d[\d.,' ]*\+?$/
-const address = /^https?:\/\/\S+$/i
+/** Blanks may be part of one, but not where another begins behind them. */
+const address = /^https?:\/\/(?:(?!\shttps?:).)+$/i
 const jsonAddresses = /^\[\s*"https?:/i
-const addresses = /^https?:\/\/\S+[\s,|;]+https?:\/\/|^\[\s*"https?:/i
+const addresses = /^https?:\/\/[\s\S]+?[\s,|;]https?:\/\/|^\[\s*"https?:/i
 const listMarks = ['|', ';', ',', '\n', ' ']
 /** Addresses that lack something; lists of them are none. */
 const reaches = [

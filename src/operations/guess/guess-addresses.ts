@@ -65,7 +65,9 @@ function isList({ urlLists }: ColumnFacts): boolean {
 function firstOf({ listMark }: ColumnFacts): string {
   if (listMark === undefined) return '(?s)^(.+?)(?:[\\s,|;]+https?://.*)?$'
   if (listMark === 'json') return '"(https?:[^"]+)"'
-  return `^[^\\s${listMark.trim()}]+`
+  const mark = listMark.trim()
+  // Addresses may hold blanks where something else separates them.
+  return mark === '' ? '^[^\\s]+' : `^[^${mark}]*[^${mark}\\s]`
 }
 
 function addressRule({ column, reach, entities }: ColumnFacts, given: Given): unknown {
