@@ -123,12 +123,14 @@ function endOf({ version, part }: Run): Step {
   return part.bytes < version.total && version.strong !== undefined ? 'go-on' : 'begin-again'
 }
 
-function isSameVersion({ headers }: HttpAnswer, { strong, total }: Version, from: number): boolean {
+/** Some servers send a part whatever `If-Range` says: what the part shows of its version counts. */
+function isSameVersion({ headers }: HttpAnswer, { total, whole }: Version, from: number): boolean {
   const range = parseContentRange(headers['content-range'])
   if (range?.from !== from || (headers['content-encoding'] ?? 'identity') !== 'identity') return false
   if (total !== undefined && range.total !== undefined && range.total !== total) return false
-  const now = strongValidator(headers)
-  return headers.etag === undefined || now === strong || !strong?.startsWith('"')
+  const [first, now] = [whole.validators, validatorsOf(headers)]
+  if (first.etag !== undefined && now.etag !== undefined) return now.etag === first.etag
+  return now.lastModified === undefined || now.lastModified === first.lastModified
 }
 
 /** Bytes are kept as they come: a reader of feed files knows these by their first bytes. */

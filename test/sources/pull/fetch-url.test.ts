@@ -252,22 +252,33 @@ describe('a connection that breaks', () => {
     expect(await isOnly(site, newer)).toBe(true)
   })
 
-  test('begins again where a part is of another version, whatever the server thinks', async () => {
-    await using dir = await tempDir('pull')
-    const newer = body.replaceAll('.00', '.99')
-    const careless = (
-      request: Parameters<ReturnType<typeof rest>>[0],
-      response: Parameters<ReturnType<typeof rest>>[1],
-    ) => {
-      request.headers['if-range'] = '"2"'
-      rest(newer, { etag: '"2"' })(request, response)
-    }
-    await using server = await startFeedServer([cut(body, sent, { etag: '"1"' }), careless, whole(newer)])
-    await using site = await openPullSite({ dir: dir.path, pull: urlPull(server.url) })
-    await site.fetch()
-    expect(await isOnly(site, newer)).toBe(true)
-    expect(server.requests[2]?.headers.range).toBeUndefined()
-  })
+  test.each([
+    ['its ETag', { etag: '"1"' }, { etag: '"2"' }],
+    [
+      'its time of change',
+      { 'last-modified': 'Thu, 19 Nov 2026 10:00:00 GMT' },
+      { 'last-modified': 'Thu, 19 Nov 2026 11:00:00 GMT' },
+    ],
+  ])(
+    'begins again where a part is of another version by %s, whatever the server thinks',
+    async (...versions) => {
+      const [, first, second]: readonly [string, Record<string, string>, Record<string, string>] = versions
+      await using dir = await tempDir('pull')
+      const newer = body.replaceAll('.00', '.99')
+      const careless = (
+        request: Parameters<ReturnType<typeof rest>>[0],
+        response: Parameters<ReturnType<typeof rest>>[1],
+      ) => {
+        request.headers['if-range'] = Object.values(second)[0]
+        rest(newer, second)(request, response)
+      }
+      await using server = await startFeedServer([cut(body, sent, first), careless, whole(newer)])
+      await using site = await openPullSite({ dir: dir.path, pull: urlPull(server.url) })
+      await site.fetch()
+      expect(await isOnly(site, newer)).toBe(true)
+      expect(server.requests[2]?.headers.range).toBeUndefined()
+    },
+  )
 
   test.each([
     ['416', status(416)],
