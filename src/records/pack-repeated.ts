@@ -13,6 +13,8 @@ export function unpackRepeated(value: unknown): unknown {
 }
 
 function convert(value: unknown, swap: (value: object) => object): unknown {
+  // What a transform makes may hold whole numbers that neither JSON nor a rule knows.
+  if (typeof value === 'bigint') return String(value)
   if (typeof value !== 'object' || value === null) return value
   if (value instanceof Repeated) return swap(Repeated.from(value, (each) => convert(each, swap)))
   if (Array.isArray(value)) return value.map((each) => convert(each, swap))

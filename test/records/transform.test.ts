@@ -82,6 +82,12 @@ describe('a transform', () => {
     expect(messages[2]).toMatch(/returned a promise/)
   })
 
+  it('may answer whole numbers of any size: they are taken as texts', async () => {
+    const body = `return { ...record, price: 2n ** 64n, name: [{ code: BigInt(record.price) }] }`
+    const [record] = (await transform(body, csv('a,n,10'))).records
+    expect(record?.cells).toEqual(['a', [{ code: '10' }], '18446744073709551616'])
+  })
+
   it('that does not end is stopped, and the records around go on', async () => {
     const body = `if (record.name === 'loop') for (;;) ;
       if (record.name === 'exit') process.exit(3)
