@@ -1,3 +1,4 @@
+import { describeError } from '../lib/errors.ts'
 import type { IdReader } from './judge-pass.ts'
 import { lookUp } from './look-up.ts'
 import type { ParsedRecord, RecordBatch, RecordIssue, RejectedRecord } from './model.ts'
@@ -56,7 +57,8 @@ function resultOf(
 ): ParsedRecord | RecordIssue {
   switch (outcome.kind) {
     case 'record': {
-      const value = unpackRepeated(outcome.record) as TransformRecord
+      const value = unpack(outcome.record)
+      if (typeof value === 'string') return failedIssue(record, value)
       const { idReader, columns } = step
       const idOf = (cells: readonly unknown[]) => idReader.read(idReader.indices.map((index) => cells[index]))
       const made = madeOf(record, value, columns)
@@ -68,12 +70,7 @@ function resultOf(
         severity: 'warn',
       }
     case 'failed':
-      return issueOf(
-        record,
-        'transform-failed',
-        `the transform failed: ${outcome.reason}`,
-        'correct it or the record',
-      )
+      return failedIssue(record, outcome.reason)
     case 'late':
       return issueOf(
         record,
@@ -82,6 +79,19 @@ function resultOf(
         'make it faster, or raise transform.timeout',
       )
   }
+}
+
+/** A sentence where it is no record. */
+function unpack(made: TransformRecord): TransformRecord | string {
+  try {
+    return unpackRepeated(made) as TransformRecord
+  } catch (error) {
+    return describeError(error)
+  }
+}
+
+function failedIssue(record: ParsedRecord, reason: string): RecordIssue {
+  return issueOf(record, 'transform-failed', `the transform failed: ${reason}`, 'correct it or the record')
 }
 
 const idChanged = [

@@ -88,6 +88,26 @@ describe('a transform', () => {
     expect(record?.cells).toEqual(['a', [{ code: '10' }], '18446744073709551616'])
   })
 
+  it('that answers what is no data rejects this record alone', async () => {
+    const body = `switch (record.name) {
+        case 'set': return { ...record, price: new Set([1]) }
+        case 'map': return { ...record, price: [new Map([['a', 1]])] }
+        case 'array': return { ...record, price: { deep: new BigInt64Array(1) } }
+        case 'boxed': return { ...record, price: Object(1n) }
+        case 'class': return { ...record, price: new (class { amount = 5n })() }
+        default: return { ...record, price: new Date(0) }
+      }`
+    const names = ['set', 'map', 'array', 'boxed', 'class', 'date']
+    const batch = await transform(body, csv(...names.map((name, index) => `${index},${name},1`)))
+    expect(batch.records.map(({ cells }) => cells[2])).toEqual([{ amount: '5' }, new Date(0)])
+    expect(batch.rejected.map(({ issues }) => issues[0]?.message.slice(0, 51))).toEqual([
+      'the transform failed: it answers a Set in the recor',
+      'the transform failed: TypeError: it answers a Map i',
+      'the transform failed: it answers a BigInt64Array in',
+      'the transform failed: it answers a BigInt in the re',
+    ])
+  })
+
   it('that does not end is stopped, and the records around go on', async () => {
     const body = `if (record.name === 'loop') for (;;) ;
       if (record.name === 'exit') process.exit(3)
