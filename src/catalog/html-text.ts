@@ -7,6 +7,8 @@ const blocks: ReadonlySet<string> = words(
 /** Cells of one row stay on one line. */
 const cells: ReadonlySet<string> = words('td th')
 const tag = /<[a-z!/]/i
+/** Shops that store HTML escaped export it so. */
+const escapedTag = /&lt;(?:p|br|div|ul|ol|li|span|strong|b|em|i|h[1-6]|table|a)\b[^<>]{0,200}&gt;/i
 
 /**
  * The text of a piece of HTML: blocks and line breaks become line ends, items of lists begin with "- ", entities become
@@ -15,6 +17,7 @@ const tag = /<[a-z!/]/i
 export function htmlToText(html: string): string {
   if (!html.includes('<') && !html.includes('&')) return html
   const keepsLines = !tag.test(html)
+  if (keepsLines && escapedTag.test(html)) return htmlToText(unescapeTags(html))
   const pieces: string[] = []
   let hidden = 0
   const parser = new Parser({
@@ -39,6 +42,15 @@ export function htmlToText(html: string): string {
     .map((line) => line.replace(/ +/g, ' ').trim())
     .filter((line) => line !== '' && line !== '-')
     .join('\n')
+}
+
+/** Once: what is escaped twice is text. */
+function unescapeTags(html: string): string {
+  return html
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&amp;', '&')
 }
 
 function words(list: string): ReadonlySet<string> {

@@ -79,6 +79,10 @@ describe('HTML', () => {
     ['<div><ul><li>a<li><b>b</b> c</ul></div>end', '- a\n- b c\nend'],
     ['<script>x < y</script><style>p{}</style>t<!-- no -->', 't'],
     ['<table><tr><td>a</td><td>b</td></tr><tr><td>c</td></tr></table>', 'a b\nc'],
+    // As shops export what they store escaped.
+    ['&lt;p class=&quot;x&quot;&gt;Soft &amp;amp; warm&lt;/p&gt;&lt;p&gt;Red&lt;/p&gt;', 'Soft & warm\nRed'],
+    ['5 &lt; 6 &gt; 4', '5 < 6 > 4'],
+    ['<p>The tag &lt;b&gt;</p>', 'The tag <b>'],
     ['x&nbsp;&nbsp;y<span>z</span>', 'x yz'],
     ['<p>unclosed <b>bold', 'unclosed bold'],
   ])('%j reads %j', (html, text) => {

@@ -85,7 +85,7 @@ describe('images that no rule finds are to be looked at', () => {
 
   it('in lists of objects', async () => {
     const object = { id: '1', name: 'Red cup', url: 'https://c.example/1', price: 20 }
-    const { open } = await guessText(JSON.stringify([{ ...object, images: [{ url: one(0) }] }]))
+    const { open } = await guessText(JSON.stringify([{ ...object, images: [{ file: '/a.jpg' }] }]))
     expect(open).toContainEqual(expect.stringMatching(/^fields\.image_url: .*"images" may lead to one$/))
   })
 })

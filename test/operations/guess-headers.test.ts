@@ -97,3 +97,24 @@ it.each(Object.entries(own))('recognises nine of ten headers of exports in %s', 
     JSON.stringify(missed.map(([name]) => [name, names.find(name)?.meaning])),
   ).toBeLessThanOrEqual(0.1)
 })
+
+it.each([
+  ['name-en_US', 'name'],
+  ['description-en_US-ecommerce', 'description'],
+  ['pricing.price.amount', 'price'],
+  ['title.en', 'name'],
+  ['images.edges.node.image', 'image_url'],
+  ['ItemText.name1', 'name'],
+  ['Bild 1', 'image_url'],
+  ['product_quantity', 'inventory_level'],
+  ['*C:Brand', 'brand'],
+  ['attributes[code=color].value', 'color'],
+  ['attrs.a[@name=EAN]', 'gtin'],
+])('reads %s as %s', (column, meaning) => expect(names.find(column)?.meaning).toBe(meaning))
+
+it.each(['merchant_name2', 'value', 'en', 'attributes[code=lining].value'])(
+  'reads nothing in %s',
+  (column) => {
+    expect(names.find(column)).toBeUndefined()
+  },
+)

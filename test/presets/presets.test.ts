@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { listPresets } from '../../src/config/preset-file.ts'
 import { guessFeed } from '../../src/operations/guess/guess-feed.ts'
+import { guessText } from '../operations/guess-support.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { loadFeed, readFeed, readPreset } from './read-preset.ts'
 
@@ -126,6 +127,13 @@ missing: { action: ignore }`
   availability: { column: "g:availability", words: availability, when: { preorder: InStock }, rows: any }`
     const { documents } = await readPreset('google-merchant', 'google-rss.xml', { lines })
     expect(documents['HO-2']).toMatchObject({ availability: 'InStock' })
+  })
+
+  it('shopify takes the text of products as Matrixify calls it', async () => {
+    const text =
+      'Handle,Title,Body HTML,Image Src,Variant Price\ncup,Cup,<p>Red</p>,https://c.example/1.jpg,5.00\n'
+    const { products } = await guessText(text, { shopUrl: 'https://c.example', currency: 'EUR' })
+    expect(products).toMatchObject([{ product_id: 'cup', description: 'Red' }])
   })
 })
 

@@ -10,6 +10,8 @@ import type { SampleCell } from './sample-table.ts'
 export interface ColumnFacts {
   column: string
   index: number
+  /** The objects of this list hold it, not the record itself. */
+  list?: string
   /** Cells that are not empty, and share of all. */
   filled: number
   fill: number
@@ -63,7 +65,7 @@ const dateForms = [
   'YYYYMMDD',
   'D.M.YYYY',
 ]
-const quantity = /^[<>≤≥~]?=?\s*-?\d[\d.,' ]*\+?$/
+const quantity = /^[<>≤≥~]?=?\s*-?\d[\d.,' ]*[+-]?$/
 /** Blanks may be part of one, but not where another begins behind them. */
 const address = /^https?:\/\/(?:(?!\shttps?:).)+$/i
 const jsonAddresses = /^\[\s*"https?:/i

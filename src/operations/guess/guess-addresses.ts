@@ -1,21 +1,23 @@
 import type { ColumnFacts } from './column-facts.ts'
-import type { Guesses, MeaningGuess } from './guess-meanings.ts'
 import { why } from './guess-reason.ts'
-import type { Given, RuleGuess } from './model.ts'
+import type { Given, Guesses, MeaningGuess, RuleGuess } from './model.ts'
 
 const unknownShopUrl = 'https://shop.example'
 
 /** The page of the product. */
 export function urlRule(guesses: Guesses, rules: readonly RuleGuess[], given: Given): RuleGuess {
   const guess = guesses.get('url')
-  if (!guess) return builtUrlRule(rules, given)
+  if (!guess) return builtUrlRule(rules, { given, slug: guesses.get('slug')?.facts })
   const line = { field: 'url', rule: addressRule(guess.facts, given), comment: why(guess, reachWords(guess)) }
   return guess.facts.reach === 'shop' && given.shopUrl === undefined ? { ...line, open: true } : line
 }
 
-function builtUrlRule(rules: readonly RuleGuess[], given: Given): RuleGuess {
+function builtUrlRule(
+  rules: readonly RuleGuess[],
+  { given, slug }: { given: Given; slug: ColumnFacts | undefined },
+): RuleGuess {
   const id = rules.find(({ field }) => field === 'product_id')?.rule
-  const column = typeof id === 'string' && !id.includes('{') ? id : undefined
+  const column = slug?.column ?? (typeof id === 'string' && !id.includes('{') ? id : undefined)
   const template = `${shopOf(given)}/products/${column === undefined ? 'your-path' : `{${column}}`}`
   const rule = column === undefined ? { value: template } : template
   return {
@@ -37,6 +39,8 @@ export function imageRules(guesses: Guesses, given: Given): RuleGuess[] {
 function mainImageRule(source: MeaningGuess, given: Given): RuleGuess {
   const { facts } = source
   const field = 'image_url'
+  if (facts.list !== undefined)
+    return { field, rule: { column: facts.column, rows: 'first' }, comment: why(source, 'the first of them') }
   if (!isList(facts)) {
     const line = { field, rule: addressRule(facts, given), comment: why(source, reachWords(source)) }
     // Pictures often stand at another host than the shop.
@@ -51,6 +55,7 @@ function mainImageRule(source: MeaningGuess, given: Given): RuleGuess {
 function otherImagesRule(list: MeaningGuess): RuleGuess[] {
   const { column, listMark, reach } = list.facts
   const field = 'alternate_image_urls'
+  if (list.facts.list !== undefined) return [{ field, rule: column, comment: why(list) }]
   if (listMark === 'json') return [{ field, rule: column, comment: why(list, 'lists of JSON') }]
   if (!isList(list.facts)) return reach === undefined ? [{ field, rule: column, comment: why(list) }] : []
   if (listMark === undefined) return []

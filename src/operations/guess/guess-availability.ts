@@ -3,11 +3,10 @@ import type { NumberLocale } from '../../catalog/number-text.ts'
 import { Problem } from '../../catalog/problem.ts'
 import type { ColumnFacts } from './column-facts.ts'
 import { findLocale } from './find-locale.ts'
-import type { Guesses, MeaningGuess } from './guess-meanings.ts'
 import { amountRule, amountsOf } from './guess-prices.ts'
 import { listed, why } from './guess-reason.ts'
 import { guessVisibility, type VisibilityGuess } from './guess-visibility.ts'
-import type { RuleGuess } from './model.ts'
+import type { Guesses, MeaningGuess, RuleGuess } from './model.ts'
 
 /** What can be sold, before what is hidden is left aside. */
 interface StockGuess {
@@ -59,19 +58,34 @@ function shownRule(column: string, cells: unknown, hiding: Pick<VisibilityGuess,
   return { column, when: Object.fromEntries(cells.map((cell) => [cell, 'InStock'])), otherwise: 'Invisible' }
 }
 
-function guessStock(guesses: Guesses): StockGuess {
+export function guessStock(guesses: Guesses): StockGuess {
   const words = guesses.get('availability')
   const pieces = guesses.get('inventory_level')
   if (words && !isCount(words.facts)) return wordStock(words, { pieces, guesses })
-  const counted = words ?? pieces
+  const counted = pieces ?? words
   return counted ? countStock(counted, guesses) : noStock
 }
 
 function countStock(guess: MeaningGuess, guesses: Guesses): StockGuess {
   const { column } = guess.facts
   const when = { '': 'OutOfStock', '<=0': 'OutOfStock' }
-  const parts = { column, ...stockMarks(guess.facts, guesses), when, otherwise: 'InStock' }
-  return { parts, comment: why(guess, 'a quantity: none is out of stock'), doubts: [] }
+  const parts = { column, ...stockMarks(guess.facts, guesses), when, otherwise: 'InStock', ...anyOf(guess) }
+  const doubts = isCode(guess, guesses)
+    ? ['are these numbers of pieces, or codes that stand for something?']
+    : []
+  return { parts, comment: why(guess, 'a quantity: none is out of stock'), doubts }
+}
+
+/** Few small numbers under a name that speaks of no pieces. */
+function isCode(guess: MeaningGuess, guesses: Guesses): boolean {
+  const { values, filled } = guess.facts
+  const isSmall =
+    values.length <= 8 && filled >= values.length * 2 && values.every((text) => /^\d{1,2}$/.test(text))
+  return isSmall && guesses.get('availability') === guess
+}
+
+function anyOf({ facts }: MeaningGuess): { rows?: 'any' } {
+  return facts.list === undefined ? {} : { rows: 'any' }
 }
 
 /** A word that is not known rejects its record; where most are such, the column alone is no help. */
@@ -89,8 +103,8 @@ function wordStock(
     ...plenty.map((value) => [value, 'InStock'] as const),
   ]
   const when = pairs.length === 0 ? {} : { when: Object.fromEntries(pairs) }
-  const parts = { column, words: 'availability', ...when }
-  if (unknown.length === 0) return { parts, comment: why(guess), doubts: [] }
+  const parts = { column, words: 'availability', ...when, ...anyOf(guess) }
+  if (unknown.length === 0) return { parts, comment: why(guess), doubts: sameForAll(guess, pieces) }
   if (sellable >= 0.5) {
     return { parts, comment: why(guess), doubts: [`say with when what is meant by ${listed(unknown)}`] }
   }
@@ -101,6 +115,12 @@ function wordStock(
   }
   const doubts = [`${doubt}: they count as in stock until when says otherwise`]
   return { parts: { ...parts, otherwise: 'InStock' }, comment: why(guess), doubts }
+}
+
+/** What is said of every product tells nothing. */
+function sameForAll({ facts }: MeaningGuess, pieces: MeaningGuess | undefined): string[] {
+  if (facts.values.length > 1 || facts.filled < 5 || !pieces?.facts.hasZeros) return []
+  return [`it says the same of all; ${JSON.stringify(pieces.facts.column)} says that of some there is none`]
 }
 
 function isWord(value: string): boolean {

@@ -1,7 +1,6 @@
 import { htmlToText } from '../../catalog/html-text.ts'
-import type { Guesses } from './guess-meanings.ts'
 import { why } from './guess-reason.ts'
-import type { RuleGuess } from './model.ts'
+import type { Guesses, RuleGuess } from './model.ts'
 
 export function categoryRules(guesses: Guesses): RuleGuess[] {
   const main = guesses.get('categories')
@@ -13,6 +12,10 @@ export function categoryRules(guesses: Guesses): RuleGuess[] {
     const template = `{${column}} > {${sub.facts.column}?}`
     const rule = { template, ...html, separator: '>', slash: '-', split: '|' }
     return [{ field: 'categories', rule, comment: why(main, `with "${sub.facts.column}" below it`) }]
+  }
+  if (main.facts.list !== undefined) {
+    const rule = { column, ...html, separator: '>', slash: '-' }
+    return [{ field: 'categories', rule, comment: why(main) }]
   }
   const text = examples.map(htmlToText).join('\n')
   const separator = [' > ', '>', ' / ', ' » ', '/'].find((mark) => text.includes(mark))?.trim()
@@ -26,6 +29,11 @@ export function categoryRules(guesses: Guesses): RuleGuess[] {
     separator: separator ?? '>',
     ...(separator === '/' ? {} : { slash: '-' }),
     split: splits ? (split ?? '|').trim() : '|',
+  }
+  // Some write a path so, and some a list.
+  if (separator === undefined && / \| /.test(text)) {
+    const doubt = 'does "|" separate several categories, or the levels of one?'
+    return [{ field: 'categories', rule, comment: `${why(main)}; ${doubt}`, open: true }]
   }
   return [{ field: 'categories', rule, comment: why(main) }]
 }

@@ -36,10 +36,12 @@ export async function guessFeed({ file, given, signal }: GuessOptions): Promise<
   const table = await readSampleTable(file, { signal })
   if (table.records === 0) throw noRecords(table)
   const columns = table.columns.map((column, index) => columnFacts(column, index, table.rows))
-  const preset = guessPreset(table.columns)
+  const preset = guessPreset(table)
+  const names = await HeaderNames.read()
+  const members = memberFacts(table)
   const lines = preset
     ? presetLines(preset, { given, columns })
-    : ruleLines(table, guessRules(guessMeanings(columns, await HeaderNames.read()), given), columns)
+    : ruleLines(table, guessRules(guessMeanings(columns, names, members), given, { members, names }), columns)
   return {
     name: table.name,
     dialect: describeDialect(table.dialect),
@@ -51,6 +53,16 @@ export async function guessFeed({ file, given, signal }: GuessOptions): Promise<
       .map(({ key, comment }) => (key === '' ? comment : `${key}: ${comment}`)),
     warnings: table.warnings,
   }
+}
+
+/** In XML, what only some objects of a list hold cannot be told from what others do. */
+function memberFacts({ columns, members, dialect }: SampleTable): ColumnFacts[] {
+  return members
+    .map(({ list, column, cells }, index) => {
+      const rows = cells.map((cell) => [cell])
+      return { ...columnFacts(column, 0, rows), index: columns.length + index, list }
+    })
+    .filter(({ filled, fill }) => filled > 0 && (dialect.type !== 'xml' || fill === 1))
 }
 
 /** What a preset is asked for besides. */
@@ -118,6 +130,9 @@ function ruleLines(
   const used = columnsOf(rules)
   const others = columns.filter(({ column, filled }) => filled > 0 && !used.has(column))
   const { lists } = table
+  const otherLists = lists.filter(
+    (list) => ![...used].some((name) => name === list || name.startsWith(`${list}.`)),
+  )
   const image = rules.some(({ field }) => field === 'image_url')
     ? []
     : [missingImage({ columns: others, lists })]
@@ -130,7 +145,13 @@ function ruleLines(
   const group: FeedLine[] = repeats
     ? [{ key: 'group', value: true, comment: 'rows of one product_id are one product' }]
     : []
-  return [...format, ...group, ...feedLines(rules), ...image, ...unusedLines(others)]
+  return [
+    ...format,
+    ...group,
+    ...feedLines(rules),
+    ...image,
+    ...unusedLines([...others.map(({ column }) => column), ...otherLists]),
+  ]
 }
 
 function isUnique(rules: readonly RuleGuess[], columns: readonly ColumnFacts[]): boolean {
@@ -139,9 +160,9 @@ function isUnique(rules: readonly RuleGuess[], columns: readonly ColumnFacts[]):
   return facts === undefined || facts.distinct > 0.98 || facts.cut !== undefined
 }
 
-function unusedLines(columns: readonly ColumnFacts[]): FeedLine[] {
+function unusedLines(columns: readonly string[]): FeedLine[] {
   if (columns.length === 0) return []
-  const shown = columns.slice(0, 40).map(({ column }) => JSON.stringify(column.slice(0, 60)))
+  const shown = columns.slice(0, 40).map((column) => JSON.stringify(column.slice(0, 60)))
   return [{ key: '', value: undefined, comment: `not used: ${shown.join(', ')}` }]
 }
 

@@ -1,20 +1,10 @@
 import type { ColumnFacts } from './column-facts.ts'
 import { findAmount } from './find-amount.ts'
+import { findMembers } from './find-members.ts'
 import type { HeaderNames, Meaning, NameMatch } from './header-names.ts'
+import type { Guesses, MeaningGuess } from './model.ts'
+import { settleMeanings } from './settle-meanings.ts'
 import { readVisibility } from './visibility-words.ts'
-
-/** A column and what it is taken for. */
-export interface MeaningGuess {
-  facts: ColumnFacts
-  /** Why, in words for a comment. */
-  reason: string
-  /** Columns whose names say the same, and whose cells fit too. */
-  others: readonly ColumnFacts[]
-  /** What speaks against it, for somebody to look at. */
-  doubt?: string
-}
-
-export type Guesses = ReadonlyMap<Meaning, MeaningGuess>
 
 type Fits = (facts: ColumnFacts) => boolean
 
@@ -42,11 +32,30 @@ const fits: Readonly<Record<Meaning, Fits>> = {
   price_currency_code: ({ examples }) => examples.every((text) => /^[A-Za-z]{3}$/.test(text)),
   rating_value: ({ numbers }) => numbers > 0.5,
   review_count: ({ numbers }) => numbers > 0.5,
+  categories: (facts) =>
+    isText(facts) && !isCodes(facts) && !isKind(facts) && !/\.@?type$/i.test(facts.column),
   date_published: ({ dates }) => dates > 0.9,
 }
 
-/** What each column of the file holds; a column counts once, and each meaning has one column. */
-export function guessMeanings(columns: readonly ColumnFacts[], names: HeaderNames): Guesses {
+/** Numbers of categories say nothing to anybody outside the shop. */
+function isCodes({ values }: ColumnFacts): boolean {
+  return values.every((text) => /^(?:\d+|[\da-f]{16,})(?:[\s,;|/]+(?:\d+|[\da-f]{16,}))*$/i.test(text))
+}
+
+/** What a record is, and not what a product is like. */
+function isKind({ values }: ColumnFacts): boolean {
+  return values.every((text) => kinds.test(text))
+}
+
+const kinds =
+  /^(?:\w|products?|items?|variants?|variations?|parents?|child|sku|(?:simple|grouped|external|variable|configurable|bundle|virtual|downloadable|physical|digital|standard|normal|service|gift ?card)(?:[ -]product)?)$/i
+
+/** What each column of the file holds; a column counts once, and each meaning has one column. `members`: see `findMembers`. */
+export function guessMeanings(
+  columns: readonly ColumnFacts[],
+  names: HeaderNames,
+  members: readonly ColumnFacts[] = [],
+): Guesses {
   const guesses = new Map<Meaning, MeaningGuess>()
   const used = new Set<number>()
   const take = (
@@ -80,6 +89,8 @@ export function guessMeanings(columns: readonly ColumnFacts[], names: HeaderName
       .map((other) => other.facts)
     take(match.meaning, facts, `the name is ${match.language} for it`, others)
   }
+  settleMeanings(guesses, { columns, ofDescriptions: fitting.flatMap(textOfDescription) })
+  findMembers(guesses, { members, names })
   for (const [meaning, find] of Object.entries(byContent)) {
     if (guesses.has(meaning)) continue
     const facts = find(
@@ -91,10 +102,19 @@ export function guessMeanings(columns: readonly ColumnFacts[], names: HeaderName
   if (!guesses.has('price') && !guesses.has('sale_price')) {
     const free = columns.filter(({ index }) => !used.has(index))
     const facts = findAmount(free, guesses.get('list_price')?.facts)
-    const doubt = 'is it what the product costs?'
-    if (facts) guesses.set('price', { facts, reason: 'the name speaks of an amount', others: [], doubt })
+    const other = facts ? undefined : findAmount(members, undefined)
+    const doubt = facts
+      ? 'is it what the product costs?'
+      : `which of several in "${other?.list}" is what the product costs?`
+    const found = facts ?? other
+    if (found)
+      guesses.set('price', { facts: found, reason: 'the name speaks of an amount', others: [], doubt })
   }
   return guesses
+}
+
+function textOfDescription({ facts, match }: { facts: ColumnFacts; match: NameMatch }): ColumnFacts[] {
+  return match.meaning === 'description' ? [facts] : []
 }
 
 /** Where the cells show that a name stands for something near to what it says. */
@@ -125,17 +145,24 @@ export function isWithoutTax({ column }: Pick<ColumnFacts, 'column'>): boolean {
 /** Whole names before parts, then columns that tell products apart, then those that say most. */
 function scoreOf(facts: ColumnFacts, { exact, meaning }: NameMatch): number {
   const { fill, distinct, column } = facts
-  const telling = meaning === 'product_id' ? distinct * 2 : 0
+  const apart = meaning === 'product_id' ? distinct * 2 : 0
   // `shipping.price` is no price of the product.
   const short = /short|kurz|courte|corta|kort/i.test(column) ? 0.3 : 0
   const net = isWithoutTax(facts) ? 2.5 : 0
+  // What is called a type or a group may be anything.
+  const vague = meaning === 'categories' && !/cat|kat|rubri|famil/i.test(column) ? 0.5 : 0
+  // The longer text says more.
+  const telling = meaning === 'description' ? Math.min(facts.characters, 1000) / 2000 : 0
   const clear = meaning === 'availability' ? Math.max(facts.availabilities, facts.quantities) * 2.5 : 0
-  return (exact ? 4 : 2) + telling + clear + fill - depthOf(facts) - short - net
+  return (exact ? 4 : 2) + apart + telling + clear + fill - depthOf(facts) - short - net - vague
 }
 
+/** The value of a name is no deeper than its list. */
 function depthOf({ column }: Pick<ColumnFacts, 'column'>): number {
-  return column.split('.').length - 1
+  return column.replace(/\]\..*$/, '').split('.').length - 1
 }
+
+const slugName = /(?:^|[.=])(?:(?:url[ _-]?)?(?:handle|slug)|url[ _-]?key|seo?[ _-]?name)(?:\]\.\w+)?$/i
 
 type FindByContent = (columns: readonly ColumnFacts[], guesses: Guesses) => ColumnFacts | undefined
 
@@ -153,13 +180,20 @@ const byContent: Readonly<Record<Meaning, FindByContent>> = {
       return fill === 1 && distinct === 1 && urls === 0 && characters <= 40 && dates === 0
     })
   },
+  // The last part of the address of a product.
+  slug: (columns) => {
+    const isSlug = (text: string) => /^[\w-]+$/.test(text)
+    return columns.find(({ column, distinct, values }) => {
+      return slugName.test(column) && distinct > 0.9 && values.every(isSlug)
+    })
+  },
   name: (columns, guesses) => {
     // A text alone may be anything: of options, brands, suppliers.
     if (!guesses.has('url') && !guesses.has('image_url')) return undefined
-    return columns.find(({ fill, distinct, urls, numbers, characters }) => {
-      return (
-        fill > 0.95 && distinct > 0.5 && urls === 0 && numbers < 0.5 && characters > 8 && characters < 200
-      )
+    return columns.find(({ fill, distinct, urls, numbers, characters, values }) => {
+      const words = values.filter((text) => /\S\s+\S/.test(text)).length
+      const isSaid = fill > 0.95 && distinct > 0.5 && urls === 0 && numbers < 0.5
+      return isSaid && characters > 8 && characters < 200 && words > values.length / 2
     })
   },
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { listPresets, readPreset } from '../../config/preset-file.ts'
 import { foldName } from './header-names.ts'
+import type { SampleTable } from './sample-table.ts'
 
 /** A preset that knows the columns of a file, and what it asks for. */
 export interface PresetGuess {
@@ -15,9 +16,12 @@ export interface PresetGuess {
 
 const signatureSchema = z.array(z.array(z.string()).min(1))
 
-/** The preset whose longest signature is among the columns. */
-export function guessPreset(columns: readonly string[]): PresetGuess | undefined {
-  const folded = new Set(columns.map(foldName))
+/** The preset whose longest signature is among the columns. Keys of objects must be written as the preset has them. */
+export function guessPreset({
+  columns,
+  dialect,
+}: Pick<SampleTable, 'columns' | 'dialect'>): PresetGuess | undefined {
+  const folded = new Set(dialect.type === 'csv' ? columns.map(foldName) : [])
   const exact = new Set(columns)
   const isThere = (name: string) => exact.has(name) || (!name.includes(':') && folded.has(foldName(name)))
   const candidates = listPresets().flatMap((name) => {

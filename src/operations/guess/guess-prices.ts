@@ -1,9 +1,9 @@
 import type { NumberLocale } from '../../catalog/number-text.ts'
 import { findLocale, readsTwoWays } from './find-locale.ts'
-import { type Guesses, isWithoutTax, type MeaningGuess } from './guess-meanings.ts'
+import { isWithoutTax } from './guess-meanings.ts'
 import { why } from './guess-reason.ts'
 import { saleTime } from './guess-times.ts'
-import type { Given, RuleGuess } from './model.ts'
+import type { Given, Guesses, MeaningGuess, RuleGuess } from './model.ts'
 
 const unknownCurrency = 'EUR'
 /** Nothing is left of an amount of 0. */
@@ -21,11 +21,14 @@ export function priceRules(guesses: Guesses, { currency }: Given): RuleGuess[] {
   else if (now) {
     const doubts = doubtsOf([now], amounts)
     if (now === list) doubts.push('the name is that of a list price: is it what the product costs?')
-    rules.push(priceRule(amountRule(now.facts.column, locale), amountWords(now, locale), doubts))
+    rules.push(
+      priceRule(amountRule(now.facts.column, locale, lowestOf(now)), amountWords(now, locale), doubts),
+    )
   }
   const before = sale ? regular : price && list
   if (before) {
-    const rule = amountRule(before.facts.column, locale, { above: 'price' })
+    const same = before.facts.list === undefined ? {} : { rows: 'price' }
+    const rule = amountRule(before.facts.column, locale, { ...same, above: 'price' })
     rules.push({ field: 'list_price', rule, comment: why(before) })
   }
   rules.push(currencyRule(guesses, now, currency))
@@ -46,15 +49,21 @@ function saleRule(
     doubts.push(
       `${JSON.stringify(sale.facts.column)} is left out, since the dates of ${columns} cannot be read`,
     )
-    return priceRule(amountRule(regular.facts.column, locale), amountWords(regular, locale), doubts)
+    const rule = amountRule(regular.facts.column, locale, lowestOf(regular))
+    return priceRule(rule, amountWords(regular, locale), doubts)
   }
   const timed = time.kind === 'timed' ? time : { parts: {}, words: '', doubts: [] }
   // Many exports write 0 where there is no sale.
   const zeros = sale.facts.hasZeros ? { pattern: notZero } : {}
-  const limits = { ...zeros, below: regular.facts.column, ...timed.parts }
+  const limits = { ...zeros, below: regular.facts.column, ...timed.parts, ...lowestOf(sale) }
   const rule = amountRule([sale.facts.column, regular.facts.column], locale, limits)
   const comment = [amountWords(sale, locale), timed.words].filter((words) => words !== '').join(', ')
   return priceRule(rule, comment, [...doubts, ...timed.doubts])
+}
+
+/** A product costs what the cheapest of its variants costs. */
+function lowestOf({ facts }: MeaningGuess): { rows?: 'min' } {
+  return facts.list === undefined ? {} : { rows: 'min' }
 }
 
 function priceRule(rule: unknown, comment: string, doubts: readonly string[]): RuleGuess {

@@ -1,4 +1,4 @@
-import type { MeaningGuess } from './guess-meanings.ts'
+import type { MeaningGuess } from './model.ts'
 
 /** For the comment beside a guess: why, and an example or what follows from it. */
 export function why({ facts, reason }: MeaningGuess, more = ''): string {

@@ -1,18 +1,19 @@
 import type { ColumnFacts } from './column-facts.ts'
+import type { Lists } from './find-members.ts'
 import { imageRules, urlRule } from './guess-addresses.ts'
 import { availabilityRule, stockLocale } from './guess-availability.ts'
 import { categoryRules } from './guess-categories.ts'
-import type { Guesses } from './guess-meanings.ts'
 import { amountRule, priceRules } from './guess-prices.ts'
 import { why } from './guess-reason.ts'
+import { skusRule } from './guess-skus.ts'
 import type { Meaning } from './header-names.ts'
-import type { Given, RuleGuess } from './model.ts'
+import type { Given, Guesses, RuleGuess } from './model.ts'
 
 const plainFields = ['name', 'brand'] as const
 const extraEntries = ['gtin', 'mpn', 'color', 'size', 'material'] as const
 
 /** The rules of a file that fits no preset. */
-export function guessRules(guesses: Guesses, given: Given): RuleGuess[] {
+export function guessRules(guesses: Guesses, given: Given, { members, names }: Lists): RuleGuess[] {
   const rules: RuleGuess[] = [idRule(guesses, given)]
   for (const field of plainFields) addPlain(rules, field, guesses)
   rules.push(urlRule(guesses, rules, given), ...imageRules(guesses, given))
@@ -22,6 +23,7 @@ export function guessRules(guesses: Guesses, given: Given): RuleGuess[] {
     ...categoryRules(guesses),
     ...countRules(guesses),
     ...entriesRule(guesses),
+    ...skusRule(guesses, { members, names }),
   )
   return rules
 }
@@ -80,8 +82,13 @@ function idRule(guesses: Guesses, { id }: Given): RuleGuess {
 function addPlain(rules: RuleGuess[], field: Meaning, guesses: Guesses): void {
   const guess = guesses.get(field)
   if (!guess) return
-  const { column, entities } = guess.facts
-  rules.push({ field, rule: entities > 0 ? { column, html: 'text' } : column, comment: why(guess) })
+  const { column, entities, list } = guess.facts
+  const parts = {
+    ...(entities > 0 ? { html: 'text' } : {}),
+    ...(list === undefined ? {} : { rows: 'first' }),
+  }
+  const rule = Object.keys(parts).length === 0 ? column : { column, ...parts }
+  rules.push({ field, rule, comment: why(guess) })
 }
 
 function descriptionRules(guesses: Guesses): RuleGuess[] {
@@ -102,7 +109,11 @@ function countRules(guesses: Guesses): RuleGuess[] {
   if (stock && stock.facts.numbers > 0.9)
     rules.push({
       field: 'inventory_level',
-      rule: amountRule(stock.facts.column, stockLocale(stock.facts, guesses)),
+      rule: amountRule(
+        stock.facts.column,
+        stockLocale(stock.facts, guesses),
+        stock.facts.list === undefined ? {} : { rows: 'sum' },
+      ),
       comment: why(stock),
     })
   const rating = guesses.get('rating_value')

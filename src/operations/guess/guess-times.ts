@@ -1,6 +1,6 @@
 import { compileInstant, type ReadInstant } from '../../catalog/instant-text.ts'
 import type { ColumnFacts } from './column-facts.ts'
-import type { Guesses } from './guess-meanings.ts'
+import type { Guesses } from './model.ts'
 
 /** When a sale price counts: what a rule says of it, and what is to be looked at. */
 export type SaleTime =

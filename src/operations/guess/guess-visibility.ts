@@ -1,6 +1,6 @@
 import type { ColumnFacts } from './column-facts.ts'
-import type { Guesses } from './guess-meanings.ts'
 import { listed } from './guess-reason.ts'
+import type { Guesses } from './model.ts'
 import { readVisibility } from './visibility-words.ts'
 
 type Cells = readonly string[] | { not: readonly string[] }

@@ -27,6 +27,15 @@ const languages: Readonly<Record<string, string>> = {
 const taxWords =
   /\b(brutto|gross|netto?|ttc|ht)\b|\b(incl|excl|inkl|exkl|inc|ex|zzgl|with|without|con|sin|avec|sans|inkl?usive)\b[. ]*(mwst|ust|vat|tax(es)?|moms|iva|tva)\b|\b(mit|ohne) (mwst|steuer)\b/gi
 
+/** Parts of paths that tell nothing by themselves: `price.amount`, `images.edges.node.url`, `title.en`. */
+const vagueEnd =
+  /(?:\.(?:amount|value|data|text|content|default|nodes?|edges|items?|[a-z]{2}(?:[_-][A-Z]{2})?))+$/
+/** `attributes[code=color].value` is a column called color. */
+const namedMember = /\[[^=\]]+=([^\]]+)\](?:\.[^.]+)?$/
+/** A locale, perhaps with a channel behind it, as PIMs write them. */
+const localeEnd = /[-_ ][a-z]{2}[-_][A-Z]{2}(?:-\w+)?$/
+const ofProducts = /^\s*(?:product|item|article|artikel|produkt|produit|producto)\b\s*/i
+
 /** Names of columns by what they mean, in several languages. */
 export class HeaderNames {
   readonly #byName: ReadonlyMap<string, { meaning: Meaning; language: string }>
@@ -51,22 +60,33 @@ export class HeaderNames {
   }
 
   /**
-   * What a column of this name holds. Of a path (`offer.price`, `g:price`) the last part counts; of `Price (USD)`,
-   * `Preis in EUR`, `VK brutto` or `Name*` what is left without the addition.
+   * What a column of this name holds. Of a path (`offer.price`, `g:price`) the last part counts, but for one that says
+   * nothing (`price.amount`); of `Price (USD)`, `Preis in EUR`, `VK brutto`, `Name*`, `name-en_US`, `Bild 1` or
+   * `product_price` what is left without the addition.
    */
   find(column: string): NameMatch | undefined {
-    const last = column.replace(/^.*[.]/, '').replace(/^[a-z]+:/, '')
+    const last = lastOf(column)
+    const named = namedMember.exec(column)?.[1]
+    if (named !== undefined) return this.find(named)
     const exact = this.#byName.get(foldName(column)) ?? this.#byName.get(foldName(last))
     if (exact) return { ...exact, exact: true }
-    const stem = last
+    const telling = lastOf(column.replace(vagueEnd, ''))
+    const stem = telling
+      .replace(localeEnd, '')
       .replace(/\([^)]*\)|\[[^\]]*\]|[*#]/g, ' ')
       .replace(/[_-]/g, ' ')
       .replace(taxWords, ' ')
       .replace(/\b(in|en|i)\s+(EUR|USD|GBP|SEK|CHF|€|\$)\s*$/i, ' ')
       .replace(/\b(EUR|USD|GBP|SEK|NOK|DKK|CHF|INR|de|en|fr|es|sv|default)\b\s*$/i, ' ')
-    const partial = this.#byName.get(foldName(stem))
+    const partial = [stem, stem.replace(/[ ]?\b1\s*$|(?<=\p{L})1\s*$/u, ''), stem.replace(ofProducts, '')]
+      .map((name) => this.#byName.get(foldName(name)))
+      .find((match) => match !== undefined)
     return partial && { ...partial, exact: false }
   }
+}
+
+function lastOf(path: string): string {
+  return path.replace(/^.*[.]/, '').replace(/^\*?[a-z]+:/i, '')
 }
 
 /** Letters and digits alone, without case and accents. */

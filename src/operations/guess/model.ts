@@ -1,3 +1,19 @@
+import type { ColumnFacts } from './column-facts.ts'
+import type { Meaning } from './header-names.ts'
+
+/** A column and what it is taken for. */
+export interface MeaningGuess {
+  facts: ColumnFacts
+  /** Why, in words for a comment. */
+  reason: string
+  /** Columns whose names say the same, and whose cells fit too. */
+  others: readonly ColumnFacts[]
+  /** What speaks against it, for somebody to look at. */
+  doubt?: string
+}
+
+export type Guesses = ReadonlyMap<Meaning, MeaningGuess>
+
 /** One line below `fields`, and why it stands there. */
 export interface RuleGuess {
   field: string

@@ -18,14 +18,27 @@ export interface SampleTable {
   rows: readonly (readonly SampleCell[])[]
   /** Of objects: paths of lists that hold objects themselves, whose texts are no columns. */
   lists: readonly string[]
+  /** What the objects of these lists hold. */
+  members: readonly MemberColumn[]
   records: number
   warnings: readonly string[]
+}
+
+/** What the objects of one list have under one path, as far as they are looked at. */
+export interface MemberColumn {
+  list: string
+  /** The path of the list with the path in its objects behind it. */
+  column: string
+  /** One for each object of each record. */
+  cells: readonly SampleCell[]
 }
 
 const sampleRowsMax = 500
 /** Keys of objects that are looked at; more are data in the place of keys. */
 const pathsMax = 500
 const depthMax = 4
+/** Objects of one list that are looked at. */
+const membersMax = 2000
 
 const detectAll: FormatConfig = { ...anyFormat, recordBytes: 16_000_000 }
 
@@ -55,24 +68,37 @@ async function readRows(source: Source, judgement: Judgement) {
   for await (const record of firstRecords(source, judgement)) {
     rows.push(columns.map((_, index) => cellOf(record.cells[index])))
   }
-  return { columns, rows, lists: [] }
+  return { columns, rows, lists: [], members: [] }
 }
 
 /** The columns of objects are the paths to their texts and numbers. */
 async function readObjects(source: Source, judgement: Judgement) {
-  const records: ReadonlyMap<string, SampleCell>[] = []
-  const columns = new Set<string>()
-  const lists = new Set<string>()
+  const objects: object[] = []
   for await (const { source: object } of firstRecords(source, judgement)) {
-    if (typeof object !== 'object') continue
+    if (typeof object === 'object') objects.push(object)
+  }
+  const lists = new Map<string, ReadonlyMap<string, SampleCell>[]>()
+  for (const object of objects) findLists(object, { path: '', depth: 0 }, lists)
+  const columns = new Set<string>()
+  const records = objects.map((object) => {
     const leaves = new Map<string, SampleCell>()
     collectLeaves(object, { path: '', depth: 0, leaves, lists })
     for (const path of leaves.keys()) if (columns.size < pathsMax) columns.add(path)
-    records.push(leaves)
-  }
+    return leaves
+  })
   const names = [...columns]
   const rows = records.map((leaves) => names.map((name) => leaves.get(name) ?? ''))
-  return { columns: names, rows, lists: [...lists] }
+  return { columns: names, rows, lists: [...lists.keys()], members: [...lists].flatMap(memberColumns) }
+}
+
+function memberColumns([list, objects]: [
+  string,
+  readonly ReadonlyMap<string, SampleCell>[],
+]): MemberColumn[] {
+  const columns = new Set(objects.flatMap((leaves) => [...leaves.keys()]))
+  return [...columns]
+    .slice(0, pathsMax)
+    .map((column) => ({ list, column, cells: objects.map((leaves) => leaves.get(column) ?? '') }))
 }
 
 async function* firstRecords(source: Source, judgement: Judgement) {
@@ -92,26 +118,69 @@ async function* firstRecords(source: Source, judgement: Judgement) {
   }
 }
 
-interface Visit {
+interface Place {
   path: string
   depth: number
+}
+
+interface Visit extends Place {
   leaves: Map<string, SampleCell>
-  lists: Set<string>
+  /** Of each list the objects, as far as they were seen. */
+  lists: ReadonlyMap<string, ReadonlyMap<string, SampleCell>[]>
+}
+
+/** Where one record has a list of objects, one object in another is a list too, as in XML. */
+function findLists(value: unknown, { path, depth }: Place, lists: Map<string, unknown[]>): void {
+  if (Array.isArray(value)) {
+    if (value.some((element) => typeof element === 'object')) lists.set(path, [])
+  } else if (typeof value === 'object' && value !== null && depth < depthMax) {
+    for (const [key, content] of Object.entries(value))
+      findLists(content, { path: pathBelow(path, key), depth: depth + 1 }, lists)
+  }
 }
 
 /** Of a list the elements stand in one text, as in a cell; lists of objects are no cells. */
 function collectLeaves(value: unknown, { path, depth, leaves, lists }: Visit): void {
+  const members = depth === 0 ? undefined : lists.get(path)
+  for (const element of members ? [value].flat() : []) {
+    if (members && members.length < membersMax) members.push(leavesOf(element, path))
+    const [column, cell] = namedCell(element, path) ?? []
+    if (column !== undefined && cell !== undefined) leaves.set(column, cell)
+  }
   if (Array.isArray(value)) {
     const texts = value.filter((element) => typeof element !== 'object')
-    if (texts.length < value.length) lists.add(path)
     if (texts.length > 0) leaves.set(path, texts.map(cellOf).join('|'))
   } else if (typeof value === 'object' && value !== null) {
     if (depth >= depthMax) return
-    for (const [key, content] of Object.entries(value)) {
-      const below = key === '#text' ? path : path === '' ? key : `${path}.${key}`
-      collectLeaves(content, { path: below, depth: depth + 1, leaves, lists })
-    }
+    for (const [key, content] of Object.entries(value))
+      collectLeaves(content, { path: pathBelow(path, key), depth: depth + 1, leaves, lists })
   } else if (path !== '') leaves.set(path, cellOf(value))
+}
+
+const nameKey = /^@?(?:attribute_?)?(?:code|name|key)$|^param_?name$/i
+const valueKey = /^(?:value|val|#text)$/i
+
+/** Of an object with a name and a value: what holds the value of that name, in the words of a rule. */
+function namedCell(element: unknown, path: string): [column: string, cell: SampleCell] | undefined {
+  if (typeof element !== 'object' || element === null) return undefined
+  const entries = Object.entries(element)
+  const [key, name] = entries.find(([key]) => nameKey.test(key)) ?? []
+  const [below, value] = entries.find(([key]) => valueKey.test(key)) ?? []
+  if (key === undefined || below === undefined || typeof name !== 'string' || /[=.[\]{}]/.test(name))
+    return undefined
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined
+  return [pathBelow(`${path}[${key}=${name}]`, below), cellOf(value)]
+}
+
+/** Of one object of a list, without the lists in it. */
+function leavesOf(element: unknown, path: string): ReadonlyMap<string, SampleCell> {
+  const leaves = new Map<string, SampleCell>()
+  collectLeaves(element, { path, depth: 0, leaves, lists: new Map() })
+  return leaves
+}
+
+function pathBelow(path: string, key: string): string {
+  return key === '#text' ? path : path === '' ? key : `${path}.${key}`
 }
 
 function cellOf(value: unknown): SampleCell {

@@ -1,0 +1,64 @@
+import type { ColumnFacts } from './column-facts.ts'
+import type { HeaderNames, Meaning } from './header-names.ts'
+import type { MeaningGuess } from './model.ts'
+
+export interface Lists {
+  /** What the objects of lists hold. */
+  members: readonly ColumnFacts[]
+  names: HeaderNames
+}
+
+const ofImages = /image|img|picture|photo|bild|foto|visuel|imagen|media|galler/i
+const ofSmallOnes = /thumb|small|tiny|icon|swatch/i
+const noImage = /\.(?:mp4|m4v|webm|mov|avi|m3u8|pdf|zip|glb|usdz)(?:$|[?#])|youtu\.?be|vimeo/i
+/** What is sold under one product. */
+const ofVariants = /varia|sku|offer|combination/i
+const ofVariantsMeanings: readonly Meaning[] = [
+  'price',
+  'sale_price',
+  'list_price',
+  'availability',
+  'inventory_level',
+]
+
+/** What no column of the record itself holds, lists of objects in it may. */
+export function findMembers(guesses: Map<Meaning, MeaningGuess>, { members, names }: Lists): void {
+  const take = (meaning: Meaning, facts: ColumnFacts | undefined) => {
+    if (facts) guesses.set(meaning, { facts, reason: `the objects of "${facts.list}" hold it`, others: [] })
+  }
+  const nameOf = ({ list = '' }: ColumnFacts) => names.find(list)?.meaning
+  const below = ({ column, list = '' }: ColumnFacts) => column.slice(list.length + 1)
+  const isOfVariants = ({ list = '' }: ColumnFacts) => ofVariants.test(list)
+  // One object alone looks like a part of the record.
+  const isFree = (meaning: Meaning) => {
+    const guess = guesses.get(meaning)
+    return guess === undefined || members.some(({ column }) => column === guess.facts.column)
+  }
+  const images = members.filter((facts) => {
+    const { column, list = '', imageUrls, urls, reach, values } = facts
+    if (values.some((text) => noImage.test(text))) return false
+    const isNamed = ofImages.test(list) && urls > 0.9 && /url|src|href|link|path|^$/i.test(below(facts))
+    return (imageUrls > 0.8 || isNamed) && reach === undefined && !ofSmallOnes.test(column)
+  })
+  const image = images.find((facts) => !isOfVariants(facts)) ?? images[0]
+  if (isFree('image_url')) take('image_url', image)
+  if (isFree('alternate_image_urls') && image && !isOfVariants(image)) take('alternate_image_urls', image)
+  const named = (meaning: Meaning) =>
+    members.find((facts) => nameOf(facts) === meaning && names.find(below(facts))?.meaning === 'name')
+  for (const meaning of ['categories', 'brand']) if (isFree(meaning)) take(meaning, named(meaning))
+  if (guesses.has('price') || guesses.has('sale_price')) return
+  const variants = members.filter(isOfVariants)
+  const found = (meaning: Meaning, list?: string) =>
+    variants.find((facts) => {
+      const isAmount =
+        facts.numbers > 0.9 && (meaning === 'list_price' || meaning === 'sale_price' || facts.fill > 0.9)
+      const isTold = meaning === 'availability' ? facts.availabilities === 1 : isAmount
+      return (
+        (list === undefined || facts.list === list) && isTold && names.find(facts.column)?.meaning === meaning
+      )
+    })
+  const list = found('price')?.list
+  for (const meaning of list === undefined ? [] : ofVariantsMeanings) {
+    if (!guesses.has(meaning)) take(meaning, found(meaning, list))
+  }
+}

@@ -1,0 +1,68 @@
+import type { ColumnFacts } from './column-facts.ts'
+import type { Meaning } from './header-names.ts'
+import type { MeaningGuess } from './model.ts'
+
+interface File {
+  columns: readonly ColumnFacts[]
+  /** Those whose names say that they describe the product. */
+  ofDescriptions: readonly ColumnFacts[]
+}
+
+/** What one column is taken for may follow from what stands beside it. */
+export function settleMeanings(guesses: Map<Meaning, MeaningGuess>, { columns, ofDescriptions }: File): void {
+  settleRegular(guesses)
+  settleName(guesses, ofDescriptions)
+  addDoubts(guesses, columns)
+}
+
+const regularName = /regular|normal|ordinar|r[eé]guli|habitual/i
+
+/** Beside a regular price, "price" alone is what the product costs now: with the discount, where there is one. */
+function settleRegular(guesses: Map<Meaning, MeaningGuess>): void {
+  const price = guesses.get('price')
+  if (!price || guesses.has('list_price')) return
+  const candidates = [price.facts, ...price.others]
+  const regular = candidates.find(({ column }) => regularName.test(column))
+  const [now, ...others] = candidates.filter((facts) => facts !== regular)
+  if (!regular || !now || now.mean > regular.mean) return
+  guesses.set('price', { ...price, facts: now, others })
+  guesses.set('list_price', { facts: regular, reason: price.reason, others: [] })
+  if (now.mean < regular.mean) guesses.delete('sale_price')
+}
+
+/** ERPs call the name a description, and the description a long one. */
+function settleName(guesses: Map<Meaning, MeaningGuess>, candidates: readonly ColumnFacts[]): void {
+  if (guesses.has('name')) return
+  const [name] = candidates
+    .filter(({ fill, distinct, characters, html }) => {
+      return fill > 0.95 && distinct > 0.5 && characters <= 120 && html === 0
+    })
+    .sort((one, other) => one.characters - other.characters)
+  if (!name) return
+  const rest = candidates.find((facts) => facts !== name)
+  const description = guesses.get('description')
+  guesses.set('name', { facts: name, reason: 'it is short, and no column is called a name', others: [] })
+  if (description && rest) guesses.set('description', { ...description, facts: rest })
+  else guesses.delete('description')
+}
+
+const isFlag = (value: string) => /^(?:yes|no|true|false|y|n|0|1|ja|nein|nej|oui|non|s[ií])$/i.test(value)
+
+function addDoubts(guesses: Map<Meaning, MeaningGuess>, columns: readonly ColumnFacts[]): void {
+  const doubt = (meaning: Meaning, text: string) => {
+    const guess = guesses.get(meaning)
+    if (guess) guesses.set(meaning, { ...guess, doubt: text })
+  }
+  const minor = columns.find(({ column }) => /minor.?unit/i.test(column))
+  if (minor)
+    doubt(
+      'price',
+      `the amounts may be in a hundredth of the currency, as ${JSON.stringify(minor.column)} says`,
+    )
+  const sale = guesses.get('sale_price')?.facts
+  const flag = columns.find(({ column, values }) => /\bon[ _]?sale$/i.test(column) && values.every(isFlag))
+  const isMixed = flag !== undefined && flag.values.length > 1
+  // Where it is empty or 0, the price itself says that there is no sale.
+  if (sale && isMixed && sale.fill === 1 && !sale.hasZeros)
+    doubt('sale_price', `does it count only where ${JSON.stringify(flag.column)} says so?`)
+}
