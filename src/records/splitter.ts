@@ -1,5 +1,6 @@
 import { BlankTest } from './blank-test.ts'
 import type { CellSyntax } from './cells.ts'
+import { isCommentLine } from './comment-line.ts'
 import { delimiterLine } from './delimiter-line.ts'
 import { GrowingMemory } from './growing-memory.ts'
 import type { Dialect, RecordSlice } from './model.ts'
@@ -12,7 +13,7 @@ export interface SplitterOptions extends CellSyntax {
   /** What messages call the file. */
   name: string
   recordBytes: number
-  /** The text is CSV, with a header or without: a `sep=` line may stand before the first record. */
+  /** The text is CSV, with a header or without: a `sep=` line, or one of comments, may stand before the first record. */
   hasCells: boolean
   /** Number of the first record, or of the header. */
   firstRecord: number
@@ -215,16 +216,20 @@ export class RecordSplitter implements TextSplitter {
     return both && lineEnd > this.#start ? lineEnd - 1 : lineEnd
   }
 
-  /** Undefined for what is no record: an empty line, one whose cells are all empty, and a `sep=` before the header. */
+  /** Undefined for what is no record: an empty line, one whose cells are all empty, a `sep=` or comments above the header. */
   #slice(end: number): RecordSlice | undefined {
     // There may be millions of empty lines.
     if (end === this.#start) return undefined
     const bytes = this.#memory.bytes.subarray(this.#start, end)
     if (this.#blank.isBlank(bytes)) return undefined
     const { hasCells, firstRecord } = this.#options
-    if (hasCells && this.#record === firstRecord && delimiterLine(bytes) !== undefined) return undefined
+    if (hasCells && this.#record === firstRecord && this.#isAbove(bytes)) return undefined
     this.#checkLength(bytes.length)
     return { bytes, record: this.#record++, line: this.#recordLine, offset: this.#offset + this.#start }
+  }
+
+  #isAbove(line: Buffer): boolean {
+    return delimiterLine(line) !== undefined || isCommentLine(line, this.#options.delimiter)
   }
 
   #checkLength(bytes: number): void {

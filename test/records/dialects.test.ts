@@ -118,6 +118,21 @@ describe('detection', () => {
     ])
   })
 
+  it('takes comments in all cells above the header for no record', async () => {
+    const comments = '"# Required | an id, your own",# Required | a title,,# Optional'
+    const source = await folder.write('a.csv', `${comments}\r\nid,title,price,was\r\n1,Cup,5,6\r\n`)
+    const { judgement, records } = await judgeAndRead(source, { neededColumns: ['id'] })
+    expect(judgement.columns).toEqual(['id', 'title', 'price', 'was'])
+    expect(records).toMatchObject([{ record: 1, line: 3, cells: ['1', 'Cup', '5', '6'] }])
+  })
+
+  it.each(['# id,title', '# id', '#id,#title', 'id,# title'])('takes %j for a header', async (header) => {
+    const cells = header.split(',')
+    const source = await folder.write('a.csv', `${header}\n${cells.map(() => '1').join(',')}\n`)
+    const { judgement } = await judgeAndRead(source, { neededColumns: cells.slice(0, 1) })
+    expect(judgement.columns).toEqual(cells)
+  })
+
   it.each(['sep=^\r\n', '"sep=^"\n', 'SEP=^\r'])(
     'takes %j before the header for no record',
     async (first) => {
