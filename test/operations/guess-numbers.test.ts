@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { guessText } from './guess-support.ts'
+import { guessText, tableOf } from './guess-support.ts'
 
 function objectsWith(prices: readonly unknown[]): string {
   const objects = prices.map((price, row) => ({
@@ -23,4 +23,12 @@ it.each([
   expect(rules.price).not.toHaveProperty('open')
   expect(products.map((product) => product?.price)).toEqual(prices.map(Number))
   expect(products[1]).toMatchObject({ list_price: 24.5 })
+})
+
+it('pieces with a minus behind them are none', async () => {
+  const stock = [...Array.from({ length: 20 }, (_, row) => `${row + 1},000`), '2,000-']
+  const { products } = await guessText(tableOf({ LABST: stock, price: stock.map(() => '5,00') }))
+  expect(products[1]).toMatchObject({ availability: 'InStock', inventory_level: 2 })
+  expect(products.at(-1)).toMatchObject({ availability: 'OutOfStock' })
+  expect(products.at(-1)).not.toHaveProperty('inventory_level')
 })

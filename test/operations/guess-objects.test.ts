@@ -83,6 +83,25 @@ describe('lists of objects in a record', () => {
     expect(open).not.toContainEqual(expect.stringMatching(/fields\.(?:price|availability):/))
   })
 
+  it.each([
+    ['all have a price', '<price>9.50</price>', true],
+    ['some have none', '', false],
+  ])('are variants in XML, where %s', async (_, price, isWhole) => {
+    const variant = (sku: string, rest: string) =>
+      `<variant><sku>${sku}</sku>${rest}<stock>${sku === 'B' ? 3 : 0}</stock></variant>`
+    const twelve = '<price>12.00</price>'
+    const text = `<shop>
+      <product><id>1</id><title>Red cup</title><variants>${variant('A', twelve)}</variants></product>
+      <product><id>2</id><title>Blue cup</title>
+        <variants>${variant('A', twelve)}${variant('B', price)}${variant('C', twelve)}</variants></product></shop>`
+    const { rules, products } = await guessText(text)
+    if (isWhole) {
+      expect(products).toMatchObject([{ price: 12 }, { price: 9.5, availability: 'InStock' }])
+      expect(products[1]?.skus).toHaveLength(3)
+    } else
+      expect(rules.price).toMatchObject({ open: true, comment: expect.stringMatching(/the last one counts/) })
+  })
+
   it('are asked about where several amounts may be the price', async () => {
     const rates = [
       { kind: 'dealer', amount: '5.00' },
@@ -188,4 +207,39 @@ describe('what stands beside a column', () => {
     )
     expect(products[0]).toMatchObject({ name: 'Red cup of clay' })
   })
+})
+
+describe('lists of texts in a record', () => {
+  it('of JSON hold images and categories', async () => {
+    const { rules, products } = await guessObjects(
+      { price: 5, images: [image('a'), image('b')], categories: ['Home > Cups', 'Sale'] },
+      { price: 6, images: [image('c')], categories: ['Home > Mugs'] },
+    )
+    expect(products).toMatchObject([
+      {
+        image_url: image('a'),
+        alternate_image_urls: [image('a'), image('b')],
+        categories: ['Home/Cups', 'Sale'],
+      },
+      { image_url: image('c'), categories: ['Home/Mugs'] },
+    ])
+    expect(rules.image_url).not.toHaveProperty('open')
+  })
+
+  it('are elements of XML, of which the first is the main image', async () => {
+    const item = (id: number, ...names: string[]) =>
+      `<offer id="${id}"><name>Red cup</name><price>5</price>${names
+        .map((name) => `<picture>${image(name)}</picture>`)
+        .join('')}</offer>`
+    const { products } = await guessText(`<offers>${item(1, 'a', 'b')}${item(2, 'c')}</offers>`)
+    expect(products).toMatchObject([
+      { image_url: image('a'), alternate_image_urls: [image('a'), image('b')] },
+      { image_url: image('c') },
+    ])
+  })
+})
+
+it('asks about amounts beside what they are to be divided by', async () => {
+  const { rules } = await guessObjects({ price: { amount: 4600, divisor: 100, currency_code: 'USD' } })
+  expect(rules.price).toMatchObject({ open: true, comment: expect.stringMatching(/hundredth/) })
 })

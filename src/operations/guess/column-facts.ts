@@ -10,7 +10,7 @@ import type { SampleCell } from './sample-table.ts'
 export interface ColumnFacts {
   column: string
   index: number
-  /** The objects of this list hold it, not the record itself. */
+  /** The objects of this list hold it, not the record itself; of a list of texts the column. */
   list?: string
   /** Cells that are not empty, and share of all. */
   filled: number

@@ -9,10 +9,10 @@ export interface Lists {
 }
 
 const ofImages = /image|img|picture|photo|bild|foto|visuel|imagen|media|galler/i
-const ofSmallOnes = /thumb|small|tiny|icon|swatch/i
+const ofSmallOnes = /thumb|small|tiny|icon|swatch|(?<!\d)\d{1,2}x\d{1,2}(?!\d)/i
 const noImage = /\.(?:mp4|m4v|webm|mov|avi|m3u8|pdf|zip|glb|usdz)(?:$|[?#])|youtu\.?be|vimeo/i
 /** What is sold under one product. */
-const ofVariants = /varia|sku|offer|combination/i
+export const ofVariants = /varia|sku|offer|combination/i
 const ofVariantsMeanings: readonly Meaning[] = [
   'price',
   'sale_price',
@@ -46,8 +46,11 @@ export function findMembers(guesses: Map<Meaning, MeaningGuess>, { members, name
   const named = (meaning: Meaning) =>
     members.find((facts) => nameOf(facts) === meaning && names.find(below(facts))?.meaning === 'name')
   for (const meaning of ['categories', 'brand']) if (isFree(meaning)) take(meaning, named(meaning))
-  if (guesses.has('price') || guesses.has('sale_price')) return
   const variants = members.filter(isOfVariants)
+  if (guesses.has('price') || guesses.has('sale_price')) {
+    settleParts(guesses, variants)
+    return
+  }
   const found = (meaning: Meaning, list?: string) =>
     variants.find((facts) => {
       const isAmount =
@@ -61,4 +64,21 @@ export function findMembers(guesses: Map<Meaning, MeaningGuess>, { members, name
   for (const meaning of list === undefined ? [] : ofVariantsMeanings) {
     if (!guesses.has(meaning)) take(meaning, found(meaning, list))
   }
+}
+
+/** What is a part of the record where a product has one variant: of several, all must have it, or nobody can tell whose it is. */
+function settleParts(guesses: Map<Meaning, MeaningGuess>, variants: readonly ColumnFacts[]): void {
+  const name = guesses.has('sale_price') ? 'sale_price' : 'price'
+  const priced = guesses.get(name)
+  const list = variants.find(({ list }) => priced?.facts.column.startsWith(`${list}.`))?.list
+  if (!priced || list === undefined) return
+  const parts = [...guesses].filter(([, { facts }]) => facts.column.startsWith(`${list}.`))
+  const whole = parts.filter(([meaning]) => ofVariantsMeanings.includes(meaning))
+  const found = whole.map(([, { facts }]) => variants.find(({ column }) => column === facts.column))
+  if (found.some((facts) => facts?.fill !== 1)) {
+    guesses.set(name, { ...priced, doubt: `of several in "${list}" the last one counts` })
+    return
+  }
+  for (const [index, [meaning, guess]] of whole.entries())
+    guesses.set(meaning, { ...guess, facts: found[index] ?? guess.facts })
 }

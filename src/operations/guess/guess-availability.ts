@@ -68,12 +68,17 @@ export function guessStock(guesses: Guesses): StockGuess {
 
 function countStock(guess: MeaningGuess, guesses: Guesses): StockGuess {
   const { column } = guess.facts
-  const when = { '': 'OutOfStock', '<=0': 'OutOfStock' }
+  const when = { '': 'OutOfStock', '<=0': 'OutOfStock', ...belowNone(guess.facts) }
   const parts = { column, ...stockMarks(guess.facts, guesses), when, otherwise: 'InStock', ...anyOf(guess) }
   const doubts = isCode(guess, guesses)
     ? ['are these numbers of pieces, or codes that stand for something?']
     : []
   return { parts, comment: why(guess, 'a quantity: none is out of stock'), doubts }
+}
+
+/** SAP writes a minus behind the digits. */
+function belowNone({ values }: ColumnFacts): Readonly<Record<string, string>> {
+  return values.some((value) => value.endsWith('-')) ? { '/-$/': 'OutOfStock' } : {}
 }
 
 /** Few small numbers under a name that speaks of no pieces. */

@@ -13,7 +13,8 @@ export function categoryRules(guesses: Guesses): RuleGuess[] {
     const rule = { template, ...html, separator: '>', slash: '-', split: '|' }
     return [{ field: 'categories', rule, comment: why(main, `with "${sub.facts.column}" below it`) }]
   }
-  if (main.facts.list !== undefined) {
+  const { list } = main.facts
+  if (list !== undefined && list !== column) {
     const rule = { column, ...html, separator: '>', slash: '-' }
     return [{ field: 'categories', rule, comment: why(main) }]
   }
@@ -28,7 +29,7 @@ export function categoryRules(guesses: Guesses): RuleGuess[] {
     ...html,
     separator: separator ?? '>',
     ...(separator === '/' ? {} : { slash: '-' }),
-    split: splits ? (split ?? '|').trim() : '|',
+    ...(list === undefined ? { split: splits ? (split ?? '|').trim() : '|' } : {}),
   }
   // Some write a path so, and some a list.
   if (separator === undefined && / \| /.test(text)) {

@@ -35,7 +35,10 @@ export interface GuessOptions {
 export async function guessFeed({ file, given, signal }: GuessOptions): Promise<FeedGuess> {
   const table = await readSampleTable(file, { signal })
   if (table.records === 0) throw noRecords(table)
-  const columns = table.columns.map((column, index) => columnFacts(column, index, table.rows))
+  const columns = table.columns.map((column, index) => {
+    const facts = columnFacts(column, index, table.rows)
+    return table.textLists.has(column) ? { ...facts, list: column } : facts
+  })
   const preset = guessPreset(table)
   const names = await HeaderNames.read()
   const members = memberFacts(table)

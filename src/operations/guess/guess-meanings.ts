@@ -48,7 +48,7 @@ function isKind({ values }: ColumnFacts): boolean {
 }
 
 const kinds =
-  /^(?:\w|products?|items?|variants?|variations?|parents?|child|sku|(?:simple|grouped|external|variable|configurable|bundle|virtual|downloadable|physical|digital|standard|normal|service|gift ?card)(?:[ -]product)?)$/i
+  /^(?:\w|products?|items?|variants?|variations?|parents?|child|sku|(?:simple|grouped|external|variable|configurable|bundle|virtual|downloadable|physical|digital|standard|normal|regular|inventory|non-inventory|service|gift ?card)(?:[ -]product)?)$/i
 
 /** What each column of the file holds; a column counts once, and each meaning has one column. `members`: see `findMembers`. */
 export function guessMeanings(

@@ -1,5 +1,6 @@
 import type { NumberLocale } from '../../catalog/number-text.ts'
 import { findLocale, readsTwoWays } from './find-locale.ts'
+import { ofVariants } from './find-members.ts'
 import { isWithoutTax } from './guess-meanings.ts'
 import { why } from './guess-reason.ts'
 import { saleTime } from './guess-times.ts'
@@ -61,9 +62,9 @@ function saleRule(
   return priceRule(rule, comment, [...doubts, ...timed.doubts])
 }
 
-/** A product costs what the cheapest of its variants costs. */
-function lowestOf({ facts }: MeaningGuess): { rows?: 'min' } {
-  return facts.list === undefined ? {} : { rows: 'min' }
+/** A product costs what the cheapest of its variants costs; prices for others, or in other currencies, are no such. */
+function lowestOf({ facts: { list } }: MeaningGuess): { rows?: 'min' | 'first' } {
+  return list === undefined ? {} : { rows: ofVariants.test(list) ? 'min' : 'first' }
 }
 
 function priceRule(rule: unknown, comment: string, doubts: readonly string[]): RuleGuess {

@@ -10,6 +10,8 @@ import type { Meaning } from './header-names.ts'
 import type { Given, Guesses, RuleGuess } from './model.ts'
 
 const plainFields = ['name', 'brand'] as const
+/** Nothing is left of a number with a minus behind it. */
+const notMinus = '^(?:.*-$)?(.*)$'
 const extraEntries = ['gtin', 'mpn', 'color', 'size', 'material'] as const
 
 /** The rules of a file that fits no preset. */
@@ -109,11 +111,10 @@ function countRules(guesses: Guesses): RuleGuess[] {
   if (stock && stock.facts.numbers > 0.9)
     rules.push({
       field: 'inventory_level',
-      rule: amountRule(
-        stock.facts.column,
-        stockLocale(stock.facts, guesses),
-        stock.facts.list === undefined ? {} : { rows: 'sum' },
-      ),
+      rule: amountRule(stock.facts.column, stockLocale(stock.facts, guesses), {
+        ...(stock.facts.values.some((value) => value.endsWith('-')) ? { pattern: notMinus } : {}),
+        ...(stock.facts.list === undefined ? {} : { rows: 'sum' }),
+      }),
       comment: why(stock),
     })
   const rating = guesses.get('rating_value')

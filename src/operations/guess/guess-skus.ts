@@ -1,5 +1,5 @@
 import { findLocale } from './find-locale.ts'
-import type { Lists } from './find-members.ts'
+import { type Lists, ofVariants } from './find-members.ts'
 import { guessStock } from './guess-availability.ts'
 import { amountRule, amountsOf } from './guess-prices.ts'
 import type { Guesses, RuleGuess } from './model.ts'
@@ -7,7 +7,7 @@ import type { Guesses, RuleGuess } from './model.ts'
 /** The objects of the list that holds the prices. */
 export function skusRule(guesses: Guesses, { members, names }: Lists): RuleGuess[] {
   const list = (guesses.get('sale_price') ?? guesses.get('price'))?.facts.list
-  if (list === undefined) return []
+  if (list === undefined || !ofVariants.test(list)) return []
   const own = members.filter((facts) => facts.list === list)
   const below = (column: string) => column.slice(list.length + 1)
   const nameOf = (column: string) => names.find(column)?.meaning

@@ -34,6 +34,7 @@ const vagueEnd =
 const namedMember = /\[[^=\]]+=([^\]]+)\](?:\.[^.]+)?$/
 /** A locale, perhaps with a channel behind it, as PIMs write them. */
 const localeEnd = /[-_ ][a-z]{2}[-_][A-Z]{2}(?:-\w+)?$/
+const localeStart = /^[A-Z]{2}_(?=[A-Z][a-z])/
 const ofProducts = /^\s*(?:product|item|article|artikel|produkt|produit|producto)\b\s*/i
 
 /** Names of columns by what they mean, in several languages. */
@@ -73,6 +74,7 @@ export class HeaderNames {
     const telling = lastOf(column.replace(vagueEnd, ''))
     const stem = telling
       .replace(localeEnd, '')
+      .replace(localeStart, '')
       .replace(/\([^)]*\)|\[[^\]]*\]|[*#]/g, ' ')
       .replace(/[_-]/g, ' ')
       .replace(taxWords, ' ')

@@ -20,6 +20,8 @@ export interface SampleTable {
   lists: readonly string[]
   /** What the objects of these lists hold. */
   members: readonly MemberColumn[]
+  /** Columns that are lists of texts; here the texts stand in one, as in a cell. */
+  textLists: ReadonlySet<string>
   records: number
   warnings: readonly string[]
 }
@@ -68,7 +70,7 @@ async function readRows(source: Source, judgement: Judgement) {
   for await (const record of firstRecords(source, judgement)) {
     rows.push(columns.map((_, index) => cellOf(record.cells[index])))
   }
-  return { columns, rows, lists: [], members: [] }
+  return { columns, rows, lists: [], members: [], textLists: new Set<string>() }
 }
 
 /** The columns of objects are the paths to their texts and numbers. */
@@ -80,15 +82,17 @@ async function readObjects(source: Source, judgement: Judgement) {
   const lists = new Map<string, ReadonlyMap<string, SampleCell>[]>()
   for (const object of objects) findLists(object, { path: '', depth: 0 }, lists)
   const columns = new Set<string>()
+  const textLists = new Set<string>()
   const records = objects.map((object) => {
     const leaves = new Map<string, SampleCell>()
-    collectLeaves(object, { path: '', depth: 0, leaves, lists })
+    collectLeaves(object, { path: '', depth: 0, leaves, lists, textLists })
     for (const path of leaves.keys()) if (columns.size < pathsMax) columns.add(path)
     return leaves
   })
   const names = [...columns]
   const rows = records.map((leaves) => names.map((name) => leaves.get(name) ?? ''))
-  return { columns: names, rows, lists: [...lists.keys()], members: [...lists].flatMap(memberColumns) }
+  const members = [...lists].flatMap(memberColumns)
+  return { columns: names, rows, lists: [...lists.keys()], members, textLists }
 }
 
 function memberColumns([list, objects]: [
@@ -127,6 +131,7 @@ interface Visit extends Place {
   leaves: Map<string, SampleCell>
   /** Of each list the objects, as far as they were seen. */
   lists: ReadonlyMap<string, ReadonlyMap<string, SampleCell>[]>
+  textLists: Set<string>
 }
 
 /** Where one record has a list of objects, one object in another is a list too, as in XML. */
@@ -140,7 +145,8 @@ function findLists(value: unknown, { path, depth }: Place, lists: Map<string, un
 }
 
 /** Of a list the elements stand in one text, as in a cell; lists of objects are no cells. */
-function collectLeaves(value: unknown, { path, depth, leaves, lists }: Visit): void {
+function collectLeaves(value: unknown, visit: Visit): void {
+  const { path, depth, leaves, lists, textLists } = visit
   const members = depth === 0 ? undefined : lists.get(path)
   for (const element of members ? [value].flat() : []) {
     if (members && members.length < membersMax) members.push(leavesOf(element, path))
@@ -149,11 +155,13 @@ function collectLeaves(value: unknown, { path, depth, leaves, lists }: Visit): v
   }
   if (Array.isArray(value)) {
     const texts = value.filter((element) => typeof element !== 'object')
-    if (texts.length > 0) leaves.set(path, texts.map(cellOf).join('|'))
+    if (texts.length === 0) return
+    leaves.set(path, texts.map(cellOf).join('|'))
+    textLists.add(path)
   } else if (typeof value === 'object' && value !== null) {
     if (depth >= depthMax) return
     for (const [key, content] of Object.entries(value))
-      collectLeaves(content, { path: pathBelow(path, key), depth: depth + 1, leaves, lists })
+      collectLeaves(content, { ...visit, path: pathBelow(path, key), depth: depth + 1 })
   } else if (path !== '') leaves.set(path, cellOf(value))
 }
 
@@ -175,7 +183,7 @@ function namedCell(element: unknown, path: string): [column: string, cell: Sampl
 /** Of one object of a list, without the lists in it. */
 function leavesOf(element: unknown, path: string): ReadonlyMap<string, SampleCell> {
   const leaves = new Map<string, SampleCell>()
-  collectLeaves(element, { path, depth: 0, leaves, lists: new Map() })
+  collectLeaves(element, { path, depth: 0, leaves, lists: new Map(), textLists: new Set() })
   return leaves
 }
 

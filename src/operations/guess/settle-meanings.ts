@@ -53,7 +53,7 @@ function addDoubts(guesses: Map<Meaning, MeaningGuess>, columns: readonly Column
     const guess = guesses.get(meaning)
     if (guess) guesses.set(meaning, { ...guess, doubt: text })
   }
-  const minor = columns.find(({ column }) => /minor.?unit/i.test(column))
+  const minor = columns.find(({ column }) => /minor.?unit|divisor|fraction.?digits/i.test(column))
   if (minor)
     doubt(
       'price',
