@@ -47,8 +47,7 @@ function told(places: DamagePlaces | undefined, bytes: Buffer, text: Buffer): Bu
   return text
 }
 
-/** The library makes halves of surrogate pairs of some damage. */
-const damage = /\ufffd|\p{Surrogate}/u
+const replaced = '\ufffd'
 
 /** A piece that is longer is decoded wherever it ends. */
 const heldBytesMax = 4 * 2 ** 20
@@ -82,18 +81,34 @@ class MultiByteDecoder implements Decoder {
   }
 
   #decode(bytes: Buffer): Buffer {
-    const text = withUndecodable(iconv.decode(bytes, this.#encoding, { stripBOM: false }), damage)
+    // The library makes halves of surrogate pairs of some damage.
+    const decoded = iconv.decode(bytes, this.#encoding, { stripBOM: false })
+    const text = withUndecodable(decoded, { replacedIsDamage: true })
     return told(this.#places, bytes, text)
   }
 }
 
-const loneSurrogate = /\p{Surrogate}/u
-
-/** Text as UTF-8 with an undecodable byte for everything that matches. */
-function withUndecodable(text: string, wrong: string | RegExp): Buffer {
-  const parts = text.split(wrong)
-  if (parts.length === 1) return Buffer.from(text, 'utf8')
-  return Buffer.concat(parts.flatMap((part) => [Buffer.of(undecodable), Buffer.from(part, 'utf8')]).slice(1))
+/**
+ * Text as UTF-8 with an undecodable byte for each half of a surrogate pair that stands alone, and for each U+FFFD where
+ * that means damage. Every character of a text may be one.
+ */
+function withUndecodable(text: string, { replacedIsDamage }: { replacedIsDamage: boolean }): Buffer {
+  const isSound = text.isWellFormed() && !(replacedIsDamage && text.includes(replaced))
+  if (isSound) return Buffer.from(text, 'utf8')
+  // A unit of a string takes three bytes at most.
+  const bytes = Buffer.allocUnsafeSlow(3 * text.length)
+  let length = 0
+  let from = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.codePointAt(at) as number
+    if (code > 0xffff) at += 1
+    const isDamage = (code & 0xfffff800) === 0xd800 || (replacedIsDamage && code === 0xfffd)
+    if (!isDamage) continue
+    if (at > from) length += bytes.write(text.slice(from, at), length, 'utf8')
+    bytes[length++] = undecodable
+    from = at + 1
+  }
+  return bytes.subarray(0, length + bytes.write(text.slice(from), length, 'utf8'))
 }
 
 /** Holds back what is less than a unit of four bytes. */
@@ -122,7 +137,7 @@ class Utf32Decoder implements Decoder {
     let text = ''
     for (let at = 0; at < codes.length; at += 4096)
       text += String.fromCodePoint(...codes.slice(at, at + 4096))
-    return told(this.#places, bytes.subarray(0, length), withUndecodable(text, loneSurrogate))
+    return told(this.#places, bytes.subarray(0, length), withUndecodable(text, { replacedIsDamage: false }))
   }
 
   end(): Buffer {
@@ -164,8 +179,7 @@ class Utf16Decoder implements Decoder {
 
   #decode(bytes: Buffer): Buffer {
     const text = (this.#swapped ? bytes.swap16() : bytes).toString('utf16le')
-    const utf8 = text.isWellFormed() ? Buffer.from(text, 'utf8') : withUndecodable(text, loneSurrogate)
-    return told(this.#places, bytes, utf8)
+    return told(this.#places, bytes, withUndecodable(text, { replacedIsDamage: false }))
   }
 }
 

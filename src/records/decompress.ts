@@ -14,6 +14,9 @@ const plainChunkBytes = 2 ** 20
 /** Small ones into a decompressor: the ratio is judged by what has been read. */
 const compressedChunkBytes = 64 * 2 ** 10
 const decompressedChunkBytes = 256 * 2 ** 10
+/** Each part costs a decompressor, whatever it holds: more parts than this must hold so much on average. */
+const smallPartsMax = 1000
+const smallPartBytes = 1024
 
 /** The decompressed bytes; each chunk is valid until the next is asked for. */
 export async function* readDecompressed(
@@ -28,13 +31,16 @@ export async function* readDecompressed(
   }
   // Node's zstd decompressor ends silently with the first frame and its gunzip at zero padding: whatever is left is
   // a further part, never dropped unseen.
-  for (let offset = 0; offset < source.bytes; ) {
+  let bytes = 0
+  for (let offset = 0, parts = 1; offset < source.bytes; parts++) {
+    if (parts > smallPartsMax && bytes < parts * smallPartBytes) throw tooManyParts(source)
     const part = decompressPart(handle, source, { compression, offset, meter })
     for (let next = await part.next(); ; next = await part.next()) {
       if (next.done) {
         offset += next.value
         break
       }
+      bytes += next.value.length
       yield next.value
     }
     if (compression === 'gzip' && (await onlyZeros(handle, source, offset))) return
@@ -89,6 +95,15 @@ async function onlyZeros(handle: FileHandle, source: FileSource, offset: number)
     if (chunk.some((byte) => byte !== 0)) return false
   }
   return true
+}
+
+function tooManyParts({ name }: FileSource): Error {
+  return fileRefusal({
+    name,
+    code: 'too-many-parts',
+    found: `it is compressed in more than ${smallPartsMax} parts that hold next to nothing`,
+    hint: 'Compress the file as a whole',
+  })
 }
 
 function refusal(source: FileSource, compression: string, cause: unknown): unknown {

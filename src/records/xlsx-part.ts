@@ -8,7 +8,7 @@ const depthMax = 64
 /** Characters between two tags, or inside one: no cell comes near. */
 const quietMax = 2 * 2 ** 20
 /** So little is parsed at a time, so that what it becomes can be passed on before it fills the memory. */
-const pieceLength = 8 * 2 ** 10
+export const pieceLengthMax = 8 * 2 ** 10
 
 /** Told what is found, in document order; names are without their prefix. */
 export interface PartHandler {
@@ -17,11 +17,12 @@ export interface PartHandler {
   close?(name: string): void
 }
 
-/** Parses one XML part of a workbook; yields after every few thousand characters. Throws FileRefusedError. */
+/** Parses one XML part of a workbook; yields after every piece of its characters. Throws FileRefusedError. */
 export async function* parsePart(
   chunks: AsyncIterable<Buffer>,
   handler: PartHandler,
   source: FileSource,
+  pieceLength = pieceLengthMax,
 ): AsyncGenerator<void> {
   const parser = new PartParser(handler, source)
   const decoder = new TextDecoder('utf-8', { fatal: true })

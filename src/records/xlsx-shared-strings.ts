@@ -25,12 +25,18 @@ export class SharedStrings implements PartHandler {
   #places = new Uint32Array(1024)
   #lengths = new Uint32Array(1024)
   #count = 0
+  #longest = 0
   #text: string | undefined
   #isReading = false
   #phonetic = 0
 
   constructor(source: FileSource) {
     this.#source = source
+  }
+
+  /** Bytes of the longest. */
+  get longest(): number {
+    return this.#longest
   }
 
   /** Throws FileRefusedError for what is better not read, by what the archive says of it. */
@@ -86,6 +92,7 @@ export class SharedStrings implements PartHandler {
     bytes.copy(this.#blocks[block] as Buffer, this.#used)
     this.#places[this.#count] = block * blockBytes + this.#used
     this.#lengths[this.#count] = bytes.length
+    this.#longest = Math.max(this.#longest, bytes.length)
     this.#used += bytes.length
     this.#count += 1
   }

@@ -1,13 +1,17 @@
+import { ExpansionMeter } from './expansion-meter.ts'
 import { columnsMax } from './limits.ts'
 import type { FileSource } from './read-file.ts'
 import { fileRefusal } from './refusal.ts'
-import { damagedWorkbook, type PartHandler, parsePart } from './xlsx-part.ts'
+import { damagedWorkbook, type PartHandler, parsePart, pieceLengthMax } from './xlsx-part.ts'
 import { errorText, notCalculated, plainText } from './xlsx-text.ts'
 import { openWorkbook, type Workbook } from './xlsx-workbook.ts'
 
 /** Rows of one chunk of text. */
 const chunkLength = 256 * 2 ** 10
 const rowLengthMax = 16 * 2 ** 20
+/** What one piece of XML becomes; `<c t="s"><v>0</v></c>` is the shortest that becomes a long text. */
+const pieceTextMax = 512 * 2 ** 10
+const cellLengthMin = 21
 /** The most that the format has. */
 const rowsMax = 1_048_576
 
@@ -18,7 +22,9 @@ const rowsMax = 1_048_576
 export async function* readSheet(source: FileSource, sheet: string | undefined): AsyncGenerator<Buffer> {
   await using workbook = await openWorkbook(source, sheet)
   const rows = new SheetRows(workbook, source)
-  for await (const _ of parsePart(workbook.rows, rows, source)) {
+  const cells = Math.ceil(pieceTextMax / Math.max(1, workbook.strings.longest))
+  const pieceLength = Math.min(pieceLengthMax, cells * cellLengthMin)
+  for await (const _ of parsePart(workbook.rows, rows, source, pieceLength)) {
     if (rows.length >= chunkLength) yield Buffer.from(rows.take(), 'utf8')
   }
   if (rows.length > 0) yield Buffer.from(rows.take(), 'utf8')
@@ -36,6 +42,8 @@ interface Cell {
 class SheetRows implements PartHandler {
   readonly #workbook: Workbook
   readonly #source: FileSource
+  /** Cells may repeat a long text that stands in the file once. */
+  readonly #meter: ExpansionMeter
   #lines: string[] = []
   #length = 0
   #row = 0
@@ -51,6 +59,8 @@ class SheetRows implements PartHandler {
   constructor(workbook: Workbook, source: FileSource) {
     this.#workbook = workbook
     this.#source = source
+    this.#meter = new ExpansionMeter(source.name)
+    this.#meter.read(source.bytes)
   }
 
   /** Characters of the rows that were not taken yet. */
@@ -153,6 +163,7 @@ class SheetRows implements PartHandler {
   #add(text: string): void {
     this.#lines.push(text)
     this.#length += text.length
+    this.#meter.expanded(text.length)
   }
 
   #tooWide(column: number): Error {

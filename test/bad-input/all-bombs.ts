@@ -86,6 +86,16 @@ const every: readonly Bomb[] = [
     code: 'expands-too-much',
   },
   {
+    title: 'a hundred thousand empty parts of zstd',
+    write: (path) => writeZstd(path, Buffer.alloc(0), 100_000),
+    code: 'too-many-parts',
+  },
+  {
+    title: 'halves of characters in UTF-16',
+    write: (path) => writeText(path, [Buffer.of(0xff, 0xfe)], repeated(Buffer.of(0, 0xd8), writtenBytes * 2)),
+    code: 'record-too-long',
+  },
+  {
     title: '10 GB of zeros in zip',
     write: (path) => writeZip(path, { 'a.csv': deflated('', zeros, 10 * gigabyte) }),
     code: 'expands-too-much',
@@ -246,6 +256,17 @@ const every: readonly Bomb[] = [
       )
     },
     code: 'record-too-long',
+  },
+  {
+    title: 'a spreadsheet of rows that repeat a long text',
+    write: (path) => {
+      const long = small(`<sst><si><t>${'x'.repeat(200_000)}</t></si></sst>`)
+      return writeZip(
+        path,
+        workbook(deflated('<worksheet><sheetData>', '<row><c t="s"><v>0</v></c></row>', 2 ** 24), long),
+      )
+    },
+    code: 'expands-too-much',
   },
   {
     title: 'a spreadsheet with more texts than fit',
