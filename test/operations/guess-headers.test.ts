@@ -102,6 +102,7 @@ it.each([
   ['name-en_US', 'name'],
   ['description-en_US-ecommerce', 'description'],
   ['pricing.price.amount', 'price'],
+  ['offers.offer.priceHistory.price.@value', 'price'],
   ['title.en', 'name'],
   ['images.edges.node.image', 'image_url'],
   ['ItemText.name1', 'name'],

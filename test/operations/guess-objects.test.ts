@@ -154,6 +154,7 @@ it('takes keys of objects for a preset only where they are written as it has the
 describe('what stands beside a column', () => {
   it.each<[string, string, Record<string, string[]>, RegExp]>([
     ['codes that are no pieces', 'availability', { availability: ['1', '5', '1', '2', '5', '1'] }, /codes/],
+    ['a discount', 'price', { 'discount value': ['10', '0'] }, /"discount value" still to be taken off/],
     ['amounts in cents', 'price', { currency_minor_unit: ['2', '2'] }, /hundredth/],
     [
       'a flag of the sale',
@@ -242,4 +243,16 @@ describe('lists of texts in a record', () => {
 it('asks about amounts beside what they are to be divided by', async () => {
   const { rules } = await guessObjects({ price: { amount: 4600, divisor: 100, currency_code: 'USD' } })
   expect(rules.price).toMatchObject({ open: true, comment: expect.stringMatching(/hundredth/) })
+})
+
+it('takes no id of what is in a record for its own', async () => {
+  const objects = Array.from({ length: 8 }, (_, row) => ({
+    '@sourceNumber': `A${row}`,
+    name: `Cup of colour ${row}`,
+    price: 5 + row,
+    category: { id: 7 },
+    supplier: { address: { id: 3 + (row % 2) } },
+  }))
+  const { rules } = await guessText(JSON.stringify(objects))
+  expect(rules.product_id).toMatchObject({ value: '@sourceNumber' })
 })

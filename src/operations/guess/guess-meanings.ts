@@ -15,7 +15,7 @@ const isAmount: Fits = ({ numbers }) => numbers > 0.5
 const timeMeanings: ReadonlySet<Meaning> = new Set(['sale_from', 'sale_until', 'sale_period'])
 /** What the cells must look like for a name to count; a column that is empty fits nothing. */
 const fits: Readonly<Record<Meaning, Fits>> = {
-  product_id: ({ fill, urls, characters }) => fill > 0.98 && urls < 0.1 && characters <= 80,
+  product_id: (facts) => facts.fill > 0.98 && facts.urls < 0.1 && facts.characters <= 80 && !isOther(facts),
   name: ({ fill, urls, numbers, dates }) => fill > 0.3 && urls < 0.1 && numbers < 0.9 && dates < 0.9,
   url: ({ urls, imageUrls, urlLists, reach }) =>
     reach !== undefined || (urls > 0.8 && imageUrls < 0.8 && urlLists < 0.2),
@@ -35,6 +35,12 @@ const fits: Readonly<Record<Meaning, Fits>> = {
   categories: (facts) =>
     isText(facts) && !isCodes(facts) && !isKind(facts) && !/\.@?type$/i.test(facts.column),
   date_published: ({ dates }) => dates > 0.9,
+}
+
+/** Of something in the record: its category, its brand. */
+function isOther(facts: ColumnFacts): boolean {
+  const depth = depthOf(facts)
+  return depth > 0 && facts.distinct < (depth === 1 ? 0.2 : 0.98)
 }
 
 /** Numbers of categories say nothing to anybody outside the shop. */

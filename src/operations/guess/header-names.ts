@@ -29,7 +29,7 @@ const taxWords =
 
 /** Parts of paths that tell nothing by themselves: `price.amount`, `images.edges.node.url`, `title.en`. */
 const vagueEnd =
-  /(?:\.(?:amount|value|data|text|content|default|nodes?|edges|items?|[a-z]{2}(?:[_-][A-Z]{2})?))+$/
+  /(?:\.(?:@?amount|@?value|data|text|content|default|nodes?|edges|items?|[a-z]{2}(?:[_-][A-Z]{2})?))+$/
 /** `attributes[code=color].value` is a column called color. */
 const namedMember = /\[[^=\]]+=([^\]]+)\](?:\.[^.]+)?$/
 /** A locale, perhaps with a channel behind it, as PIMs write them. */

@@ -38,7 +38,7 @@ export interface MemberColumn {
 const sampleRowsMax = 500
 /** Keys of objects that are looked at; more are data in the place of keys. */
 const pathsMax = 500
-const depthMax = 4
+const depthMax = 6
 /** Objects of one list that are looked at. */
 const membersMax = 2000
 

@@ -46,6 +46,7 @@ function settleName(guesses: Map<Meaning, MeaningGuess>, candidates: readonly Co
   else guesses.delete('description')
 }
 
+const ofDiscounts = /discount|rabatt|remise|descuento|rebate/i
 const isFlag = (value: string) => /^(?:yes|no|true|false|y|n|0|1|ja|nein|nej|oui|non|s[ií])$/i.test(value)
 
 function addDoubts(guesses: Map<Meaning, MeaningGuess>, columns: readonly ColumnFacts[]): void {
@@ -59,6 +60,11 @@ function addDoubts(guesses: Map<Meaning, MeaningGuess>, columns: readonly Column
       'price',
       `the amounts may be in a hundredth of the currency, as ${JSON.stringify(minor.column)} says`,
     )
+  const off = columns.find(
+    ({ column, numbers, mean }) => ofDiscounts.test(column) && numbers > 0.9 && mean > 0,
+  )
+  if (off && !guesses.has('sale_price') && !guesses.has('list_price'))
+    doubt('price', `is ${JSON.stringify(off.column)} still to be taken off it?`)
   const sale = guesses.get('sale_price')?.facts
   const flag = columns.find(({ column, values }) => /\bon[ _]?sale$/i.test(column) && values.every(isFlag))
   const isMixed = flag !== undefined && flag.values.length > 1
