@@ -256,3 +256,23 @@ it('takes no id of what is in a record for its own', async () => {
   const { rules } = await guessText(JSON.stringify(objects))
   expect(rules.product_id).toMatchObject({ value: '@sourceNumber' })
 })
+
+it('takes a small picture only where there is no other', async () => {
+  const { products } = await guessObjects({ price: 5, image: { thumbnail: image('s'), main: image('a') } })
+  expect(products).toMatchObject([{ image_url: image('a') }])
+  const small = await guessObjects({ price: 5, image: { thumbnail: image('s') } })
+  expect(small.products).toMatchObject([{ image_url: image('s') }])
+})
+
+it('asks which of several prices it is', async () => {
+  const { rules } = await guessText(
+    tableOf({ price: ['', ''], price1: ['5.00', '6.00'], price2: ['4.00', '5.00'] }),
+  )
+  expect(rules.price).toMatchObject({ open: true })
+})
+
+it('reads currencies from signs of letters', async () => {
+  const { rules, products } = await guessText(tableOf({ price: ['46,00 zł', '8,50 zł'] }))
+  expect(products).toMatchObject([{ price: 46, price_currency_code: 'PLN' }, {}])
+  expect(rules.price_currency_code).not.toHaveProperty('open')
+})

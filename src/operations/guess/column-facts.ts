@@ -114,7 +114,7 @@ export function columnFacts(
     numbers: count === 0 ? 0 : numbers.length / count,
     integers: share((cell) => /^-?\d{1,9}$/.test(cell)),
     quantities: share((cell) => quantity.test(cell)),
-    currencies: share((cell) => /\d/.test(cell) && /\p{Sc}|\b[A-Z]{3}\b/u.test(cell) && cell.length < 30),
+    currencies: share(hasCurrency),
     amounts,
     mean: numbers.reduce((sum, number) => sum + number, 0) / Math.max(numbers.length, 1),
     hasZeros: numbers.includes(0),
@@ -143,6 +143,11 @@ function listMarkOf(cells: readonly string[]): string | undefined {
     const isSplit = lists.every((cell) => cell.includes(mark))
     return isSplit && cells.every((cell) => piecesOf(cell, mark).every(isWhole))
   })
+}
+
+function hasCurrency(cell: string): boolean {
+  if (cell.length >= 30 || !/\d/.test(cell)) return false
+  return /\p{Sc}|\b[A-Z]{3}\b/u.test(cell) || splitMoney(cell)?.code !== undefined
 }
 
 function isAvailability(cell: string): boolean {

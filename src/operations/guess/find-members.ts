@@ -9,7 +9,7 @@ export interface Lists {
 }
 
 const ofImages = /image|img|picture|photo|bild|foto|visuel|imagen|media|galler/i
-const ofSmallOnes = /thumb|small|tiny|icon|swatch|(?<!\d)\d{1,2}x\d{1,2}(?!\d)/i
+export const ofSmallOnes = /thumb|small|tiny|icon|swatch|(?<!\d)\d{1,2}x\d{1,2}(?!\d)/i
 const noImage = /\.(?:mp4|m4v|webm|mov|avi|m3u8|pdf|zip|glb|usdz)(?:$|[?#])|youtu\.?be|vimeo/i
 /** What is sold under one product. */
 export const ofVariants = /varia|sku|offer|combination/i

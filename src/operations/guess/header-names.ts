@@ -35,6 +35,7 @@ const namedMember = /\[[^=\]]+=([^\]]+)\](?:\.[^.]+)?$/
 /** A locale, perhaps with a channel behind it, as PIMs write them. */
 const localeEnd = /[-_ ][a-z]{2}[-_][A-Z]{2}(?:-\w+)?$/
 const localeStart = /^[A-Z]{2}_(?=[A-Z][a-z])/
+const firstOfSeveral = /[ ]?\b1\s*$|(?<=\p{L})1\s*$/u
 const ofProducts = /^\s*(?:product|item|article|artikel|produkt|produit|producto)\b\s*/i
 
 /** Names of columns by what they mean, in several languages. */
@@ -80,9 +81,12 @@ export class HeaderNames {
       .replace(taxWords, ' ')
       .replace(/\b(in|en|i)\s+(EUR|USD|GBP|SEK|CHF|€|\$)\s*$/i, ' ')
       .replace(/\b(EUR|USD|GBP|SEK|NOK|DKK|CHF|INR|de|en|fr|es|sv|default)\b\s*$/i, ' ')
-    const partial = [stem, stem.replace(/[ ]?\b1\s*$|(?<=\p{L})1\s*$/u, ''), stem.replace(ofProducts, '')]
-      .map((name) => this.#byName.get(foldName(name)))
-      .find((match) => match !== undefined)
+    const first = this.#byName.get(foldName(stem.replace(firstOfSeveral, '')))
+    const partial =
+      this.#byName.get(foldName(stem)) ??
+      // Of several prices the first may be anything.
+      (first?.meaning.includes('price') ? undefined : first) ??
+      this.#byName.get(foldName(stem.replace(ofProducts, '')))
     return partial && { ...partial, exact: false }
   }
 }

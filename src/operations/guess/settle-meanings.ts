@@ -1,4 +1,5 @@
 import type { ColumnFacts } from './column-facts.ts'
+import { ofSmallOnes } from './find-members.ts'
 import type { Meaning } from './header-names.ts'
 import type { MeaningGuess } from './model.ts'
 
@@ -12,6 +13,7 @@ interface File {
 export function settleMeanings(guesses: Map<Meaning, MeaningGuess>, { columns, ofDescriptions }: File): void {
   settleRegular(guesses)
   settleName(guesses, ofDescriptions)
+  settleImage(guesses, columns)
   addDoubts(guesses, columns)
 }
 
@@ -44,6 +46,18 @@ function settleName(guesses: Map<Meaning, MeaningGuess>, candidates: readonly Co
   guesses.set('name', { facts: name, reason: 'it is short, and no column is called a name', others: [] })
   if (description && rest) guesses.set('description', { ...description, facts: rest })
   else guesses.delete('description')
+}
+
+/** A small picture is taken only where there is no other. */
+function settleImage(guesses: Map<Meaning, MeaningGuess>, columns: readonly ColumnFacts[]): void {
+  const image = guesses.get('image_url')
+  if (!image || !ofSmallOnes.test(image.facts.column)) return
+  const taken = new Set([...guesses.values()].map(({ facts }) => facts.index))
+  const other = columns.find((facts) => {
+    const isImage = facts.imageUrls > 0.8 && facts.urlLists === 0 && facts.fill >= image.facts.fill
+    return isImage && !taken.has(facts.index) && !ofSmallOnes.test(facts.column)
+  })
+  if (other) guesses.set('image_url', { facts: other, reason: 'the cells look like it', others: [] })
 }
 
 const ofDiscounts = /discount|rabatt|remise|descuento|rebate/i
