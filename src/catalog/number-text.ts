@@ -12,7 +12,8 @@ export interface NumberFault {
 }
 
 const plain = /^-?(0|[1-9]\d{0,9})(\.\d{1,5})?$/
-const scientific = /^[-+]?\d*[.,]?\d+e[-+]?\d+$/i
+// One way to match each text: cells may hold a million digits.
+const scientific = /^[-+]?(\d+([.,]\d+)?|[.,]\d+)e[-+]?\d+$/i
 // A double holds 15 decimal digits exactly; above that a price would change on its way.
 const digitsMax = 15
 const charactersMax = 60

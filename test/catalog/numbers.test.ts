@@ -204,6 +204,13 @@ describe('numbers of other kinds', () => {
   })
 })
 
+it.each(['price', 'inventory_level'])(
+  'a million digits are no %s, and take no minutes to find out',
+  (field) => {
+    expect(issueOf(field, '9'.repeat(1_000_000)).code).toBe('not-a-number')
+  },
+)
+
 describe('currencies in price cells', () => {
   const columns = ['id', 'price', 'was', 'currency']
   const fields = { product_id: columnRule('id'), price: columnRule('price'), list_price: columnRule('was') }
