@@ -3,11 +3,12 @@ import { open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FeedConfig, FeedMode } from '../config/model.ts'
 import type { AcceptSequence } from '../lib/brand.ts'
-import { SourceError } from '../lib/errors.ts'
+import { SourceError, systemErrorCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Acceptor } from './acceptor.ts'
 import { compileNameTime } from './as-of.ts'
-import { type ClaimParts, claimFileName } from './claim-name.ts'
+import { type ClaimParts, claimFileName, partsOf } from './claim-name.ts'
+import { hashContent } from './compress.ts'
 import { removeIfPresent, syncFolder } from './durable.ts'
 import { cleanName } from './entry-name.ts'
 import { compilePatterns } from './file-patterns.ts'
@@ -34,7 +35,7 @@ export interface PushedFile {
 export interface AcceptedPush {
   sequence: AcceptSequence
   bytes: number
-  /** It was accepted before, under the same key; this body was not read. */
+  /** It was accepted before, under the same key, with the same body. */
   isRepeated: boolean
 }
 
@@ -92,7 +93,7 @@ export class PushAcceptor implements AsyncDisposable {
   async #acceptOnce(file: PushedFile, key: string): Promise<AcceptedPush> {
     const pushKey = digestOf(file.feed, key)
     const known = this.#options.acceptor.manifest.pushed(pushKey)
-    if (known) return repeated(file, known)
+    if (known) return this.#repeated(file, known)
     if (this.#keys.has(pushKey)) {
       throw new SourceError('push-running', 'A push with the same Idempotency-Key is being received', {
         hint: 'Wait for its end, then ask again',
@@ -103,6 +104,35 @@ export class PushAcceptor implements AsyncDisposable {
       return await this.#accept(file, pushKey)
     } finally {
       this.#keys.delete(pushKey)
+    }
+  }
+
+  async #repeated({ bytes, body }: PushedFile, known: AcceptLine): Promise<AcceptedPush> {
+    if (bytes !== undefined && bytes !== known.bytes) throw otherBody(known, `has ${bytes}`)
+    const hash = createHash('sha256')
+    let found = 0
+    for await (const chunk of body) {
+      found += chunk.length
+      if (found > known.bytes) throw otherBody(known, 'has more')
+      hash.update(chunk)
+    }
+    if (found < known.bytes) throw otherBody(known, `has ${found}`)
+    if (hash.digest('hex') !== (await this.#hashOf(known))) throw otherBody(known, 'has others')
+    return { sequence: known.sequence, bytes: known.bytes, isRepeated: true }
+  }
+
+  /** Of what was pushed: the manifest has it once the file is archived, and the plain file may go at any time then. */
+  async #hashOf(known: AcceptLine): Promise<string> {
+    const { archiveDir, manifest } = this.#options.acceptor
+    const from = join(archiveDir, claimFileName(partsOf(known)))
+    const archived = manifest.archived(known.claim)
+    if (archived) return archived.sha256
+    try {
+      return await hashContent({ from, bytes: known.bytes, signal: undefined })
+    } catch (error) {
+      const archivedNow = manifest.archived(known.claim)
+      if (systemErrorCode(error) !== 'ENOENT' || !archivedNow) throw error
+      return archivedNow.sha256
     }
   }
 
@@ -203,12 +233,9 @@ function modeOf({ feed, name, mode: asked }: PushedFile): FeedMode {
   })
 }
 
-function repeated({ bytes }: PushedFile, known: AcceptLine): AcceptedPush {
-  if (bytes !== undefined && bytes !== known.bytes) {
-    const found = `The Idempotency-Key was used for a body of ${known.bytes} bytes, this one has ${bytes}`
-    throw new SourceError('push-other', found, { hint: 'Use a new key for each file' })
-  }
-  return { sequence: known.sequence, bytes: known.bytes, isRepeated: true }
+function otherBody(known: AcceptLine, found: string): SourceError {
+  const message = `The Idempotency-Key was used for a body of ${known.bytes} bytes, this one ${found}`
+  return new SourceError('push-other', message, { hint: 'Use a new key for each file' })
 }
 
 function tooLarge(bytesMax: number): SourceError {

@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { FeedName } from '../../src/lib/brand.ts'
+import { openArchive } from '../../src/sources/archive.ts'
 import { claimFileName, parseClaimFileName } from '../../src/sources/claim-name.ts'
+import type { AcceptLine } from '../../src/sources/model.ts'
 import { linesOf } from '../sources/support/setup.ts'
 import { canMount, mountSmallDisk } from '../sources/support/small-disk.ts'
 import { waitFor } from '../support/events.ts'
@@ -111,6 +113,33 @@ describe('a push', () => {
     expect((await site.push(csv, keyed)).body.sequence).toBe(1)
     expect((await site.push(csv, { headers: { 'idempotency-key': 'another' } })).body.sequence).toBe(2)
     expect((await site.push(csv)).body.sequence).toBe(3)
+  })
+
+  it('under a key that another body has is refused, however long it is, and whether that one is archived yet', async () => {
+    await using dir = await tempDir('console')
+    await using site = await openTestConsole({ stateDir: dir.join('state') })
+    const keyed = { headers: { 'idempotency-key': 'k' } }
+    const others = [csv.replace('One', 'Two'), csv.slice(1), `${csv}\n`, '']
+    const answers = async () => {
+      const sent: unknown[] = []
+      for (const body of others.flatMap((text) => [text, new Blob([text]).stream()])) {
+        const { status, body: answer } = await site.push(body, keyed)
+        sent.push([status, answer.error])
+      }
+      return sent
+    }
+    await site.push(csv, keyed)
+    const refused = Array.from({ length: 8 }, () => [422, 'push-other'])
+    expect(await answers()).toEqual(refused)
+    const [line] = [...site.manifest.files()]
+    const archive = await openArchive({ dir: dir.join('state'), manifest: site.manifest })
+    await archive.archiveFile(line as AcceptLine)
+    expect(await answers()).toEqual(refused)
+    expect((await site.push(new Blob([csv]).stream(), keyed)).body).toEqual({
+      sequence: 1,
+      bytes: csv.length,
+    })
+    expect([...site.manifest.files()]).toHaveLength(1)
   })
 
   it('keeps its key through a crash between the file and its line', async () => {
