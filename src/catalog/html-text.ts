@@ -1,4 +1,5 @@
 import { Parser } from 'htmlparser2'
+import { Problem } from './problem.ts'
 
 const dropped: ReadonlySet<string> = words('script style template noscript title iframe object svg')
 const blocks: ReadonlySet<string> = words(
@@ -10,18 +11,28 @@ const tag = /<[a-z!/]/i
 /** Shops that store HTML escaped export it so. */
 const escapedTag = /&lt;(?:p|br|div|ul|ol|li|span|strong|b|em|i|h[1-6]|table|a)\b[^<>]{0,200}&gt;/i
 
+/** Elements in each other: as many as browsers keep. The parser's time grows with their number times that of the tags. */
+const depthMax = 512
+
 /**
  * The text of a piece of HTML: blocks and line breaks become line ends, items of lists begin with "- ", entities become
  * characters, scripts and styles go. A text without any tag keeps its own line ends.
  */
-export function htmlToText(html: string): string {
+export function htmlToText(html: string): string | Problem {
   if (!html.includes('<') && !html.includes('&')) return html
   const keepsLines = !tag.test(html)
   if (keepsLines && escapedTag.test(html)) return htmlToText(unescapeTags(html))
   const pieces: string[] = []
   let hidden = 0
+  let depth = 0
+  let isTooDeep = false
   const parser = new Parser({
     onopentagname(name) {
+      depth += 1
+      if (depth > depthMax) {
+        isTooDeep = true
+        parser.pause()
+      }
       if (dropped.has(name)) hidden += 1
       else if (blocks.has(name)) pieces.push(name === 'li' ? '\n- ' : '\n')
       else if (cells.has(name)) pieces.push(' ')
@@ -30,11 +41,13 @@ export function htmlToText(html: string): string {
       if (hidden === 0) pieces.push(keepsLines ? text : text.replace(/[\s\u00a0]+/g, ' '))
     },
     onclosetag(name) {
+      depth -= 1
       if (dropped.has(name)) hidden -= 1
       else if (blocks.has(name)) pieces.push('\n')
     },
   })
   parser.end(html)
+  if (isTooDeep) return tooDeep
   const text = pieces.join('')
   if (keepsLines) return text.trim()
   return text
@@ -43,6 +56,11 @@ export function htmlToText(html: string): string {
     .filter((line) => line !== '' && line !== '-')
     .join('\n')
 }
+
+const tooDeep = new Problem('html-too-deep', {
+  found: `found HTML with more than ${depthMax} elements in each other, which looks as if most of them were never closed`,
+  remedy: 'close them where they end, or leave out html: text',
+})
 
 /** Once: what is escaped twice is text. */
 function unescapeTags(html: string): string {

@@ -40,8 +40,12 @@ export function compileMatching(
       const add = (key: string, cell: unknown): Problem | undefined => {
         const content = contentOf(cell, reading, notes)
         const text = textOf(content)
-        if (text !== undefined) found.values.push([key, rule.html ? htmlToText(text) : text])
-        else if (content !== undefined) return new Problem('not-text', notText(describe(content)), `.${key}`)
+        if (text !== undefined) {
+          const plain = rule.html ? htmlToText(text) : text
+          if (plain instanceof Problem) return plain.below(`.${key}`)
+          found.values.push([key, plain])
+        } else if (content !== undefined)
+          return new Problem('not-text', notText(describe(content)), `.${key}`)
         else if (rule.empty === 'keep') found.kept.push(key)
         else found.cleared = true
         return undefined

@@ -160,7 +160,10 @@ function withLines(value: unknown, { newline = '', trim = true }: FieldRule): un
 }
 
 function plainText(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(plainText)
+  if (Array.isArray(value)) {
+    const texts = value.map(plainText)
+    return texts.find((text) => text instanceof Problem) ?? texts
+  }
   return typeof value === 'string' ? htmlToText(value) || undefined : value
 }
 

@@ -89,6 +89,22 @@ describe('HTML', () => {
     expect(mapCell('description', html, { rule: { html: 'text' } })).toBe(text)
   })
 
+  it('of any length is read in one pass, unless its elements lie too deep in each other', () => {
+    const rule = { html: 'text' } as const
+    const wide = '<div><b>a</b></div>'.repeat(2000)
+    expect(mapCell('description', wide, { rule })).toBe('a\n'.repeat(2000).trim())
+    expect(mapCell('description', `${'<b>'.repeat(500)}a<br>b`, { rule })).toBe('a\nb')
+    for (const deep of ['<table>'.repeat(200_000), `${'<b>'.repeat(512)}</p>`, '&lt;b&gt;'.repeat(600)]) {
+      expect(issueOf('description', `a${deep}b`, rule)).toMatchObject({
+        code: 'html-too-deep',
+        field: 'description',
+        severity: 'reject',
+        remedy: 'close them where they end, or leave out html: text',
+      })
+    }
+    expect(issueOf('tag1', Repeated.from(['a', '<b>'.repeat(600)]), rule).code).toBe('html-too-deep')
+  })
+
   it('of nothing but tags is empty', () => {
     expect(mapCell('description', '<p> </p>', { rule: { html: 'text' } })).toBe('cleared')
     expect(mapCell('tag1', '<b>a</b>|b', { rule: { html: 'text' } })).toEqual(['a', 'b'])

@@ -18,7 +18,10 @@ export function categoryRules(guesses: Guesses): RuleGuess[] {
     const rule = { column, ...html, separator: '>', slash: '-' }
     return [{ field: 'categories', rule, comment: why(main) }]
   }
-  const text = examples.map(htmlToText).join('\n')
+  const text = examples
+    .map(htmlToText)
+    .filter((plain) => typeof plain === 'string')
+    .join('\n')
   const separator = [' > ', '>', ' / ', ' » ', '/'].find((mark) => text.includes(mark))?.trim()
   const split = ['|', ';', ', '].find((mark) => text.includes(mark))
   // One text with commas is a list only where another mark separates the levels.
