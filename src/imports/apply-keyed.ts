@@ -65,7 +65,7 @@ async function settleWaiting(options: KeyedOptions, waiting: KeyedItem[], applie
       const { record, patch } = item
       const issues = [...item.issues, describeUnknownKey({ record, key, value: patch.productId, matches })]
       problems.add(issues)
-      for (const row of originalRows(record)) await rejects.write({ ...row, issues })
+      for (const row of originalRows(record)) await rejects.write({ ...row, issues, culprit: record.record })
     }
     context.work.advance()
   }

@@ -118,7 +118,9 @@ async function mapRecords<Item>(
     }
     options.problems.add([...(record.issues ?? []), ...issues])
     if (item !== undefined) items.push(item)
-    else for (const row of originalRows(record)) await options.rejects.write({ ...row, issues })
+    else
+      for (const row of originalRows(record))
+        await options.rejects.write({ ...row, issues, culprit: record.record })
   }
   return items
 }

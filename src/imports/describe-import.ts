@@ -18,7 +18,7 @@ export function logImport(log: Log, report: ImportReport): void {
 
 /** What `status` shows of a feed's newest file until a better one comes; undefined: nothing is wrong with it. */
 export function describeTrouble(report: ImportReport, feed: FeedConfig | undefined): string | undefined {
-  const { outcome, sequence, reason, hint, file, rejected, records, problems, rejectsFile } = report
+  const { outcome, sequence, reason, hint, file, rejected, records, problems } = report
   if (outcome === 'refused') {
     return `Import ${sequence} was refused: ${reason}${hint === undefined ? '' : `. ${hint}`}`
   }
@@ -29,7 +29,12 @@ export function describeTrouble(report: ImportReport, feed: FeedConfig | undefin
   const first = example
     ? `, for example record ${example.record} (line ${example.line}): ${example.message}`
     : ''
-  return `Import ${sequence}: ${rejected} of ${records} records of ${file} were rejected${first}. Correct ${rejectsFile} and drop it again`
+  return `Import ${sequence}: ${rejected} of ${records} records of ${file} were rejected${first}. ${remedyOf(report)}`
+}
+
+function remedyOf({ rejectsFile, rejectsLeftOut }: ImportReport): string {
+  if (rejectsLeftOut === undefined) return `Correct ${rejectsFile} and drop it again`
+  return `Correct them where the file comes from and drop it again: ${rejectsFile} lacks ${rejectsLeftOut} of them`
 }
 
 function messageOf({ outcome, rejected, records, removals }: ImportReport): string {

@@ -7,7 +7,14 @@ import type { Judgement } from '../records/judge.ts'
 import type { RecordIssue } from '../records/model.ts'
 import { openRejectsWriter } from '../records/rejects-writer.ts'
 import { type Applied, applyPass, type BatchOf } from './apply-pass.ts'
-import { describeJudgement, type Ending, type ImportRun, judge, listColumns } from './import-run.ts'
+import {
+  describeJudgement,
+  type Ending,
+  type ImportRun,
+  judge,
+  listColumns,
+  withRejects,
+} from './import-run.ts'
 import { type ConsentStep, planConsents } from './plan-consents.ts'
 import { rejectsPath } from './report.ts'
 
@@ -73,14 +80,14 @@ async function applyFile(run: ImportRun, judgement: Judgement, mapping: BoundCon
   progress.update({ phase: 'applying', bytesRead: 0 })
   const { unchanged, ...counted } = await applyConsents(run, { judgement, mapping, rejects, intake })
   const { warnings = [], ...judged } = describeJudgement(judgement)
-  return {
+  const ending: Ending = {
     ...judged,
     warnings: warnings.map(redactEmails),
     outcome: 'imported',
     unchanged,
     counted,
-    ...(rejects.count > 0 ? { rejectsFile } : {}),
   }
+  return withRejects(ending, rejects, rejectsFile)
 }
 
 interface Applying {

@@ -12,7 +12,14 @@ import { type ApplyOptions, applyRecords } from './apply-records.ts'
 import { FileTime } from './file-time.ts'
 import { reasonToHold } from './held.ts'
 import { isWholeFeed, reasonToHoldFile } from './hold-file.ts'
-import { describeJudgement, type Ending, type ImportRun, judge, listColumns } from './import-run.ts'
+import {
+  describeJudgement,
+  type Ending,
+  type ImportRun,
+  judge,
+  listColumns,
+  withRejects,
+} from './import-run.ts'
 import { readHeld } from './read-held.ts'
 import { readTables } from './read-tables.ts'
 import { applyRemovals, findRemovals } from './removals.ts'
@@ -139,15 +146,15 @@ async function applyFile(run: ImportRun, judgement: Judgement, mapping: BoundMap
   }
   const { applied, absentOf } = await applyByIdOrKey(options)
   const { unchanged, ...counted } = applied
-  const ending: Ending = {
+  const applying: Ending = {
     ...describeJudgement(judgement),
     outcome: 'imported',
     unchanged,
     counted,
-    ...(rejects.count > 0 ? { rejectsFile } : {}),
     // A file that says of no product what it is leaves what waits for the operator waiting.
     supersedes: isWhole && judgement.records > problems.rejected,
   }
+  const ending = withRejects(applying, rejects, rejectsFile)
   const countsMissing = isWhole && feed.missing.action === 'out_of_stock'
   // Awaited here: closing the rejects file may fail, and nothing may still be running then.
   return countsMissing ? await removeMissing(run, { judgement, absentOf, ending }) : ending

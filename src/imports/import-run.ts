@@ -1,5 +1,6 @@
 import { describeDialect } from '../records/describe-dialect.ts'
 import { type Judgement, judgeFile } from '../records/judge.ts'
+import type { RejectsWriter } from '../records/rejects-writer.ts'
 import type { AcceptLine } from '../sources/model.ts'
 import type { Applied } from './apply-pass.ts'
 import { checkCount } from './check-expectation.ts'
@@ -89,4 +90,16 @@ export function describeJudgement({
 }: Judgement): Partial<ImportReport> {
   const counted = grouping ? { records, rows: grouping.rows } : { records }
   return { ...counted, warnings: [...warnings], dialect: describeDialect(dialect) }
+}
+
+/** Adds where the rejected records stand, and how many of them do not. */
+export function withRejects(
+  ending: Ending,
+  { count, leftOut, leftOutFromLine }: Omit<RejectsWriter, 'write' | typeof Symbol.asyncDispose>,
+  rejectsFile: string,
+): Ending {
+  if (count === 0) return ending
+  if (leftOut === 0) return { ...ending, rejectsFile }
+  const warning = `the file of rejected records is full: it lacks ${leftOut} of them, the first from line ${leftOutFromLine}; correct these where the file comes from and drop it again as a whole`
+  return { ...ending, rejectsFile, rejectsLeftOut: leftOut, warnings: [...(ending.warnings ?? []), warning] }
 }

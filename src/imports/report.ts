@@ -57,6 +57,8 @@ export interface ImportReport {
   issues: Readonly<Record<string, number>>
   /** The rejected records as a file that can be corrected and dropped again. */
   rejectsFile?: string
+  /** Of the rejected ones, those that this file was too long for. */
+  rejectsLeftOut?: number
 }
 
 const examplesMax = 5

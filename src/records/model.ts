@@ -94,6 +94,8 @@ export interface RejectedRecord extends ParsedRecord {
   issues: readonly RecordIssue[]
   /** Further rows of a product that was rejected and counted already. */
   isRest?: boolean
+  /** Of a product of several rows: the record that rejects it, the same for all of them. */
+  culprit?: number
 }
 
 /** Neighbouring records of one file, in file order. */

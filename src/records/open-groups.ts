@@ -80,5 +80,5 @@ export class OpenGroups {
 
 function rest(row: ParsedRecord | RejectedRecord, culprit: number): RejectedRecord {
   const own = row.issues?.some(({ severity }) => severity === 'reject') ? row.issues : undefined
-  return { ...row, issues: own ?? [siblingIssue(row, culprit)], isRest: true }
+  return { ...row, issues: own ?? [siblingIssue(row, culprit)], isRest: true, culprit }
 }

@@ -8,10 +8,17 @@ import { RejectsXml } from './rejects-xml.ts'
 
 /** Gathered before they go to the disk. */
 const bufferedBytesMax = 64 * 2 ** 10
+/** Of a file of rejected records, or twice what they were rejected from where that is more: what is wrong with each of very small ones takes far more than they do. */
+const leastBytesMax = 64 * 2 ** 20
 
 /** Writes a file of rejected records that can be corrected and dropped again. Nothing rejected: no file. */
 export interface RejectsWriter extends AsyncDisposable {
+  /** Written. */
   readonly count: number
+  /** Products, or else records, that were rejected when the file was as long as it may become. */
+  readonly leftOut: number
+  /** Where the first of those begins. */
+  readonly leftOutFromLine: number | undefined
   /** Await each call before the next. */
   write(record: RejectedRecord): Promise<void>
 }
@@ -22,34 +29,69 @@ export function openRejectsWriter(options: {
   columns: readonly string[]
   /** Of an XML file. */
   frame?: RecordFrame | undefined
+  /** Of the text that they are rejected from. */
+  decodedBytes: number
+  bytesMax?: number
 }): RejectsWriter {
-  const { path, dialect, columns, frame } = options
+  const { path, dialect, columns, frame, decodedBytes } = options
+  const { bytesMax = Math.max(leastBytesMax, 2 * decodedBytes) } = options
   const format = dialect.type === 'xml' ? new RejectsXml(frame) : new RejectsText(dialect, columns)
-  return new RejectsFile(path, format)
+  return new RejectsFile({ path, format, bytesMax })
 }
 
-/** Not begun (no file), then writing (file open, a buffer before it), then closed. A file from an earlier try is replaced. */
+/**
+ * Not begun (no file), then writing (file open, a buffer before it), then full (only what belongs to a product that is
+ * begun is still written), then closed. A file from an earlier try is replaced.
+ */
 class RejectsFile implements RejectsWriter {
   readonly #path: string
   readonly #text: RejectsFormat
+  readonly #bytesMax: number
   #count = 0
+  #bytes = 0
+  #isFull = false
+  #leftOut = 0
+  #leftOutFromLine: number | undefined
+  /** What was offered last, by the record that rejects it. */
+  #last: { culprit: number; isWritten: boolean } | undefined
+  /** The last record in file order that rejects what was written. */
+  #lastWritten = 0
+  #lastLeftOut = 0
   #buffered: Buffer[] = []
   #bufferedBytes = 0
   #file: FileHandle | undefined
   #isClosed = false
 
-  constructor(path: string, text: RejectsFormat) {
+  constructor({ path, format, bytesMax }: { path: string; format: RejectsFormat; bytesMax: number }) {
     this.#path = path
-    this.#text = text
+    this.#text = format
+    this.#bytesMax = bytesMax
   }
 
   get count(): number {
     return this.#count
   }
 
+  get leftOut(): number {
+    return this.#leftOut
+  }
+
+  get leftOutFromLine(): number | undefined {
+    return this.#leftOutFromLine
+  }
+
   async write(record: RejectedRecord): Promise<void> {
+    const bytes = this.#isFull && !this.#belongsToWritten(record) ? undefined : this.#bytesOf(record)
+    const isWritten = bytes !== undefined && (this.#fits(bytes) || this.#belongsToWritten(record))
+    const { culprit = record.record } = record
+    this.#last = { culprit, isWritten }
+    if (!isWritten) {
+      this.#leaveOut(record, culprit)
+      return
+    }
+    this.#lastWritten = Math.max(this.#lastWritten, culprit)
     if (this.#count === 0) this.#add(this.#text.head)
-    this.#add(this.#text.record(record, notesOf(record), this.#count))
+    this.#add(bytes)
     this.#count += 1
     if (this.#bufferedBytes >= bufferedBytesMax) await this.#flush()
   }
@@ -65,7 +107,33 @@ class RejectsFile implements RejectsWriter {
     }
   }
 
+  #bytesOf(record: RejectedRecord): Buffer {
+    return this.#text.record(record, notesOf(record), this.#count)
+  }
+
+  #fits({ length }: Buffer): boolean {
+    return this.#count === 0 || (!this.#isFull && this.#bytes + length <= this.#bytesMax)
+  }
+
+  /**
+   * A product of which some rows stand in the file must not lack the others: dropped again, it would be a smaller one.
+   * Its rows come one after the other, but for those that stand in the source far behind the row that rejects them.
+   */
+  #belongsToWritten({ record, culprit = record, isRest = false }: RejectedRecord): boolean {
+    if (this.#last?.culprit === culprit) return this.#last.isWritten
+    return isRest && culprit <= this.#lastWritten
+  }
+
+  #leaveOut({ line, isRest = false }: RejectedRecord, culprit: number): void {
+    this.#isFull = true
+    this.#leftOutFromLine ??= line
+    if (isRest || this.#lastLeftOut === culprit) return
+    this.#lastLeftOut = culprit
+    this.#leftOut += 1
+  }
+
   #add(bytes: Buffer): void {
+    this.#bytes += bytes.length
     this.#buffered.push(bytes)
     this.#bufferedBytes += bytes.length
   }

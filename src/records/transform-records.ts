@@ -140,6 +140,7 @@ function rejectedRows(record: ParsedRecord, issue: RecordIssue): RejectedRecord[
   return (record.rows ?? [record]).map((row, index) => ({
     ...row,
     issues: [issue],
+    culprit: record.record,
     ...(index === 0 ? {} : { isRest: true }),
   }))
 }
