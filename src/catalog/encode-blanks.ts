@@ -1,11 +1,13 @@
-/** Not tabs and the ends of lines, which separate rather than belong to a name. */
-const blank = /[^\S\t\r\n\v\f\u2028\u2029]/g
-const address = /^https?:/i
+/** Not in the host, where a blank is no name of a server's. */
+const address = /^(https?:\/\/[^\s/?#\\]+)([/?#].*)$/is
 const several = /\shttps?:/i
 
-/** An address as browsers read it, which write blanks inside as `%20`; several of them in one text stay what they are. */
+/**
+ * An address as browsers read it, which write spaces inside as `%20`; several of them in one text stay what they are.
+ * Only the space separators of Unicode: tabs and the ends of lines separate, and marks without a width are damage.
+ */
 export function encodeBlanks(text: string): string {
-  const trimmed = text.trim()
-  if (!address.test(trimmed) || several.test(trimmed)) return text
-  return trimmed.replace(blank, encodeURIComponent)
+  const [, host, rest] = address.exec(text.trim()) ?? []
+  if (host === undefined || rest === undefined || several.test(rest)) return text
+  return host + rest.replace(/\p{Zs}/gu, encodeURIComponent)
 }

@@ -14,6 +14,7 @@ function read(cell: unknown): unknown {
 
 it.each([
   ['https://a.example/Desk lamp.jpg?c=dark blue', 'https://a.example/Desk%20lamp.jpg?c=dark%20blue'],
+  ['https://a.example?c=dark blue', 'https://a.example?c=dark%20blue'],
   ['https://a.example/a\u00a0b', 'https://a.example/a%C2%A0b'],
   ['https://a.example/Größe.jpg', 'https://a.example/Größe.jpg'],
   ['https://a.example/a%20b+c', 'https://a.example/a%20b+c'],
@@ -21,6 +22,10 @@ it.each([
 
 it.each([
   'https://a b.example/c',
+  'https://a.example b/c',
+  'https://a.ex\ufeffample/c',
+  'https://a.example/\ufeffc',
+  'https://a.example b',
   'https://a.example/1.jpg https://a.example/2.jpg',
   'https://a.example/1.jpg, https://a.example/2 b.jpg',
   'https://a.example/1\nb',

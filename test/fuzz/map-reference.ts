@@ -24,7 +24,8 @@ const wrong = Symbol('wrong')
 
 /** Undefined where the record is rejected. */
 function documentOf(values: ReferenceRecord['values']): ReferenceDocument | undefined {
-  const url = scalarOf(values.url)
+  const text = scalarOf(values.url)
+  const url = typeof text === 'string' ? withoutSpaces(text) : text
   const fields: Record<string, unknown> = {
     name: scalarOf(values.title),
     description: scalarOf(values.description),
@@ -76,6 +77,14 @@ function numberOf(value: unknown, form: RegExp): number | typeof wrong | undefin
 function availabilityOf(text: string | typeof wrong | undefined): string | typeof wrong | undefined {
   if (text === 'in stock') return 'InStock'
   return text === 'out of stock' ? 'OutOfStock' : text && wrong
+}
+
+/** Spaces behind the host are written as `%20`, but for those between two addresses. */
+function withoutSpaces(text: string): string {
+  const host = text.search(/(?<=^https?:\/\/.*)[/?#\\\s]/is)
+  const [start, rest] = host === -1 ? [text, ''] : [text.slice(0, host), text.slice(host)]
+  if (/^[\\\s]/.test(rest) || /\s+https?:/i.test(rest)) return text
+  return start + [...rest].map((one) => (/\p{Zs}/u.test(one) ? encodeURIComponent(one) : one)).join('')
 }
 
 function isAddress(text: string): boolean {
