@@ -100,6 +100,6 @@ export function withRejects(
 ): Ending {
   if (count === 0) return ending
   if (leftOut === 0) return { ...ending, rejectsFile }
-  const warning = `the file of rejected records is full: it lacks ${leftOut} of them, the first from line ${leftOutFromLine}; correct these where the file comes from and drop it again as a whole`
+  const warning = `the file of rejected records is full: it lacks ${leftOut} of them, the first from line ${leftOutFromLine}; correct these where the file comes from, and drop a whole file again`
   return { ...ending, rejectsFile, rejectsLeftOut: leftOut, warnings: [...(ending.warnings ?? []), warning] }
 }

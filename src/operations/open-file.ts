@@ -9,7 +9,7 @@ import { ConfigError, FileRefusedError, SourceError, systemErrorCode } from '../
 import { redactEmails } from '../lib/redact.ts'
 import { type Judgement, judgeFile } from '../records/judge.ts'
 import type { JudgeOptions } from '../records/judge-pass.ts'
-import { compilePatterns } from '../sources/file-patterns.ts'
+import { compileNames } from '../sources/file-patterns.ts'
 
 interface FileOptions {
   feed: FeedConfig
@@ -84,7 +84,7 @@ async function openConsentFile(feed: FeedConfig, source: Source) {
 
 /** By the feed's patterns; a name that matches none has the mode of the first. */
 export function modeOf(feed: FeedConfig, name: string): FeedMode {
-  return compilePatterns(feed.files)(name) ?? feed.files[0]?.mode ?? 'full'
+  return compileNames(feed)(name) ?? feed.files[0]?.mode ?? 'full'
 }
 
 /** Throws a ConfigError when there is no such file, a SourceError when it cannot be looked at. */

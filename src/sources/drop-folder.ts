@@ -3,7 +3,7 @@ import type { FeedConfig } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import { compileNameTime, type ReadTime } from './as-of.ts'
 import { displayName, entryPath, isTemporaryName, type RawName } from './entry-name.ts'
-import { compilePatterns, type MatchMode } from './file-patterns.ts'
+import { compileNames, type MatchMode } from './file-patterns.ts'
 import { type FolderEntry, lstatIfPresent, scanFolder } from './folder-scan.ts'
 import { Markers } from './markers.ts'
 import { OrphanSides } from './orphan-sides.ts'
@@ -56,7 +56,7 @@ export class DropFolder {
     this.dir = feed.dropDir
     this.#clock = clock
     this.#isForeign = isForeign
-    this.#matchMode = compilePatterns(feed.files)
+    this.#matchMode = compileNames(feed)
     this.#nameTime = compileNameTime(feed.asOf)
     const { settle } = feed
     this.#settling = new Settling({ forMs: settle.kind === 'quiet' ? settle.forMs : 0, filesMax })
@@ -165,7 +165,8 @@ export class DropFolder {
   }
 
   #modeOf(name: string) {
-    return isTemporaryName(name) || this.#markers?.isMarker(name) ? undefined : this.#matchMode(name)
+    if (isTemporaryName(name) || this.#markers?.isMarker(name) || this.#isForeign(name)) return undefined
+    return this.#matchMode(name)
   }
 
   async #lookAt(names: readonly RawName[], found: (file: FoundFile, nowMs: number) => void): Promise<void> {

@@ -16,6 +16,23 @@ export function compilePatterns(files: FeedConfig['files']): MatchMode {
   }
 }
 
+/** As the report of an import calls them: `00000025-stock.rejects.csv`. */
+const rejectsName = /^\d{8,}-(?<feed>.+)\.rejects\.[a-z0-9]+$/
+
+/** The feed that wrote a file of rejected records, by its name. */
+export function rejectsFeedOf(name: string): string | undefined {
+  return rejectsName.exec(name.replace(compressedSuffix, ''))?.groups?.feed
+}
+
+/**
+ * What a feed takes from its drop folder: the names that its patterns match, and its own rejected records, which are not
+ * always of the type that its patterns name (those of spreadsheets are CSV).
+ */
+export function compileNames({ name, files }: Pick<FeedConfig, 'name' | 'files'>): MatchMode {
+  const modeOf = compilePatterns(files)
+  return (file) => modeOf(file) ?? (rejectsFeedOf(file) === name ? 'delta' : undefined)
+}
+
 /**
  * Names of the markers that say a file is complete: `products.csv.gz` by `*.done` is announced by `products.csv.gz.done`,
  * `products.csv.done` or `products.done`. A pattern without `*` is one marker for all files.

@@ -7,7 +7,7 @@ import type { RedisConnections } from '../redis/connections.ts'
 import { Acceptor } from './acceptor.ts'
 import { DropAcceptor } from './drop-acceptor.ts'
 import { makeFolder } from './durable.ts'
-import { compileMarkerPattern, compilePatterns } from './file-patterns.ts'
+import { compileMarkerPattern, compileNames, rejectsFeedOf } from './file-patterns.ts'
 import { GrowthWatch } from './growth.ts'
 import { openInbox } from './inbox-watcher.ts'
 import { hiddenDirOf, layoutOf } from './layout.ts'
@@ -91,16 +91,18 @@ export async function openSources(options: SourcesOptions): Promise<Sources> {
 
 /** Names that other feeds of the same folder take. */
 function foreignNames(feed: FeedConfig, feeds: readonly FeedConfig[]): (name: string) => boolean {
-  const matchers = feeds
-    .filter((other) => other.name !== feed.name && other.dropDir === feed.dropDir)
-    .map((other) => claimsOf(other))
-  const ownMode = compilePatterns(feed.files)
+  const others = feeds.filter((other) => other.name !== feed.name && other.dropDir === feed.dropDir)
+  const matchers = others.map((other) => claimsOf(other))
+  const names = new Set<string | undefined>(others.map(({ name }) => name))
+  const ownMode = compileNames(feed)
   const isOwn = (name: string) => ownMode(name) !== undefined || isSideOf(name, ownMode)
-  return (name) => !isOwn(name) && matchers.some((matches) => matches(name))
+  // Rejects of another feed are its own, even if a pattern of this one matches them.
+  return (name) =>
+    names.has(rejectsFeedOf(name)) || (!isOwn(name) && matchers.some((matches) => matches(name)))
 }
 
-function claimsOf({ files, settle }: FeedConfig): (name: string) => boolean {
-  const modeOf = compilePatterns(files)
+function claimsOf({ settle, ...feed }: FeedConfig): (name: string) => boolean {
+  const modeOf = compileNames(feed)
   const isMarker = settle.kind === 'marker' ? compileMarkerPattern(settle.pattern) : () => false
   return (name) => modeOf(name) !== undefined || isMarker(name) || isSideOf(name, modeOf)
 }
