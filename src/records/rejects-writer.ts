@@ -35,7 +35,8 @@ export function openRejectsWriter(options: {
 }): RejectsWriter {
   const { path, dialect, columns, frame, decodedBytes } = options
   const { bytesMax = Math.max(leastBytesMax, 2 * decodedBytes) } = options
-  const format = dialect.type === 'xml' ? new RejectsXml(frame) : new RejectsText(dialect, columns)
+  const format =
+    dialect.type === 'xml' ? new RejectsXml(frame, dialect.path) : new RejectsText(dialect, columns)
   return new RejectsFile({ path, format, bytesMax })
 }
 

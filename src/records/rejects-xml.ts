@@ -9,14 +9,17 @@ import { rejectsInstruction } from './xml-check.ts'
  */
 export class RejectsXml implements RejectsFormat {
   readonly #frame: RecordFrame
+  /** Said in the file, for one record alone is hard to tell from what it consists of. */
+  readonly #path: string
 
-  constructor(frame: RecordFrame | undefined) {
+  constructor(frame: RecordFrame | undefined, path = '') {
+    this.#path = path
     this.#frame = frame ?? { version: '1.0', start: [], end: [] }
   }
 
   get head(): Buffer {
     const { version, start } = this.#frame
-    const declaration = `<?xml version="${version}" encoding="UTF-8"?>\n<?${rejectsInstruction}?>`
+    const declaration = `<?xml version="${version}" encoding="UTF-8"?>\n<?${rejectsInstruction} ${this.#path}?>`
     return Buffer.from(`\ufeff${[declaration, ...start].join('\n')}\n`)
   }
 

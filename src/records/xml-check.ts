@@ -9,7 +9,7 @@ import { doctypeRefusal } from './xml-splitter.ts'
 
 const attributesMax = 1000
 
-/** At the head of a file of rejected records: plays the part of the reason column. */
+/** At the head of a file of rejected records, with their path: plays the part of the reason column. */
 export const rejectsInstruction = 'catalogd-rejects'
 
 /**

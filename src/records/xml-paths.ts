@@ -2,6 +2,7 @@ import { StringDecoder } from 'node:string_decoder'
 import { SaxesParser, type SaxesTagNS } from 'saxes'
 import { depthMax } from './limits.ts'
 import { isRecordName, recordNameOf } from './record-names.ts'
+import { rejectsInstruction } from './xml-check.ts'
 import { atomKeyOf } from './xml-names.ts'
 
 /** Levels of elements that are looked at, the root counted. */
@@ -38,6 +39,8 @@ export class XmlPaths {
   readonly #found = new Map<string, ElementFound>()
   readonly #open: { path: string; start: number; hasParts: boolean }[] = []
   #root: string | undefined
+  /** What a file of rejected records says itself. */
+  #said: string | undefined
   #isOver = false
   #isBroken = false
   #elements = 0
@@ -46,6 +49,9 @@ export class XmlPaths {
   constructor() {
     this.#parser.on('error', (error) => {
       throw error
+    })
+    this.#parser.on('processinginstruction', ({ target, body }) => {
+      if (target === rejectsInstruction && body.trim() !== '') this.#said ??= body.trim()
     })
     this.#parser.on('opentag', (tag) => this.#enter(tag))
     this.#parser.on('closetag', () => this.#leave())
@@ -74,6 +80,7 @@ export class XmlPaths {
 
   /** Where the records are. Undefined when no element looks like one. */
   get path(): string | undefined {
+    if (this.#said !== undefined && this.#found.has(this.#said)) return this.#said
     const expected = usual.get(this.#root ?? '')
     if (expected !== undefined && (this.#found.has(expected) || !this.#best)) return expected
     return this.#best?.path ?? this.#ofEmptyRoot
@@ -85,7 +92,8 @@ export class XmlPaths {
     return (
       this.#isOver ||
       (path !== undefined &&
-        (path === usual.get(this.#root ?? '') ||
+        (path === this.#said ||
+          path === usual.get(this.#root ?? '') ||
           (this.#best?.path === path && isRecordName(this.#best.name))))
     )
   }

@@ -44,6 +44,23 @@ it('XML elements come back within the elements around them', async () => {
   expect(content).toContain(`<!-- line 3\n  field: price\n  reason: is - - no number -\n-->\n${item(1)}\n`)
 })
 
+it.each([
+  ['a.xml', '<a><p><id>1</id></p><p><id>2</id></p></a>', 'a/p'],
+  ['b.xml', '<a><b><p><id>1</id><i><u>1</u></i><i><u>2</u></i></p><p><id>2</id></p></b></a>', 'a/b/p'],
+  ['a.json', '{"a":{"x":{"id":"1"},"y":{"id":"2"}}}', 'a.*'],
+  ['b.json', '{"a":[{"id":"1","i":[{"u":1},{"u":2}]},{"id":"2"}]}', 'a'],
+])('one record of %s that only its like shows comes back as a record', async (name, text, found) => {
+  const { judgement, records } = await judgeAndRead(await folder.write(name, text))
+  expect([judgement.dialect.path, records.length]).toEqual([found, 2])
+  const path = folder.path(`one-${name}`)
+  {
+    await using writer = openRejectsWriter({ ...judgement, path })
+    await writer.write({ ...(records[0] as RejectedRecord), issues: [] })
+  }
+  const again = await judgeAndRead({ path, bytes: (await readFile(path)).length, name })
+  expect([again.judgement.dialect.path, again.records.length]).toEqual([found, 1])
+})
+
 it('JSON objects come back at their path', async () => {
   const text = '{"p":{"q":[{"id":"1","__proto__":{"x":1}},{"id":"2"}]}}'
   const options = { format: { type: 'json', path: 'p.q' } as const }
