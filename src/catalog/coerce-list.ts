@@ -77,11 +77,15 @@ function splitAt(text: string, mark: string, { escapeMark, joinPieces }: CoerceO
 function joinAddresses(pieces: readonly string[], mark: string): readonly string[] {
   if (mark !== ',' && mark !== ';') return pieces
   const addresses: string[] = []
+  let isOpen = false
   for (const piece of pieces) {
-    const before = addresses.at(-1)
-    const isOpen = before !== undefined && /^\s*https?:/i.test(before)
-    if (isOpen && /^(?!\/|https?:)\S+$/i.test(piece)) addresses.splice(-1, 1, before + mark + piece)
-    else addresses.push(piece)
+    if (isOpen && /^(?!\/|https?:)\S+$/i.test(piece)) {
+      addresses.push(addresses.pop() + mark + piece)
+      continue
+    }
+    addresses.push(piece)
+    // Looked at before it grows: a text is copied whole when it is searched, and pieces may be many.
+    isOpen = /^\s*https?:/i.test(piece)
   }
   return addresses
 }

@@ -13,10 +13,12 @@ export function readPairs(
 ): Map<string, string> | Problem {
   const pairs = new Map<string, string>()
   let name: string | undefined
+  let middle = -1
   for (let at = 0; at <= text.length; ) {
     const end = nextOf(text, separator, at)
-    const middle = text.indexOf(equals, at)
-    if (middle < 0 || middle >= end) {
+    // Remembered: it may stand far behind, or nowhere, and pieces may be many.
+    if (middle < at) middle = nextOf(text, equals, at)
+    if (middle >= end) {
       const piece = text.slice(at, end)
       if (name !== undefined) pairs.set(name, `${pairs.get(name)}${separator}${piece}`)
       else if (piece.trim() !== '') return notAPair(piece, equals)

@@ -69,6 +69,18 @@ describe('splitting', () => {
   })
 })
 
+describe('a cell of very many pieces', () => {
+  // In time that grows with their square, the test would run into its limit.
+  it('is read in one pass as pairs and as addresses', () => {
+    const pairs = { pairs: { separator: ',', equals: '=' } }
+    const commas = ','.repeat(5_000_000)
+    expect(mapCell('custom_fields', `a=b${commas}x`, { rule: pairs })).toEqual({ a: `b${commas}x` })
+    const marks = ',x'.repeat(1_000_000)
+    const address = `https://x.example/a${marks}`
+    expect(mapCell('alternate_image_urls', address, { rule: { split: ',' } })).toEqual([address])
+  })
+})
+
 describe('HTML', () => {
   it.each<[string, string]>([
     ['plain', 'plain'],
