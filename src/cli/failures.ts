@@ -5,6 +5,9 @@ import { redactText } from '../lib/redact.ts'
 import type { OutputStream } from './context.ts'
 import { InterruptedError } from './interrupts.ts'
 
+/** How many causes of a bug are told, and how deep. */
+const causesMax = 5
+
 /** Of a bug, after `sysexits.h`: none of the documented codes fits. */
 const bugExitCode = 70
 
@@ -69,8 +72,17 @@ function describeFailure(error: unknown): Failure {
   if (error instanceof Error && hint !== undefined) {
     return { code: systemErrorCode(error) ?? 'disk', message: error.message, hint }
   }
-  const trace = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  return { code: 'bug', message: `catalogd failed in a way that it should not: ${trace}` }
+  return { code: 'bug', message: `catalogd failed in a way that it should not: ${traceOf(error)}` }
+}
+
+/** With what caused it, of which the stack tells nothing. */
+function traceOf(error: unknown, depth = 0): string {
+  if (!(error instanceof Error)) return String(error)
+  const own = error.stack ?? error.message
+  if (depth === causesMax) return own
+  const several: unknown[] = error instanceof AggregateError ? error.errors.slice(0, causesMax) : []
+  const causes = error.cause === undefined ? several : [...several, error.cause]
+  return [own, ...causes.map((cause) => `caused by ${traceOf(cause, depth + 1)}`)].join('\n')
 }
 
 /** What the operating system refuses anywhere is no bug. */

@@ -43,6 +43,14 @@ const commands: CommandDefinition[] = [
   failing('endpoint', () => new EndpointError('x', 'no answer')),
   failing('storage', () => new StorageError('x', `cannot reach ${secretUrl}`)),
   failing('bug', () => new TypeError('undefined is no function')),
+  failing(
+    'release',
+    () =>
+      new AggregateError(
+        [new Error('releasing the cache failed', { cause: new Error(`no answer of ${secretUrl}`) })],
+        'not everything could be released',
+      ),
+  ),
   {
     usage: 'wait',
     summary: 'wait',
@@ -78,6 +86,12 @@ describe('runProgram', () => {
     expect(bug.exitCode).toBe(70)
     expect(bug.stderr).toContain('TypeError: undefined is no function')
     expect(bug.stderr).toContain('program.test.ts')
+  })
+
+  it('tells of a bug what caused it, and no secrets', async () => {
+    const { stderr } = await run('release')
+    expect(stderr).toMatch(/not everything could be released.*releasing the cache failed.*no answer of/s)
+    expect(stderr).not.toContain('pa55word')
   })
 
   it('reports failures as JSON with --json, without secrets', async () => {
