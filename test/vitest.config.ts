@@ -34,6 +34,7 @@ export default defineConfig({
     sequence: { sequencer: SlowFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    // Most tests wait for processes most of the time: a third keeps two cores busy.
+    maxWorkers: 3,
   },
 })
