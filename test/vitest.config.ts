@@ -34,7 +34,6 @@ export default defineConfig({
     sequence: { sequencer: SlowFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // Most tests wait for processes most of the time: a third keeps two cores busy.
-    maxWorkers: 3,
+    maxWorkers: 2,
   },
 })
