@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 export type ReceivedBody =
   | { kind: 'whole'; bytes: Buffer }
-  /** Above the limit. `ended` tells whether the sender got to its end: otherwise the answer closes the connection. */
+  /** Above the limit. `ended` tells whether the sender got to its end: otherwise the connection must be closed. */
   | { kind: 'too-large'; bytesRead: number; ended: boolean }
 
 export function bytesOf(body: ReceivedBody | undefined): number {
@@ -32,11 +32,6 @@ export function receiveBytes(scope: FastifyInstance, bytesMax: number): void {
   // A content type that is no media type would be refused before any parser is asked.
   scope.addHook('onRequest', async (request) => {
     request.raw.headers['content-type'] = 'application/octet-stream'
-  })
-  // Whoever answers, and whether it looked at the body or not: what is unread would stand before the next request.
-  scope.addHook('onSend', async (request, reply) => {
-    const body = request.body as ReceivedBody | undefined
-    if (body?.kind === 'too-large' && !body.ended) reply.header('connection', 'close')
   })
 }
 

@@ -4,7 +4,6 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openSandbox } from '../../src/sandbox/sandbox.ts'
 import { waitFor } from '../support/events.ts'
-import { RawConnection } from '../support/raw-http.ts'
 import { basic, openTestSandbox, product, type TestSandbox, token } from './harness.ts'
 
 let sandbox: TestSandbox
@@ -23,23 +22,6 @@ interface ProductAnswer {
   receivedAtMs: number[]
   document: unknown
 }
-
-it.each([
-  ['/sandbox/reset', ''],
-  ['/v1/products/upsert', basic(token)],
-  ['/api/v1/customers/consent/a%40b.example/true', basic('sandbox-email-token')],
-  ['/api', 'Bearer sandbox-intent-token'],
-  ['/api/terms?access_token=sandbox-stack-token&stack=sandbox', ''],
-])(
-  'an answer of %s to a body that was not read to its end closes the connection: the rest is no request',
-  async (target, authorization) => {
-    await using connection = await RawConnection.open(sandbox.url)
-    const headers = [['authorization', authorization]] as const
-    const body = Buffer.alloc(11_000_000, ' ')
-    const answer = await connection.send({ method: 'POST', target, headers, body })
-    expect(answer.headers.connection).toBe('close')
-  },
-)
 
 describe('/sandbox/summary', () => {
   it('is empty at first', async () => {
