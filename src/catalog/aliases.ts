@@ -10,7 +10,18 @@ export interface NamedColumns extends Columns {
    * is taken from under the others. Answers the same cells where nothing is.
    */
   fill(cells: readonly unknown[]): readonly unknown[]
+  /** For a reader that is given only what these names need: every column once, whichever names mean it. */
+  pick(names: readonly string[]): PickedColumns
 }
+
+interface PickedColumns {
+  /** Places in the file. */
+  indices: readonly number[]
+  /** The same names for cells of which `cells[i]` is that of the column at `indices[i]`. */
+  columns: NamedColumns
+}
+
+type Filler = readonly [own: number, others: readonly number[]]
 
 /**
  * A column that is not there is looked for under its other names, and then without regard to upper and lower case,
@@ -18,24 +29,48 @@ export interface NamedColumns extends Columns {
  */
 export function openAliases(names: readonly string[], aliases: Aliases | undefined): NamedColumns {
   const { placeOf } = columnsOf(names)
-  if (!aliases) return { names, placeOf, fill: (cells) => cells }
+  if (!aliases) return namedColumns(names, placeOf, { aliases, fillers: [] })
   const folded = columnsOf(names.map(fold))
   const others = new Map<string, number>()
-  const fillers: [own: number, others: readonly number[]][] = []
+  const fillers: Filler[] = []
   for (const [name, alternatives] of Object.entries(aliases)) {
-    const places = alternatives.map(placeOf).filter((place) => place !== undefined)
     const own = placeOf(name)
-    if (own !== undefined) {
-      if (places.length > 0) fillers.push([own, places])
-      continue
-    }
-    const place = places[0] ?? [name, ...alternatives].map((one) => folded.placeOf(fold(one))).find(isPlace)
-    if (place !== undefined) others.set(name, place)
+    const alike = [name, ...alternatives].map((one) => folded.placeOf(fold(one)))
+    const places = [...alternatives.map(placeOf), ...alike].filter(isPlace).filter((place) => place !== own)
+    const [first] = places
+    if (first === undefined) continue
+    if (own === undefined) others.set(name, first)
+    else fillers.push([own, places])
   }
+  return namedColumns(names, (name) => placeOf(name) ?? others.get(name), { aliases, fillers })
+}
+
+function namedColumns(
+  names: readonly string[],
+  placeOf: Columns['placeOf'],
+  { aliases, fillers }: { aliases: Aliases | undefined; fillers: readonly Filler[] },
+): NamedColumns {
   return {
     names,
-    placeOf: (name) => placeOf(name) ?? others.get(name),
+    placeOf,
     fill: fillers.length === 0 ? (cells) => cells : (cells) => fillCells(cells, fillers),
+    pick(wanted) {
+      const indices = [...new Set(withAliases(wanted, aliases).map(placeOf).filter(isPlace))]
+      const among = (place: number | undefined) => {
+        const at = place === undefined ? -1 : indices.indexOf(place)
+        return at < 0 ? undefined : at
+      }
+      const picked = fillers.flatMap(([own, others]): Filler[] => {
+        const at = among(own)
+        return at === undefined ? [] : [[at, others.map(among).filter(isPlace)]]
+      })
+      const columns = namedColumns(
+        indices.map((index) => names[index] ?? ''),
+        (name) => among(placeOf(name)),
+        { aliases, fillers: picked },
+      )
+      return { indices, columns }
+    },
   }
 }
 
@@ -51,10 +86,7 @@ export function withAliases(columns: readonly string[], aliases: Aliases | undef
   ]
 }
 
-function fillCells(
-  cells: readonly unknown[],
-  fillers: readonly (readonly [own: number, others: readonly number[]])[],
-): readonly unknown[] {
+function fillCells(cells: readonly unknown[], fillers: readonly Filler[]): readonly unknown[] {
   let filled: unknown[] | undefined
   for (const [own, others] of fillers) {
     if (cells[own] !== undefined) continue

@@ -1,5 +1,6 @@
 import type { GroupConfig } from '../config/model.ts'
 import type { IdReader } from '../records/judge-pass.ts'
+import type { NamedColumns } from './aliases.ts'
 import { compilePattern } from './pattern.ts'
 import { fillTemplate, parseTemplate, type Template } from './template.ts'
 import { textOf } from './text-of.ts'
@@ -13,7 +14,7 @@ export interface CompiledGroup {
   /** Columns without which rows of one product would be taken for products. */
   missing(placeOf: PlaceOf): readonly string[]
   /** The reader of ids that reads links too. */
-  bind(idReader: IdReader, placeOf: PlaceOf): IdReader
+  bind(idReader: IdReader, columns: NamedColumns): IdReader
 }
 
 /** What is wrong with `group` whatever a file holds; empty when nothing is. */
@@ -37,31 +38,31 @@ export function compileGroup(group: GroupConfig, problems: string[]): CompiledGr
     columns,
     missing: (placeOf) =>
       group.by !== 'id' && group.optional ? [] : needed.filter((column) => placeOf(column) === undefined),
-    bind(idReader, placeOf) {
-      const places = columns.map(placeOf).filter((place) => place !== undefined)
+    bind(idReader, file) {
       // The cells of the id keep their places: the others come behind them.
-      const indices = [...new Set([...idReader.indices, ...places])]
-      const at = new Map(columns.map((column) => [column, indices.indexOf(placeOf(column) ?? -1)]))
-      const contentOf = (cells: Cells, column: string) => cells[at.get(column) ?? -1]
+      const own = file.pick(columns)
+      const ownCells = (cells: Cells) => own.columns.fill(cells.slice(idReader.indices.length))
+      const contentOf = (cells: Cells, column: string) => cells[own.columns.placeOf(column) ?? -1]
       const textIn = (cells: Cells, template: Template) =>
         fillTemplate(template, (index) => textAt(cells, template.names[index] as string))?.trim()
       const textAt = (cells: Cells, column: string) => (textOf(contentOf(cells, column)) ?? '').trim()
       const ownName = names.length === 0 && group.by !== 'id'
       return {
-        indices,
+        indices: [...idReader.indices, ...own.indices],
         read: (cells) => idReader.read(cells),
         links: {
           by: group.by,
           headColumns: idReader.indices,
           column: needed[0],
-          read: (cells) => ({
-            names: (ownName
-              ? [idReader.read(cells)]
-              : names.map((template) => textIn(cells, template))
-            ).filter((name) => name !== undefined),
-            parent: parent[0] && textIn(cells, parent[0]),
-            members: membersOf ? membersOf(contentOf(cells, listed[0] as string)) : [],
-          }),
+          read: (all) => {
+            const cells = ownCells(all)
+            const called = ownName ? [idReader.read(all)] : names.map((template) => textIn(cells, template))
+            return {
+              names: called.filter((name) => name !== undefined),
+              parent: parent[0] && textIn(cells, parent[0]),
+              members: membersOf ? membersOf(contentOf(cells, listed[0] as string)) : [],
+            }
+          },
         },
       }
     },

@@ -208,15 +208,13 @@ function bindRules({ rules, id, key, aliases, isImplicit }: Rules, columns: Name
   const idField = { field: id.field, clears: true, columns: id.rule.valueColumns, ownPlace: undefined }
   const compute = id.rule.bind(columns)
   const boundId: BoundField = { ...idField, compute, timed: false, abovePrice: false }
-  const known = withAliases(id.rule.columns, aliases)
-  const present = known.filter((column) => columns.placeOf(column) !== undefined)
   // The id reader is given only the id's cells, so there the columns have other places.
-  const ofId = openAliases(present, aliases)
-  const computeId = id.rule.bind(ofId)
+  const ofId = columns.pick(id.rule.columns)
+  const computeId = id.rule.bind(ofId.columns)
   return {
     idReader: {
-      indices: present.map((column) => columns.placeOf(column) ?? 0),
-      read: (cells) => readId(computeId, ofId.fill(cells)),
+      indices: ofId.indices,
+      read: (cells) => readId(computeId, ofId.columns.fill(cells)),
     },
     map: (given, now) => {
       const record = aliases ? fillRecord(given, columns) : given
@@ -234,11 +232,8 @@ function fillRecord(record: ParsedRecord, columns: NamedColumns): ParsedRecord {
 }
 
 /** Without the columns that tie rows together no file is bound: its rows would be taken for products. */
-function bindGroup(
-  binding: MappingBinding,
-  group: CompiledGroup,
-  { names, placeOf }: Columns,
-): MappingBinding {
+function bindGroup(binding: MappingBinding, group: CompiledGroup, columns: NamedColumns): MappingBinding {
+  const { names, placeOf } = columns
   const absent = group.missing(placeOf).map((column): MissingColumn => {
     const suggestion = closestName(column, names)
     return { column, field: 'group', ...(suggestion === undefined ? {} : { suggestion }) }
@@ -247,7 +242,7 @@ function bindGroup(
   if (binding.kind !== 'bound' || missingColumns.length > 0)
     return { kind: 'missing-columns', missingColumns }
   const { bound } = binding
-  return { kind: 'bound', bound: { ...bound, idReader: group.bind(bound.idReader, placeOf) } }
+  return { kind: 'bound', bound: { ...bound, idReader: group.bind(bound.idReader, columns) } }
 }
 
 function isProductField(name: string): name is ProductField {

@@ -9,7 +9,7 @@ export const checkCommand: CommandDefinition = {
   usage: 'check <feed> <file>',
   summary: 'read a file as the feed would, and say what is wrong with it',
   details:
-    'Touches nothing and needs neither Redis nor credentials. Exit code 1 when a record would be rejected.',
+    'Touches nothing and needs neither Redis nor credentials. Exit code 1 when a record would be rejected or its id cannot be read.',
   examples: ['catalogd check products ./export.csv'],
   async run(context, { args: [name = '', file = ''] }) {
     const { checkFile } = await import('../operations/check-file.ts')
@@ -60,7 +60,7 @@ function formatCounts({ records, rows, applied, rejected, superseded }: FileChec
 }
 
 /** Only where the ids are not what ids should be. */
-function formatIds({ ids, rows, kind }: FileCheck): string[] {
+function formatIds({ ids, rows, kind, mode }: FileCheck): string[] {
   if (!ids || (ids.repeated === 0 && ids.unreadable === 0)) return []
   const { columns, different, repeated, unreadable, example } = ids
   const place = columns.length === 0 ? '' : ` in ${columns.map((column) => `"${column}"`).join(', ')}`
@@ -72,11 +72,15 @@ function formatIds({ ids, rows, kind }: FileCheck): string[] {
         : ` (such as ${example.id === undefined ? '' : `${JSON.stringify(example.id)} `}in line ${example.line})`
     parts.push(`${repeated} of them in several records, of which the last counts${first}`)
   }
-  if (unreadable > 0) parts.push(`none in ${countOf(unreadable, 'record')}`)
+  if (unreadable > 0) parts.push(`none can be read in ${countOf(unreadable, 'record')}`)
   const lines = [`Ids${place}: ${parts.join('; ')}`]
   if (repeated > 0 && rows === undefined && kind === 'products')
     lines.push(
       '  → where several rows make one product, set group; else map product_id to a column that tells products apart',
+    )
+  if (unreadable > 0 && mode === 'full')
+    lines.push(
+      '  → give every record an id, or map product_id to a column that has one: until then a full file takes nothing out of stock without approval',
     )
   return lines
 }

@@ -16,7 +16,7 @@ export interface FileCheck {
   kind: FeedConfig['kind']
   mode: FeedMode
   bytes: number
-  /** Whether the file would be imported whole and without a rejected record. */
+  /** Whether the file would be imported whole, without a rejected record, and nothing that it no longer names waits. */
   ok: boolean
   /** Why nothing of it would be applied. */
   refused?: { reason: string; hint: string | undefined }
@@ -118,8 +118,10 @@ async function readAll(opened: Readable, { file, feed, nowMs, signal, onProgress
       for (const field of missing) gaps.set(field, (gaps.get(field) ?? 0) + 1)
     }
   }
+  // Of a full file with such records nobody can say what it no longer names: its removals wait.
+  const areIdsKnown = opened.mode === 'delta' || ids.unreadable === 0
   return {
-    ok: problems.rejected === 0,
+    ok: problems.rejected === 0 && areIdsKnown,
     ids,
     applied: counts.applied,
     superseded: counts.superseded,

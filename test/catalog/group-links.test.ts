@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { openAliases } from '../../src/catalog/aliases.ts'
 import { compileGroup } from '../../src/catalog/group-links.ts'
 import type { GroupConfig } from '../../src/config/model.ts'
 import type { IdReader } from '../../src/records/judge-pass.ts'
@@ -6,12 +7,11 @@ import type { IdReader } from '../../src/records/judge-pass.ts'
 /** Reads one row; the id is that of column `sku`. */
 function linksOf(group: GroupConfig, row: Record<string, unknown>) {
   const columns = Object.keys(row)
-  const placeOf = (column: string) => (columns.includes(column) ? columns.indexOf(column) : undefined)
   const idReader: IdReader = {
     indices: [columns.indexOf('sku')],
     read: ([id]) => (typeof id === 'string' && id !== '' ? id : undefined),
   }
-  const reader = compileGroup(group, [])?.bind(idReader, placeOf)
+  const reader = compileGroup(group, [])?.bind(idReader, openAliases(columns, undefined))
   const cells = reader?.indices.map((index) => row[columns[index] as string]) ?? []
   return { id: reader?.read(cells), ...reader?.links?.read(cells) }
 }

@@ -58,6 +58,39 @@ describe('check', () => {
     )
   })
 
+  it('takes a blank group of rows for none, whatever the table calls its columns', async () => {
+    const preset = config.replace(/fields:.*/s, 'preset: google-merchant\n')
+    await writeFile(folder.join('google.yaml'), preset)
+    const file = folder.join('google.csv')
+    const rest = 'https://shop.example/a,https://shop.example/a.jpg,10.00 EUR,in stock,Warm'
+    const header = 'id,item_group_id,title,link,image_link,price,availability,description'
+    await writeFile(file, `${header}\na,,Lamp,${rest}\nb,G1,Shirt,${rest}\nc,G1,Shirt,${rest}\n`)
+    const { exitCode, stdout } = await runCli(['check', 'shop', file, '--config', folder.join('google.yaml')])
+    expect(stdout).toContain('2 records of 3 rows: 2 good, 0 rejected\nNothing to correct.')
+    expect(exitCode).toBe(0)
+  })
+
+  it('fails for a full file with a record whose id cannot be read, rejected or not', async () => {
+    const skips = "export default (record) => (record.Name === 'Total' ? undefined : record)\n"
+    await writeFile(folder.join('skip.mjs'), skips)
+    const given = config.replace('drop: ./shop', 'drop: ./shop\n        transform: ./skip.mjs')
+    await writeFile(folder.join('skips.yaml'), given)
+    const file = folder.join('skips.csv')
+    await writeFile(file, `${header}1,A,1,1,4,a\n,Total,1,1,4,a\n`)
+    const args = ['check', 'shop', file, '--config']
+    const full = await runCli([...args, folder.join('skips.yaml')])
+    expect(full.stdout).toMatch(
+      /: 1 good, 0 rejected\nIds in "Id": 1 different; none can be read in 1 record\n {2}→ /,
+    )
+    expect(full.stdout).not.toContain('Nothing')
+    expect(full.exitCode).toBe(1)
+    await writeFile(
+      folder.join('delta.yaml'),
+      given.replace('drop: ./shop', 'drop: ./shop\n        mode: delta'),
+    )
+    expect((await runCli([...args, folder.join('delta.yaml')])).exitCode).toBe(0)
+  })
+
   it('gives the same as JSON, with each value and remedy apart and counts by code', async () => {
     const { stdout } = await check(
       `${header}1,A,"=x, mail me@shop.example",1,4,a\n2,B,1,oops,4,a\n`,
