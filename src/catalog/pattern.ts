@@ -1,5 +1,6 @@
 import { RE2JS, RE2JSException } from 're2js'
 import type { FieldRule } from '../config/rule-model.ts'
+import { namesOf } from './free-column.ts'
 import { Problem } from './problem.ts'
 import { fillTemplate, parseTemplate, type Template } from './template.ts'
 import { textOf } from './text-of.ts'
@@ -30,7 +31,10 @@ export function compilePattern(
       return new Problem('pattern-mismatch', { found, remedy })
     }
     if (!template || !groups) return matcher.group(main)?.trim() || undefined
-    return fillTemplate(template, (index) => matcher.group(groups[index] ?? 0) ?? '')
+    const found = groups.map((group) => matcher.group(group) || null)
+    // A group may be an alternative of others; a text of which none is left says nothing.
+    const isEmpty = found.length > 0 && found.every((content) => content === null)
+    return isEmpty ? undefined : fillTemplate(template, (index) => found[index] ?? null)?.trim() || undefined
   }
 }
 
@@ -62,7 +66,9 @@ export function compileRegex(regex: string, problems: string[]): RE2JS | undefin
 
 function groupNumbers(template: Template, compiled: RE2JS, problems: string[]): number[] {
   const named = compiled.namedGroups()
-  return template.names.map((name) => {
+  return template.names.map((written) => {
+    // Every group may be missing; a mark may say so, as behind columns.
+    const name = namesOf(written).at(-1) ?? written
     const group = named[name]
     if (group === undefined) {
       const known = Object.keys(named).join(', ') || 'none; write (?<name>…)'
