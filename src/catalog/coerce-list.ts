@@ -108,13 +108,13 @@ export function splitText(text: string, mark: string, escapeMark: string | undef
 }
 
 function splitCell(value: unknown, options: CoerceOptions): readonly unknown[] | Problem {
-  const { split, describe } = options
+  const { split = ownSplit(options), describe } = options
   const text = textOf(value)
   if (text === undefined) {
     const found = `found ${describe(value)}, expected a list of texts`
     return new Problem('not-a-list', { found, remedy: 'give a list of strings' })
   }
-  if (split === undefined && text.startsWith('[') && text.endsWith(']')) {
+  if (options.split === undefined && text.startsWith('[') && text.endsWith(']')) {
     const parsed = parseArray(text)
     if (parsed) return parsed
     // A bracket may open plain text as well ("[Sale] shoes|boots [2024]"); a bracket and a quote may not.
@@ -123,7 +123,12 @@ function splitCell(value: unknown, options: CoerceOptions): readonly unknown[] |
       return new Problem('not-json', { found, remedy: 'correct it' })
     }
   }
-  return splitAt(text, split ?? defaultSplit, options)
+  return split === undefined ? [text] : splitAt(text, split, options)
+}
+
+/** What separates the levels of a category separates no categories. */
+function ownSplit({ separator }: CoerceOptions): string | undefined {
+  return separator === defaultSplit ? undefined : defaultSplit
 }
 
 function parseArray(text: string): unknown[] | undefined {

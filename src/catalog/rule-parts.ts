@@ -54,6 +54,10 @@ export function rulePartProblems(place: Place, rule: FieldRule): string[] {
   for (const part of ['split', 'separator'] as const) {
     if (rule[part] === '') problems.push(`${part} cannot be empty`)
   }
+  if (rule.split !== undefined && rule.split.trim() === rule.separator?.trim() && rule.split.trim() !== '')
+    problems.push(
+      `split and separator are both "${rule.split.trim()}", which leaves no levels; without split, separator alone counts`,
+    )
   if (rule.slash !== undefined && /[/>]/.test(rule.slash)) problems.push('slash cannot hold "/" or ">"')
   if (name === 'product_id') problems.push(...idProblems(rule))
   return problems

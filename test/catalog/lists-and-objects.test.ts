@@ -14,6 +14,10 @@ describe('categories', () => {
     ['Audio/Video > HiFi', { separator: '>', slash: ' & ' }, ['Audio & Video/HiFi']],
     ['["A/B","C"]', {}, ['A/B', 'C']],
     [['A > B', ' ', 'C'], { separator: '>' }, ['A/B', 'C']],
+    ['Home | Kitchen', { separator: '|' }, ['Home/Kitchen']],
+    ['Home | Kitchen, Sale', { separator: ' | ', split: ',' }, ['Home/Kitchen', 'Sale']],
+    ['["A | B","C"]', { separator: '|' }, ['A/B', 'C']],
+    [['A | B', 'C'], { separator: '|' }, ['A/B', 'C']],
   ])('%j under %j are %j', (cell, rule, expected) => {
     expect(mapCell('categories', cell, { rule })).toEqual(expected)
   })

@@ -78,6 +78,10 @@ describe('patterns', () => {
     ['abc-12', '[0-9]+', undefined, '12'],
     ['red:XL', '(?P<colour>\\w+):(?<size>\\w+)', '{size} in {colour}', 'XL in red'],
     ['abc-12', '([a-z]+)-([0-9]+)', undefined, 'abc'],
+    ['shirt', '^(?<what>\\w+)(, (?<colour>\\w+))?', '{colour} {what}', 'shirt'],
+    ['shirt, red', '^(?<what>\\w+)(, (?<colour>\\w+))?', '{colour?} {what}', 'red shirt'],
+    ['5 | kg', '^(?<count>\\d*) \\| (?<unit>\\w*)', '{count?}{unit?}', '5kg'],
+    [' | kg', '^(?<count>\\d*) ?\\| (?<unit>\\w*)', '{count}{unit}', 'kg'],
   ])('of %j %j with result %j takes %j', (cell, regex, result, expected) => {
     expect(mapCell('name', cell, { rule: pattern(regex, result) })).toBe(expected)
   })
@@ -87,6 +91,8 @@ describe('patterns', () => {
     expect(issue.code).toBe('pattern-mismatch')
     expect(issue.message).toContain('nothing here')
     expect(mapCell('brand', 'Get', { rule: pattern('^([0-9.]*)') })).toBe('cleared')
+    const path = pattern('^/(?<path>.*)|^(?<other>-)', 'https://x.example/{path}{other?}')
+    expect(mapCell('brand', '/', { rule: path })).toBe('cleared')
   })
 
   it('gives the rest of the rule what it found', () => {
@@ -105,6 +111,7 @@ describe('patterns', () => {
     ['(?=a)', undefined, /RE2 refuses/],
     ['(', undefined, /RE2 refuses/],
     ['(?<a>x)', '{b}', /group b.*named groups: a/],
+    ['(?<a>x)', '{a?}{b?}', /group b,.*named groups: a/],
     ['x', '{b', /counterpart/],
   ])('%j with result %j is refused when configured', (regex, result, words) => {
     expect(checkRule('name', { ...columnRule('c'), ...pattern(regex, result) }).join()).toMatch(words)
@@ -297,6 +304,7 @@ describe('rules that are wrong whatever a file holds', () => {
     ['categories', { ...columnRule('c'), slash: '-' }, /slash has an effect only/],
     ['categories', { ...columnRule('c'), separator: '>', slash: '/' }, /slash cannot hold/],
     ['tag1', { ...columnRule('c'), split: '' }, /split cannot be empty/],
+    ['categories', { ...columnRule('c'), split: '|', separator: ' | ' }, /split and separator are both "\|"/],
     ['name', { ...columnRule('c'), date: 'unix' }, /date has an effect only/],
     ['date_published', { ...columnRule('c'), date: 'DD.MM.YYY' }, /must hold YYYY/],
     ['date_published', { ...columnRule('c'), date: 'MM/YYYY' }, /must hold YYYY/],

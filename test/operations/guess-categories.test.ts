@@ -22,3 +22,10 @@ it('a category without one below it stays', async () => {
   expect(products.map((product) => product?.categories)).toEqual([['Home'], ['Home/Chairs'], undefined])
   expect(rules['']?.comment ?? '').not.toContain('Subcategory')
 })
+
+it('a mark that may separate categories or levels is said, with the rule for the other of them', async () => {
+  const cells = ['Home | Kitchen | Mugs', 'Home | Kitchen | Cups']
+  const { rules } = await guessText(tableOf({ Category: cells }))
+  const comment = rules.categories?.comment ?? ''
+  expect(comment).toMatch(/ For levels: categories: \{ column: Category, separator: "\|", slash: "-" \}$/)
+})

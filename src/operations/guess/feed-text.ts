@@ -32,8 +32,13 @@ export function feedText(name: string, lines: readonly FeedLine[], indent: numbe
 }
 
 function entry(key: string, { value, comment, open }: FeedLine): string {
+  return `${keyText(key, value)}   # ${words({ comment, open })}`
+}
+
+/** A key and its value as they stand in a line of the configuration. */
+export function keyText(key: string, value: unknown): string {
   const flow = stringify(value, { collectionStyle: 'flow', lineWidth: 0, flowCollectionPadding: true }).trim()
-  return `${key}: ${flow}   # ${words({ comment, open })}`
+  return `${key}: ${flow}`
 }
 
 function words({ comment, open }: Pick<FeedLine, 'comment'> & { open?: true | undefined }): string {

@@ -1,4 +1,5 @@
 import { htmlToText } from '../../catalog/html-text.ts'
+import { keyText } from './feed-text.ts'
 import { why } from './guess-reason.ts'
 import type { Guesses, RuleGuess } from './model.ts'
 
@@ -36,7 +37,8 @@ export function categoryRules(guesses: Guesses): RuleGuess[] {
   }
   // Some write a path so, and some a list.
   if (separator === undefined && / \| /.test(text)) {
-    const doubt = 'does "|" separate several categories, or the levels of one?'
+    const levels = keyText('categories', { column, ...html, separator: '|', slash: '-' })
+    const doubt = `does "|" separate several categories, or the levels of one? For levels: ${levels}`
     return [{ field: 'categories', rule, comment: `${why(main)}; ${doubt}`, open: true }]
   }
   return [{ field: 'categories', rule, comment: why(main) }]
