@@ -15,7 +15,7 @@ export const checkCommand: CommandDefinition = {
     const { checkFile } = await import('../operations/check-file.ts')
     const feed = findFeed(await context.catalog(), name)
     const check = await checkFile({ feed, file, nowMs: context.clock.now(), signal: context.signal })
-    context.print(check, () => formatCheck(check))
+    context.print(check, formatCheck)
     return check.ok ? ExitCode.done : ExitCode.data
   },
 }

@@ -40,7 +40,7 @@ export const configCheckCommand: CommandDefinition = {
   async run(context) {
     try {
       const report = await inspect(await context.loadedConfig(), context.configFile)
-      context.print(report, () => formatReport(report))
+      context.print(report, formatReport)
       return ExitCode.done
     } catch (error) {
       // With --json the problems are the result, not a failure of the command.

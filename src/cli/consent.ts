@@ -23,7 +23,7 @@ export const consentCommand: CommandDefinition<ConsentOptions> = {
       const onProgress = (step: Parameters<typeof progress.show>[0]) => progress.show(step)
       return await recordConsent({ ...operation, email, consent, waits, onProgress })
     })
-    context.print(recorded, () => formatRecorded(recorded))
+    context.print(recorded, formatRecorded)
     return recorded.state === 'refused' ? ExitCode.data : ExitCode.done
   },
 }

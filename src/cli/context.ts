@@ -8,26 +8,27 @@ import type { CatalogName } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
 import { ConfigError } from '../lib/errors.ts'
 import { type Log, type LogLevel, openLog } from '../lib/log.ts'
+import { safeValue, type TextStream } from '../lib/terminal-text.ts'
 import { readCheckedConfig } from '../operations/read-config.ts'
-
-export interface OutputStream {
-  write(text: string): unknown
-  isTTY?: boolean
-  columns?: number
-}
 
 export type InputStream = Readable & { isTTY?: boolean }
 
 /** What a command is run in: the real process, or what a test gives. */
 export interface Surroundings {
-  stdout: OutputStream
-  stderr: OutputStream
+  stdout: TextStream
+  stderr: TextStream
   /** Opened only by who reads it; without it nobody can be asked. */
   stdin?: () => InputStream
   environment: Environment
   clock: Clock
   /** Aborted when the command shall end. */
   signal: AbortSignal
+}
+
+/** Its streams let nothing through that commands a terminal (`safeStream`). */
+interface SafeSurroundings extends Surroundings {
+  /** Of the log, which has colours of its own and makes its lines safe itself. */
+  logStream: TextStream
 }
 
 /** Options that every command takes. */
@@ -42,13 +43,13 @@ export class CommandContext {
   readonly json: boolean
   readonly clock: Clock
   readonly signal: AbortSignal
-  readonly #surroundings: Surroundings
+  readonly #surroundings: SafeSurroundings
   readonly #options: CommonOptions
   readonly #logLevel: LogLevel
   #loaded: Promise<LoadedConfig> | undefined
   #log: Log | undefined
 
-  constructor(surroundings: Surroundings, options: CommonOptions, logLevel: LogLevel) {
+  constructor(surroundings: SafeSurroundings, options: CommonOptions, logLevel: LogLevel) {
     this.#surroundings = surroundings
     this.#options = options
     this.#logLevel = logLevel
@@ -59,8 +60,8 @@ export class CommandContext {
 
   /** Opened at the first use; lines go to standard error. */
   get log(): Log {
-    const { environment, stderr } = this.#surroundings
-    this.#log ??= openLog({ level: logLevelOf(environment, this.#logLevel), stream: stderr })
+    const { environment, logStream } = this.#surroundings
+    this.#log ??= openLog({ level: logLevelOf(environment, this.#logLevel), stream: logStream })
     return this.#log
   }
 
@@ -123,14 +124,17 @@ export class CommandContext {
     })
   }
 
-  /** The result: one JSON document with `--json`, otherwise the text. Both go to standard output. */
-  print(value: unknown, text: () => string): void {
-    this.#write(this.json ? JSON.stringify(value, undefined, 2) : text())
+  /**
+   * The result: one JSON document with `--json`, otherwise the text. Both go to standard output. The text is made of what
+   * it is given: there the texts of the value are lines that are fit for a terminal, and none forges a further line.
+   */
+  print<T>(value: T, text: (shown: T) => string): void {
+    this.#write(this.json ? JSON.stringify(value, undefined, 2) : text(safeValue(value)))
   }
 
   /** One of many results as they come: a line of JSON each with `--json`. */
-  printLine(value: unknown, text: () => string): void {
-    this.#write(this.json ? JSON.stringify(value) : text())
+  printLine<T>(value: T, text: (shown: T) => string): void {
+    this.#write(this.json ? JSON.stringify(value) : text(safeValue(value)))
   }
 
   /** For the person who waits, on standard error: not part of the result, nothing with `--json`. */

@@ -130,9 +130,9 @@ function settleCommand(
       const settle = options.consents ? settleConsents : settleProducts
       const { ids, notDead } = await settle(context, how, args)
       const what = options.consents ? 'consent' : 'product'
-      context.print({ [how]: ids, notDead }, () => {
+      context.print({ [how]: ids, notDead }, (shown) => {
         const lines = [`${countOf(ids.length, what)} ${done}.`]
-        if (notDead.length > 0) lines.push(`No dead letter: ${notDead.join(', ')}`)
+        if (notDead.length > 0) lines.push(`No dead letter: ${shown.notDead.join(', ')}`)
         return lines.join('\n')
       })
       return notDead.length === 0 ? undefined : ExitCode.data

@@ -24,10 +24,12 @@ export const diffCommand: CommandDefinition<DiffOptions> = {
       onChange: (change) => {
         shown += 1
         if (!context.json && shown > options.limit) return
-        context.printLine(change, () => formatChange(change))
+        context.printLine(change, formatChange)
       },
     })
-    context.printLine({ summary: diff }, () => formatDiff(diff, Math.max(0, shown - options.limit)))
+    context.printLine({ summary: diff }, ({ summary }) =>
+      formatDiff(summary, Math.max(0, shown - options.limit)),
+    )
     return diff.refused === undefined && diff.missingColumns === undefined && diff.rejected === 0
       ? ExitCode.done
       : ExitCode.data

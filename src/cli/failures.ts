@@ -2,7 +2,7 @@ import { CommanderError } from 'commander'
 import { ConfigProblemsError } from '../config/problems.ts'
 import { ExitCode, OperatingError, systemErrorCode } from '../lib/errors.ts'
 import { redactText } from '../lib/redact.ts'
-import type { OutputStream } from './context.ts'
+import type { TextStream } from '../lib/terminal-text.ts'
 import { InterruptedError } from './interrupts.ts'
 
 /** How many causes of a bug are told, and how deep. */
@@ -37,7 +37,7 @@ interface Failure {
  */
 export function reportFailure(
   error: unknown,
-  { stderr, json }: { stderr: OutputStream; json: boolean },
+  { stderr, json }: { stderr: TextStream; json: boolean },
 ): number {
   if (error instanceof InterruptedError) return error.exitCode
   if (isHelp(error)) return error.exitCode === 0 ? ExitCode.done : ExitCode.usage

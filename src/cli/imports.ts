@@ -27,12 +27,12 @@ export const importsCommand: CommandDefinition<ImportsOptions> = {
     const catalog = await context.catalog()
     if (sequence !== undefined) {
       const entry = await findImport({ config, catalog }, importNumber(sequence))
-      context.print(entry, () => formatEntry(entry))
+      context.print(entry, formatEntry)
       return undefined
     }
     const entries = await listImports({ config, catalog }, options.limit)
-    context.print(entries, () =>
-      entries.length === 0 ? 'No file was taken in yet.' : formatEntries(entries),
+    context.print(entries, (shown) =>
+      shown.length === 0 ? 'No file was taken in yet.' : formatEntries(shown),
     )
     return undefined
   },

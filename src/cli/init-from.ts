@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { parse } from 'yaml'
 import { ConfigError, FileRefusedError, systemErrorCode } from '../lib/errors.ts'
+import { safeLine } from '../lib/terminal-text.ts'
 import type { FeedGuess } from '../operations/guess/guess-feed.ts'
 import type { Given } from '../operations/guess/model.ts'
 import { ask } from './ask.ts'
@@ -91,7 +92,7 @@ async function write(file: string, guess: FeedGuess): Promise<{ dropDir: string 
       comment: 'the whole catalogue: what is no longer in it is out of stock; or delta',
     },
   ]
-  const text = `# Guessed from ${guess.name} (${guess.dialect}, ${guess.records} records). Look at the lines that say CHECK.
+  const text = `# Guessed from ${safeLine(guess.name)} (${guess.dialect}, ${guess.records} records). Look at the lines that say CHECK.
 state: ${up}/state
 catalogs:
   main:

@@ -1,3 +1,4 @@
+import { safeValue } from '../lib/terminal-text.ts'
 import { checkFile, type FileCheck } from '../operations/check-file.ts'
 import type { FeedGuess } from '../operations/guess/guess-feed.ts'
 import { type ProductPreview, previewProducts } from '../operations/guess/preview-products.ts'
@@ -33,14 +34,15 @@ export async function printGuess(
   const products = await previewProducts({ ...options, count: shownProducts })
   const check = await checkFile(options)
   const result = { config: file, dropFolder: dropDir, dialect: guess.dialect, preset: guess.preset ?? null }
-  context.print({ ...result, open: guess.open, products, check }, () => {
+  context.print({ ...result, open: guess.open, products, check }, (shown) => {
+    const { name, warnings } = safeValue(guess)
     return [
-      `${guess.name}: ${guess.dialect}, ${countOf(guess.records, 'record')}${guess.preset ? `; preset ${guess.preset}` : ''}`,
-      ...guess.warnings.map((warning) => `Warning: ${warning}`),
+      `${name}: ${guess.dialect}, ${countOf(guess.records, 'record')}${guess.preset ? `; preset ${guess.preset}` : ''}`,
+      ...warnings.map((warning) => `Warning: ${warning}`),
       '',
-      ...products.flatMap(formatProduct),
-      ...formatCheck(check),
-      ...formatOpen(guess, file),
+      ...shown.products.flatMap(formatProduct),
+      ...formatCheck(shown.check),
+      ...formatOpen(shown, file),
       '',
       `Written: ${file}. Every guess has its reason beside it. Next:`,
       `  catalogd --config ${file} check products ${from}`,
@@ -75,7 +77,7 @@ function formatCheck(check: FileCheck): string[] {
   ]
 }
 
-function formatOpen({ open }: FeedGuess, file: string): string[] {
+function formatOpen({ open }: Pick<FeedGuess, 'open'>, file: string): string[] {
   if (open.length === 0) return []
   return ['', `To look at in ${file}:`, ...open.map((line) => `  ${line}`)]
 }

@@ -3,7 +3,7 @@ import { ConfigError } from '../lib/errors.ts'
 import type { Answered } from '../operations/ask-intent.ts'
 import type { CommandDefinition } from './command.ts'
 import { oneOfOption, wholeNumberOption } from './option-values.ts'
-import { cell, harmlessLines } from './stack-cells.ts'
+import { cell } from './stack-cells.ts'
 import { formatTable } from './table.ts'
 
 interface IntentOptions {
@@ -88,8 +88,8 @@ function questionOf(prompt: string, options: IntentOptions, customerId: string) 
 function formatAnswer({ chatId, response }: Answered): string {
   const { agentInsight, agentContext, agentProductRecommendations: products } = response
   const parts = [products && products.length > 0 ? formatRanking(products) : 'No product fits.']
-  if (agentInsight) parts.push(harmlessLines(agentInsight))
-  if (agentContext) parts.push(`Why: ${harmlessLines(agentContext)}`)
+  if (agentInsight) parts.push(agentInsight)
+  if (agentContext) parts.push(`Why: ${agentContext}`)
   parts.push(`Conversation: ${cell(chatId, 200)}`)
   return parts.join('\n\n')
 }

@@ -1,7 +1,7 @@
-import { Presets, SingleBar } from 'cli-progress'
 import type { LoadProgress } from '../operations/load-files.ts'
 import type { CommandContext } from './context.ts'
 import { formatAge } from './format-age.ts'
+import { openProgressBar } from './progress-bar.ts'
 import { countOf } from './table.ts'
 
 const lineEveryMs = 5_000
@@ -16,14 +16,10 @@ export function openLoadProgress(context: CommandContext): ProgressView {
 }
 
 function openBar(): ProgressView {
-  const bar = new SingleBar(
-    { format: '{bar} {percentage} % | {text}', hideCursor: true },
-    Presets.shades_classic,
-  )
-  bar.start(100, 0, { text: '' })
+  const bar = openProgressBar()
   return {
-    show: (progress) => bar.update(percentOf(progress), { text: describe(progress) }),
-    [Symbol.dispose]: () => bar.stop(),
+    show: (progress) => bar.show(percentOf(progress), describe(progress)),
+    [Symbol.dispose]: () => bar[Symbol.dispose](),
   }
 }
 

@@ -1,4 +1,5 @@
 import { ExitCode } from '../lib/errors.ts'
+import { safeLine } from '../lib/terminal-text.ts'
 import type { LoadSummary } from '../operations/load-files.ts'
 import type { CommandDefinition } from './command.ts'
 import { diffWithMirror, formatDiff } from './diff.ts'
@@ -30,7 +31,7 @@ export const loadCommand: CommandDefinition<LoadOptions> = {
       let code: ExitCode = ExitCode.done
       for (const file of files) {
         const diff = await diffWithMirror(context, { name, file, onChange: () => undefined })
-        context.printLine({ summary: diff }, () => `${file}\n${formatDiff(diff)}`)
+        context.printLine({ summary: diff }, ({ summary }) => `${safeLine(file)}\n${formatDiff(summary)}`)
         if (diff.refused !== undefined || diff.missingColumns || diff.rejected > 0) code = ExitCode.data
       }
       return code
@@ -49,7 +50,7 @@ export const loadCommand: CommandDefinition<LoadOptions> = {
         onProgress: (step) => progress.show(step),
       })
     })
-    context.print(summary, () => formatSummary(summary))
+    context.print(summary, formatSummary)
     return summary.files.every(({ outcome, rejected }) => outcome === 'imported' && rejected === 0)
       ? ExitCode.done
       : ExitCode.data

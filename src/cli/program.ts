@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import { ExitCode, OperatingError } from '../lib/errors.ts'
+import { safeStream } from '../lib/terminal-text.ts'
 import { readVersion } from '../lib/version.ts'
 import { alertCommand } from './alert.ts'
 import { checkCommand } from './check.ts'
@@ -34,7 +35,7 @@ import { verifyCommand } from './verify.ts'
  *   async run(context, { args: [feed], options }) {
  *     const { openStatus } = await import('../service.ts') // late: `--help` needs no stage
  *     const catalog = await context.catalog() // --config and --catalog are dealt with
- *     context.print(status, () => formatStatus(status)) // --json too
+ *     context.print(status, formatStatus) // --json too
  *     return ExitCode.done
  *   },
  * }
@@ -75,9 +76,12 @@ export interface ProgramOptions extends Surroundings {
 export async function runProgram({
   argv,
   commands = allCommands,
-  ...surroundings
+  ...given
 }: ProgramOptions): Promise<number> {
-  const { stdout, stderr, signal } = surroundings
+  const { signal } = given
+  // All that is written goes through these two.
+  const [stdout, stderr] = [safeStream(given.stdout), safeStream(given.stderr)]
+  const surroundings = { ...given, stdout, stderr, logStream: given.stderr }
   const program = new Command('catalogd')
     .description('Turns the feed files an ERP drops into the smallest stream of product upserts.')
     .version(readVersion())

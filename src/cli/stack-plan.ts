@@ -1,8 +1,8 @@
 import { ExitCode } from '../lib/errors.ts'
+import { safeLine } from '../lib/terminal-text.ts'
 import type { PlannedStack } from '../operations/stack-files.ts'
 import type { CommandDefinition } from './command.ts'
 import type { CommandContext } from './context.ts'
-import { harmless } from './stack-cells.ts'
 import { formatPlan } from './stack-format.ts'
 import { dirOption, withStack } from './stack-session.ts'
 
@@ -42,5 +42,5 @@ export const stackPlanCommand: CommandDefinition<PlanOptions> = {
 }
 
 export function noteIgnored(context: CommandContext, { ignored }: PlannedStack): void {
-  if (ignored.length > 0) context.note(`Not read: ${ignored.map(harmless).join(', ')}`)
+  if (ignored.length > 0) context.note(`Not read: ${ignored.map(safeLine).join(', ')}`)
 }

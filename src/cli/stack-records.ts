@@ -2,7 +2,7 @@ import type { StackRecord } from '../stack/existing-items.ts'
 import type { Fields, StackKind } from '../stack/model.ts'
 import type { CommandDefinition } from './command.ts'
 import type { CommandContext } from './context.ts'
-import { cell, harmlessLines } from './stack-cells.ts'
+import { cell } from './stack-cells.ts'
 import { confirm } from './stack-confirm.ts'
 import { type InputOptions, inputOptions, readInput } from './stack-input.ts'
 import { listCommand } from './stack-list.ts'
@@ -40,7 +40,7 @@ const applyCommand: CommandDefinition = {
     const { stringify } = await import('yaml')
     context.print(result ?? null, () => {
       const said = typeof result === 'object' && result !== null ? `\n${stringify(result)}` : ''
-      return harmlessLines(`Applied rule ${id}.${said}`)
+      return `Applied rule ${id}.${said}`
     })
     return undefined
   },
@@ -166,7 +166,5 @@ function deleteCommand({ kind, word }: Group): CommandDefinition<DeleteOptions> 
 /** As YAML for people: nested values stay readable. */
 async function printRecord(context: CommandContext, record: StackRecord | Fields): Promise<void> {
   const { stringify } = await import('yaml')
-  context.print(record, () =>
-    harmlessLines(stringify(record, { lineWidth: 0, aliasDuplicateObjects: false })),
-  )
+  context.print(record, () => stringify(record, { lineWidth: 0, aliasDuplicateObjects: false }))
 }

@@ -20,7 +20,7 @@ export const statusCommand: CommandDefinition = {
     await using storage = await openStorage({ config, clock, log, signal })
     const { connections } = storage
     const status = await readStatus({ config, connections, clock, log, signal }, catalogs)
-    context.print(status, () => formatStatus(status))
+    context.print(status, formatStatus)
     if (redisTrouble(status.redis) !== undefined) return ExitCode.storage
     if (status.catalogs.some(({ health }) => health === 'stopped')) return ExitCode.endpoint
     return status.catalogs.every(({ health }) => health === 'ok') ? ExitCode.done : ExitCode.data

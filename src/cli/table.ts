@@ -1,8 +1,10 @@
+import { safeLine } from '../lib/terminal-text.ts'
+
 /** Columns of text, two spaces apart; numbers stand at the right. The first row may be a heading. */
 export function formatTable(rows: readonly (readonly (string | number)[])[], indent = ''): string {
   const count = Math.max(0, ...rows.map((row) => row.length))
   const columns = Array.from({ length: count }, (_, index) => {
-    const cells = rows.map((row) => String(row[index] ?? ''))
+    const cells = rows.map((row) => safeLine(String(row[index] ?? '')))
     const width = Math.max(...cells.map(widthOf))
     const isNumeric = rows.some((row) => typeof row[index] === 'number')
     return cells.map((cell) => {

@@ -33,7 +33,7 @@ export const verifyCommand: CommandDefinition<VerifyOptions> = {
     await withMirror(context, async (mirror) => {
       for await (const verified of verifyProducts(args, { client, mirror, partnerId, signal })) {
         counts[verified.outcome] += 1
-        context.printLine(verified, () => formatVerified(verified))
+        context.printLine(verified, formatVerified)
       }
     })
     const products = Object.values(counts).reduce((sum, count) => sum + count)

@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts'
+import { redactText } from '../lib/redact.ts'
 import type { CatalogKeys } from '../outbox/keys.ts'
 import type { RedisConnection } from '../redis/connection.ts'
 
@@ -35,10 +36,13 @@ export class NoticePublisher implements AsyncDisposable {
     if (left.length > 0) await connection.hdel(keys.notices, ...left)
   }
 
-  /** `text` undefined: it is over. */
+  /** `text` undefined: it is over. Names of files may hold addresses and secrets: they are hidden as in logs. */
   set(key: string, text: string | undefined): void {
     const at = new Date(this.#options.clock.now()).toISOString()
-    this.#unpublished.set(key, text === undefined ? undefined : JSON.stringify({ text, at }))
+    this.#unpublished.set(
+      key,
+      text === undefined ? undefined : JSON.stringify({ text: redactText(text), at }),
+    )
     this.#publish()
   }
 

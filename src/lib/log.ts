@@ -2,21 +2,17 @@ import { type Bindings, type ChildLoggerOptions, type Logger, pino, stdTimeFunct
 import { prettyFactory } from 'pino-pretty'
 import { systemErrorCode } from './errors.ts'
 import { redactText, redactValue } from './redact.ts'
+import { safeLines, safeStream, type TextStream } from './terminal-text.ts'
 
 export type Log = Logger
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** Where lines go: standard error in production, so that standard output stays free for what commands print. */
-export interface LogStream {
-  write(text: string): unknown
-  isTTY?: boolean
-}
-
 export interface LogOptions {
   level: LogLevel
-  stream?: LogStream
+  /** Default: standard error, so that standard output stays free for what commands print. */
+  stream?: TextStream
   /** Lines for people instead of JSON; default: when the stream is a terminal. */
   pretty?: boolean
 }
@@ -45,7 +41,7 @@ export function openLog({ level, stream = process.stderr, pretty = stream.isTTY 
         },
       },
     },
-    pretty ? prettyStream(stream) : stream,
+    pretty ? prettyStream(stream) : safeStream(stream),
   )
   // pino gives the bindings of children to no formatter; children inherit this method.
   const openChild = log.child
@@ -59,14 +55,16 @@ export function openLog({ level, stream = process.stderr, pretty = stream.isTTY 
   return log
 }
 
-function prettyStream(stream: LogStream): LogStream {
+/** The colours are ours, so the texts are made safe before. */
+function prettyStream(stream: TextStream): TextStream {
   const format = prettyFactory({
     colorize: stream.isTTY === true,
     translateTime: 'SYS:HH:MM:ss.l',
     ignore: 'pid',
     singleLine: true,
   })
-  return { write: (line) => stream.write(format(line)) }
+  const safe = (_key: string, value: unknown) => (typeof value === 'string' ? safeLines(value) : value)
+  return { write: (line) => stream.write(format(JSON.parse(line, safe))) }
 }
 
 function redactMembers(members: Record<string, unknown>): Record<string, unknown> {

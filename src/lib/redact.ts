@@ -69,7 +69,7 @@ function redactItems(items: readonly unknown[], depth: number): unknown[] {
   return items.length > itemsMax ? [...shown, `… ${items.length - itemsMax} more`] : shown
 }
 
-function isPlainObject(value: object): boolean {
+export function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null
 }

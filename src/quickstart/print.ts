@@ -1,8 +1,11 @@
 import { styleText } from 'node:util'
+import { safeLines } from '../lib/terminal-text.ts'
+
+// All that the quickstart's second stage writes goes through this file.
 
 export function printTitle(text: string): void {
   // Bold where the terminal can and NO_COLOR does not forbid it.
-  printText(`\n${styleText('bold', text, { stream: process.stdout })}`)
+  process.stdout.write(`\n${styleText('bold', safeLines(text), { stream: process.stdout })}\n`)
 }
 
 /** Names at the left, texts in one column beside them. */
@@ -12,5 +15,15 @@ export function printTable(rows: readonly (readonly [string, string])[]): void {
 }
 
 export function printText(text: string): void {
-  process.stdout.write(`${text}\n`)
+  process.stdout.write(`${safeLines(text)}\n`)
+}
+
+/** Tells when nobody reads standard output any more. */
+export function onUnread(listener: () => void): void {
+  process.stdout.on('error', listener)
+}
+
+/** Why it ends, on standard error. */
+export function printFailure(text: string): void {
+  process.stderr.write(`${safeLines(text)}\n`)
 }

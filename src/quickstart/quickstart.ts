@@ -2,7 +2,7 @@ import { constants } from 'node:os'
 import { systemClock } from '../lib/clock.ts'
 import { describeError, OperatingError } from '../lib/errors.ts'
 import { guessOwnFile, showOwnFile, showOwnSteps } from './own-file.ts'
-import { printTable, printText, printTitle } from './print.ts'
+import { onUnread, printFailure, printTable, printText, printTitle } from './print.ts'
 import { openTemporaryDaemon, type TemporaryDaemon } from './temporary-daemon.ts'
 import { deferredAfterSeconds, Tour } from './tour.ts'
 
@@ -69,7 +69,7 @@ function openEnding(): { signal: AbortSignal; exitCode: () => number } {
     controller.abort(new Error(`ended by ${name}`))
   }
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => end(name))
-  process.stdout.on('error', () => end('SIGPIPE'))
+  onUnread(() => end('SIGPIPE'))
   return { signal: controller.signal, exitCode: () => exitCode }
 }
 
@@ -78,9 +78,7 @@ async function main(args: readonly string[]): Promise<number> {
   const [file, ...unknown] = args.filter((arg) => arg !== '--keep')
   if (unknown.length > 0 || file?.startsWith('-')) {
     const words = file?.startsWith('-') ? [file, ...unknown] : unknown
-    process.stderr.write(
-      `The quickstart knows only --keep and the name of one feed file, and not ${words.join(' ')}\n`,
-    )
+    printFailure(`The quickstart knows only --keep and the name of one feed file, and not ${words.join(' ')}`)
     return 2
   }
   const { signal, exitCode } = openEnding()
@@ -101,9 +99,8 @@ async function main(args: readonly string[]): Promise<number> {
     }
   } catch (error) {
     if (signal.aborted) return exitCode()
-    process.stderr.write(`The quickstart failed: ${describeError(error)}\n`)
-    if (error instanceof OperatingError && error.hint !== undefined)
-      process.stderr.write(`  → ${error.hint}\n`)
+    printFailure(`The quickstart failed: ${describeError(error)}`)
+    if (error instanceof OperatingError && error.hint !== undefined) printFailure(`  → ${error.hint}`)
     return 1
   }
   if (file === undefined) showNextSteps()

@@ -13,6 +13,14 @@ const everywhere = () => true
 const inSource = (path: string) => path.startsWith('src/')
 const inTests = (path: string) => path.startsWith('test/')
 
+/** What may reach the terminal's streams: it passes them on, or makes what it writes safe. */
+const writers: ReadonlySet<string> = new Set([
+  'src/cli/interrupts.ts',
+  'src/cli/process.ts',
+  'src/cli/progress-bar.ts',
+  'src/quickstart/print.ts',
+])
+
 /** Bans of syntax. Each says what to do instead. */
 const bans: readonly Ban[] = [
   {
@@ -52,6 +60,18 @@ const bans: readonly Ban[] = [
     message: 'time is injected; take a Clock (src/lib/clock.ts) and ask it',
     within: (path) => inSource(path) && path !== 'src/lib/clock.ts',
     matches: readsTime,
+  },
+  {
+    rule: 'output',
+    message:
+      'print through CommandContext, or print.ts of the quickstart: there texts are made safe for terminals',
+    within: (path) => /^src\/(cli|quickstart)\/.*\.ts$/.test(path) && !writers.has(path),
+    matches: (node) =>
+      isMember(node, 'process', 'stdout') ||
+      isMember(node, 'process', 'stderr') ||
+      importsFrom(node, 'node:process') ||
+      importsFrom(node, 'cli-progress') ||
+      ['log', 'info', 'warn', 'error', 'debug', 'table'].some((name) => isMember(node, 'console', name)),
   },
   {
     rule: 'mock',
@@ -147,8 +167,12 @@ function isNamed(value: unknown, name: string): boolean {
 }
 
 function importsName(node: Node, source: string, name: string): boolean {
-  if (node.type !== 'ImportDeclaration' || !isNamed(node.source, source)) return false
+  if (!importsFrom(node, source)) return false
   return (node.specifiers as Node[]).some(({ imported }) => isNamed(imported, name))
+}
+
+function importsFrom(node: Node, source: string): boolean {
+  return node.type === 'ImportDeclaration' && isNamed(node.source, source)
 }
 
 function readsTime(node: Node): boolean {

@@ -1,4 +1,5 @@
 import { stringify } from 'yaml'
+import { safeLine } from '../../lib/terminal-text.ts'
 import type { RuleGuess } from './model.ts'
 
 /** One key of a feed with its comment. Keys with a dot stand below the part before it; an empty key is a comment alone. */
@@ -37,10 +38,12 @@ function entry(key: string, { value, comment, open }: FeedLine): string {
 
 /** A key and its value as they stand in a line of the configuration. */
 export function keyText(key: string, value: unknown): string {
-  const flow = stringify(value, { collectionStyle: 'flow', lineWidth: 0, flowCollectionPadding: true }).trim()
-  return `${key}: ${flow}`
+  const yaml = stringify(value, { collectionStyle: 'flow', lineWidth: 0, flowCollectionPadding: true }).trim()
+  // A header of several lines would end the line, and its comment; JSON is YAML, too.
+  return `${key}: ${yaml.includes('\n') ? JSON.stringify(value) : yaml}`
 }
 
+/** Of one line: headers and values stand in it, and what came behind a line feed would be no comment. */
 function words({ comment, open }: Pick<FeedLine, 'comment'> & { open?: true | undefined }): string {
-  return open ? `CHECK: ${comment}` : comment
+  return safeLine(open ? `CHECK: ${comment}` : comment)
 }
