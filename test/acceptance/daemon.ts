@@ -85,12 +85,12 @@ ${indented}
   }
 
   /** Starts a daemon and waits until it works, or stands by. */
-  async start({ standsBy = false, uid }: { standsBy?: boolean; uid?: number } = {}): Promise<Child> {
+  async start({ standsBy = false, isBound = false } = {}): Promise<Child> {
     const child = await startChild(program, {
       args: ['start'],
       cwd: this.#dir.path,
       env: this.#environment(),
-      ...(uid === undefined ? {} : { uid }),
+      isBound,
     })
     this.#daemons.push(child)
     const says = standsBy ? 'standing by' : 'watching and importing'

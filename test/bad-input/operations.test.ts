@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { describe, expect, test, vi } from 'vitest'
 import { productsToken, Workplace } from '../acceptance/daemon.ts'
+import { boundUser } from '../support/child.ts'
 import { waitFor } from '../support/events.ts'
 import { startRedis } from '../support/redis-server.ts'
 import { csv, row } from './feed-text.ts'
@@ -167,34 +168,37 @@ feeds:
 `)
     for (const folder of ['state', 'drop/closed', 'drop/open'])
       await mkdir(place.path(folder), { recursive: true })
-    const other = 65_534
-    await chown(place.path('state'), other, other)
-    await chown(place.path('drop', 'open'), other, other)
-    await chmod(place.path(), 0o755)
+    const { uid, gid } = boundUser()
+    const other = uid + 12_345
+    for (const folder of ['', 'catalogd.yaml', 'state', 'drop', 'drop/open']) {
+      await chown(place.path(folder), uid, gid)
+    }
     await chmod(place.path('drop', 'closed'), 0o700)
-    const daemon = await place.start({ uid: other })
+    await chown(place.path('drop', 'closed'), other, other)
+    const daemon = await place.start({ isBound: true })
     await waitFor(
       () =>
-        /drop\/closed cannot be read and written \(EACCES\)\. catalogd runs as uid 65534 .*chown or chmod/.test(
-          daemon.stderr,
-        ),
+        new RegExp(
+          `drop/closed cannot be read and written \\(EACCES\\)\\. catalogd runs as uid ${uid} .*chown or chmod`,
+        ).test(daemon.stderr),
       {
         what: () => daemon.stderr,
       },
     )
     const secret = place.path('drop', 'open', 'secret.csv')
     await writeFile(`${secret}.tmp`, csv([row('secret-1')]), { mode: 0o600 })
+    await chown(`${secret}.tmp`, other, other)
     execFileSync('mv', [`${secret}.tmp`, secret])
     await place.drop('closed', 'closed.csv', csv([row('closed-1')]))
     await place.drop('open', 'open.csv', csv([row('open-1')]))
     await place.untilTaken('open-1', 1)
     const { stdout, code } = await untilStatus(
       place,
-      /secret\.csv in \S+ cannot be taken \(EACCES\)\. Let uid 65534/,
+      new RegExp(`secret\\.csv in \\S+ cannot be taken \\(EACCES\\)\\. Let uid ${uid} `),
     )
     expect(code).toBe(1)
     expect(stdout).toMatch(/! The drop folder \S+closed cannot be read/)
-    await chown(place.path('drop', 'closed'), other, other)
+    await chown(place.path('drop', 'closed'), uid, gid)
     await chmod(secret, 0o644)
     for (const id of ['closed-1', 'secret-1']) {
       await waitFor(async () => (await place.held(id)) !== undefined, {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/lib/clock.ts'
 import { openManifest } from '../../src/sources/manifest.ts'
-import { startChild } from '../support/child.ts'
+import { boundUser, startChild } from '../support/child.ts'
 import { waitFor } from '../support/events.ts'
 import { leakCheck } from '../support/leak-check.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -143,27 +143,31 @@ describe.skipIf(!canMount)('a full disk', () => {
 describe.skipIf(process.getuid?.() !== 0)('permissions', () => {
   it('says who may not read the folder or a file and what to do, and goes on when it is done', async () => {
     await using dir = await tempDir()
-    const user = 12_345
-    await chmod(dir.path, 0o755)
+    const { uid, gid } = boundUser()
+    const other = uid + 12_345
+    await chown(dir.path, uid, gid)
     const dropDir = dir.join('drop')
     const stateDir = dir.join('state', 'main')
     await mkdir(stateDir, { recursive: true })
-    await chown(dir.join('state'), user, user)
-    await chown(stateDir, user, user)
+    await chown(dir.join('state'), uid, gid)
+    await chown(stateDir, uid, gid)
     await mkdir(dropDir, { mode: 0o700 })
+    await chown(dropDir, other, other)
     await drop(dropDir, 'a.csv', 'a')
     await using child = await startChild(new URL('support/run-sources.ts', import.meta.url), {
-      args: [JSON.stringify({ stateDir, dropDir, rescanMs: 50, uid: user })],
+      args: [JSON.stringify({ stateDir, dropDir, rescanMs: 50 })],
+      isBound: true,
     })
     const notice = await child.line('notice drop:products')
     expect(notice).toContain(dropDir)
     expect(notice).toContain('EACCES')
-    expect(notice).toContain(`uid ${user}`)
+    expect(notice).toContain(`uid ${uid}`)
     expect(notice).toContain('chmod')
     await chmod(dropDir, 0o777)
     await child.line('accepted a.csv')
     await child.line('notice drop:products: (over)')
     await writeFile(join(dropDir, '.secret'), 'secret', { mode: 0o600 })
+    await chown(join(dropDir, '.secret'), other, other)
     execFileSync('mv', [join(dropDir, '.secret'), join(dropDir, 'secret.csv')])
     expect(await child.line('notice unreadable:products')).toContain('secret.csv')
     await drop(dropDir, 'b.csv', 'b')

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { waitFor } from './events.ts'
@@ -9,8 +10,8 @@ export interface ChildOptions {
   /** Added to the environment of the tests; undefined removes a variable. */
   env?: Readonly<Record<string, string | undefined>>
   cwd?: string
-  /** The user it runs as, and a group of that number; only root may choose. */
-  uid?: number
+  /** Rights of files and folders bind it, which they do not bind root; see `boundUser`. */
+  isBound?: boolean
 }
 
 /** A Node process that a test started. Killed, and waited for, on disposal. */
@@ -31,11 +32,16 @@ export interface Child extends AsyncDisposable {
 /** Runs a script (a path or file URL) with the Node that runs the tests. */
 export async function startChild(script: string | URL, options: ChildOptions = {}): Promise<Child> {
   const file = script instanceof URL ? script.pathname : path.resolve(script)
-  const child = spawn(process.execPath, [file, ...(options.args ?? [])], {
+  const [command = '', ...args] = [
+    ...(options.isBound ? withoutPrivileges() : []),
+    process.execPath,
+    file,
+    ...(options.args ?? []),
+  ]
+  const child = spawn(command, args, {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { ...process.env, ...options.env },
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-    ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
   })
   const killAtExit = () => void child.kill('SIGKILL')
   process.once('exit', killAtExit)
@@ -43,6 +49,32 @@ export async function startChild(script: string | URL, options: ChildOptions = {
   void closed.then(() => process.off('exit', killAtExit))
   await once(child, 'spawn')
   return follow(child, closed)
+}
+
+/** Of the user that `isBound` chooses. */
+export interface BoundUser {
+  uid: number
+  gid: number
+}
+
+const checkout = new URL('../..', import.meta.url)
+
+/**
+ * The owner of this checkout, who may enter it wherever it lies, below a folder of mode 0700 too: another user may not
+ * even start its Node.
+ */
+export function boundUser(): BoundUser {
+  const { uid, gid } = statSync(checkout)
+  return { uid, gid }
+}
+
+/** Root without its capabilities is a user like others, and so it may be that one. */
+function withoutPrivileges(): string[] {
+  const { uid, gid } = boundUser()
+  return [
+    'setpriv',
+    ...[`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--bounding-set=-all', '--inh-caps=-all'],
+  ]
 }
 
 function follow(child: ChildProcess, closed: Promise<unknown[]>): Child {

@@ -5,17 +5,11 @@ import { systemClock } from '../../../src/lib/clock.ts'
 import { openStateLock } from '../../../src/sources/state-lock.ts'
 import { feedNamed, startSources } from './setup.ts'
 
-const { stateDir, dropDir, rescanMs, forMs, uid } = JSON.parse(process.argv[2] ?? '{}') as {
+const { stateDir, dropDir, rescanMs, forMs } = JSON.parse(process.argv[2] ?? '{}') as {
   stateDir: string
   dropDir: string
   rescanMs?: number
   forMs?: number
-  uid?: number
-}
-if (uid !== undefined) {
-  process.setgid?.(uid)
-  process.setgroups?.([uid])
-  process.setuid?.(uid)
 }
 const lock = await openStateLock({
   file: join(stateDir, '..', 'lock'),
