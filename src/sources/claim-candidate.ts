@@ -4,7 +4,7 @@ import type { FeedName } from '../lib/brand.ts'
 import { SourceError, systemErrorCode } from '../lib/errors.ts'
 import { claimFile, type SeenFile } from './claim-file.ts'
 import { type ClaimParts, claimFileName } from './claim-name.ts'
-import { entryPath, type RawName } from './entry-name.ts'
+import { displayName, entryPath, type RawName } from './entry-name.ts'
 import { readSides, type SideFile, type Sides } from './read-sides.ts'
 
 /** A settled file of a drop folder. */
@@ -56,8 +56,8 @@ interface Claiming {
 }
 
 /**
- * Takes one file with what its side files say of it, which stands in the name of the claimed file. A file that we may
- * not read or move concerns that file alone.
+ * Takes one file with what its side files say of it, which stands in the name of the claimed file. What goes
+ * wrong with one file concerns that file alone.
  */
 export async function claimCandidate({
   place,
@@ -71,6 +71,7 @@ export async function claimCandidate({
   try {
     const sides = await readSides(dropDir, raw)
     const missing = missingSide(place, sides, now)
+    if (missing && sides.unnameable.includes(missing)) throw tooLongFor(missing, place, raw)
     if (missing) return { kind: 'waiting', for: missing }
     const named = { ...parts, expect: sides.expect }
     const path = join(folder, claimFileName(named))
@@ -79,11 +80,23 @@ export async function claimCandidate({
     return { kind: 'claimed', claimed: { parts: named, raw, bytes: result.bytes, path, sides: sides.files } }
   } catch (error) {
     const code = systemErrorCode(error)
-    if (code === 'EACCES' || code === 'EPERM' || error instanceof SourceError) {
-      return { kind: 'refused', error }
-    }
-    throw error
+    if (code === undefined || sharedTroubles.has(code)) throw error
+    return { kind: 'refused', error }
   }
+}
+
+/** Of the disk or of this process: the other files of the folder would fare no better. */
+const sharedTroubles: ReadonlySet<string> = new Set([
+  ...['ENOSPC', 'EDQUOT', 'EROFS', 'EXDEV', 'EMFILE', 'ENFILE', 'ENOMEM'],
+])
+
+function tooLongFor(kind: SideKind, { dropDir }: DropPlace, raw: RawName): SourceError {
+  const name = displayName(raw)
+  return new SourceError(
+    'name-too-long',
+    `${name} in ${dropDir} cannot be taken: the name leaves no room for that of its side file (.${kind})`,
+    { hint: 'Let the exporter give shorter names, or take verify out of the configuration of the feed' },
+  )
 }
 
 function missingSide({ verify }: DropPlace, { expect, unreadableSinceMs }: Sides, now: number) {

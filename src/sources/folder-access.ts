@@ -30,8 +30,11 @@ export async function ensureDropFolder(dir: string): Promise<void> {
 /** For a file that could not be opened or renamed; what says itself what to do is left as it is. */
 export function fileAccessError(dir: string, name: string, cause: unknown): SourceError {
   if (cause instanceof SourceError) return cause
+  const isDenied = ['EACCES', 'EPERM'].includes(systemErrorCode(cause) ?? '')
   return new SourceError('drop-file', `${name} in ${dir} cannot be taken (${nameOf(cause)})`, {
-    hint: `Let ${whoWeAre()} read the file and write in its folder: chmod a+r, or write files under that user`,
+    hint: isDenied
+      ? `Let ${whoWeAre()} read the file and write in its folder: chmod a+r, or write files under that user`
+      : 'Look at that file and its disk; it is tried again',
     cause,
   })
 }

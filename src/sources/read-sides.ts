@@ -22,18 +22,21 @@ export interface Sides {
   files: SideFile[]
   /** The time when the newest of those that say nothing (yet) changed; undefined: all say something. */
   unreadableSinceMs: number | undefined
+  /** The name of the file is so long that no side file of this kind can stand beside it. */
+  unnameable: SideKind[]
 }
 
 const sideBytesMax = 64 * 1024
 
 /** Reads the side files of one file. Throws system errors, and a SourceError for one that is no regular file. */
 export async function readSides(dir: string, raw: RawName): Promise<Sides> {
-  const sides: Sides = { expect: undefined, files: [], unreadableSinceMs: undefined }
+  const sides: Sides = { expect: undefined, files: [], unreadableSinceMs: undefined, unnameable: [] }
   const name = displayName(raw)
   // Only ASCII is added to the name or taken from it: the raw form of the one is the raw form of the other.
   for (const side of sideNamesOf(raw)) {
     const found = await readSide(entryPath(dir, side.name), side.kind)
-    if (!found || found.file.kind in (sides.expect ?? {})) continue
+    if (found === 'unnameable') sides.unnameable.push(side.kind)
+    if (typeof found !== 'object' || found.file.kind in (sides.expect ?? {})) continue
     sides.files.push(found.file)
     sides.expect ??= {}
     const value = parseSide(side.kind, found.bytes, name)
@@ -57,7 +60,7 @@ export async function removeSides(files: readonly SideFile[]): Promise<void> {
 async function readSide(
   path: Buffer,
   kind: SideKind,
-): Promise<{ file: SideFile; bytes: Buffer } | undefined> {
+): Promise<{ file: SideFile; bytes: Buffer } | 'unnameable' | undefined> {
   try {
     await using handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     const stats = await handle.stat()
@@ -68,6 +71,7 @@ async function readSide(
   } catch (error) {
     const code = systemErrorCode(error)
     if (code === 'ENOENT') return undefined
+    if (code === 'ENAMETOOLONG') return 'unnameable'
     throw code === 'ELOOP' || code === 'ENXIO' ? irregular(path) : error
   }
 }

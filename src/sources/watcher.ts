@@ -41,6 +41,8 @@ const eventNamesMax = 1000
 /** While so many entries are left in the folder, and while so many files are accepted, events are off: `pause`. */
 const crowdedEntries = 5000
 const backlogFiles = 200
+/** After a failure an event brings the next scan so near. */
+const retryAfterMs = 1000
 /** How long a copied file is watched for growth at least. */
 const keepCopiedMsMin = 1000
 
@@ -59,7 +61,8 @@ export function openWatcher(options: WatcherOptions): AsyncDisposable {
 /**
  * One loop: scan (at the start, at intervals, and when events cannot say what changed) or look at what events named →
  * accept what has settled, oldest first, batch by batch → sleep until an event, a file that is due, or the next scan.
- * Events are hints only; every file is found by a scan at the latest. A folder that fails is tried at each scan.
+ * Events are hints only; every file is found by a scan at the latest. Where the folder or a disk fails, nothing is
+ * accepted until the next scan, which sees all that wait in their order: a later file must not overtake them.
  */
 class FeedWatcher {
   readonly #options: WatcherOptions
@@ -73,6 +76,8 @@ class FeedWatcher {
   #wantsScan = true
   #scanAtMs = 0
   #isCrowded = false
+  /** Something failed since the last scan. */
+  #isBlocked = false
   #isStopping = false
 
   constructor(options: WatcherOptions) {
@@ -95,13 +100,7 @@ class FeedWatcher {
 
   async run(): Promise<void> {
     while (!this.#isStopping) {
-      try {
-        await this.#pass()
-        this.#options.notices.clear(`drop:${this.#place.feed}`, '')
-      } catch (error) {
-        if (!isOperatingFailure(error)) throw error
-        this.#reportFailure(error)
-      }
+      if (!this.#isBlocked || this.#isScanDue()) await this.#tryPass()
       if (!this.#isStopping) await this.#waker.sleep(this.#restMs())
     }
     await this.#events[Symbol.asyncDispose]()
@@ -112,11 +111,24 @@ class FeedWatcher {
     this.#waker.wake()
   }
 
+  async #tryPass(): Promise<void> {
+    try {
+      await this.#pass()
+      this.#options.notices.clear(`drop:${this.#place.feed}`, '')
+    } catch (error) {
+      if (!isOperatingFailure(error)) throw error
+      this.#reportFailure(error)
+    }
+  }
+
+  #isScanDue(): boolean {
+    return this.#options.clock.monotonic() >= this.#scanAtMs
+  }
+
   async #pass(): Promise<void> {
     const names = this.#named
     this.#named = new Set()
-    const isScanDue = this.#options.clock.monotonic() >= this.#scanAtMs
-    if (this.#wantsScan || isScanDue) await this.#scan()
+    if (this.#isBlocked || this.#wantsScan || this.#isScanDue()) await this.#scan()
     else await this.#folder.look(names)
     await this.#acceptReady()
   }
@@ -124,6 +136,7 @@ class FeedWatcher {
   async #scan(): Promise<void> {
     const { clock, rescanMs } = this.#options
     this.#wantsScan = false
+    this.#isBlocked = false
     this.#refused.clear()
     // Set first: a folder that fails is tried again at the next scan.
     this.#scanAtMs = clock.monotonic() + this.#events.scanMs(rescanMs)
@@ -150,10 +163,8 @@ class FeedWatcher {
       ready = ready.slice(result.considered)
       isDiskFull = result.isFull
     }
-    if (isDiskFull) {
-      this.#folder.setAside(ready.map(({ raw }) => raw))
-      this.#reportFailure(fullError(this.#options.dropAcceptor.archiveDir))
-    } else {
+    if (isDiskFull) this.#reportFailure(fullError(this.#options.dropAcceptor.archiveDir))
+    else {
       this.#options.notices.clear('disk', this.#place.feed)
       if (isBacklog) this.#rescanSoon()
     }
@@ -162,28 +173,22 @@ class FeedWatcher {
   }
 
   async #accept(batch: readonly Candidate[]): Promise<BatchResult> {
-    try {
-      const { upkeep, dropAcceptor } = this.#options
-      await upkeep.completeClaims(dropAcceptor.hiddenDirOf(this.#place))
-      const result = await dropAcceptor.accept(this.#place, batch)
-      const refused = new Set([...result.refused, ...result.waiting].map(({ raw }) => raw))
-      const changed = new Set(result.changed)
-      const considered = batch.slice(0, result.considered).map(({ raw }) => raw)
-      const taken = considered.filter((raw) => !refused.has(raw) && !changed.has(raw))
-      this.#folder.setAside([...refused])
-      this.#folder.forget([...taken, ...changed])
-      for (const { raw, error } of result.refused) this.#refused.set(raw, error)
-      this.#awaited.note(batch, result)
-      for (const raw of changed) this.#noteEvent(raw)
-      this.#watchGrowth(result)
-      if (result.accepted.length > 0) this.#options.onAccepted(result.accepted)
-      await this.#folder.removeMarkers(taken)
-      return result
-    } catch (error) {
-      // Nothing of it is lost; the next scan tries again.
-      this.#folder.setAside(this.#folder.ready().map(({ raw }) => raw))
-      throw error
-    }
+    const { upkeep, dropAcceptor } = this.#options
+    await upkeep.completeClaims(dropAcceptor.hiddenDirOf(this.#place))
+    const result = await dropAcceptor.accept(this.#place, batch)
+    const refused = new Set([...result.refused, ...result.waiting].map(({ raw }) => raw))
+    const changed = new Set(result.changed)
+    const considered = batch.slice(0, result.considered).map(({ raw }) => raw)
+    const taken = considered.filter((raw) => !refused.has(raw) && !changed.has(raw))
+    this.#folder.setAside([...refused])
+    this.#folder.forget([...taken, ...changed])
+    for (const { raw, error } of result.refused) this.#refused.set(raw, error)
+    this.#awaited.note(batch, result)
+    for (const raw of changed) this.#noteEvent(raw)
+    this.#watchGrowth(result)
+    if (result.accepted.length > 0) this.#options.onAccepted(result.accepted)
+    await this.#folder.removeMarkers(taken)
+    return result
   }
 
   /** After a backlog: opens the events again and finds what came without them. */
@@ -204,6 +209,9 @@ class FeedWatcher {
       this.#folder.needsScans || (raw !== undefined && this.#awaited.mayEndBy(displayName(raw)))
     if (raw === undefined || wantsScan || this.#named.size >= eventNamesMax) this.#wantsScan = true
     else this.#named.add(raw)
+    if (this.#isBlocked) {
+      this.#scanAtMs = Math.min(this.#scanAtMs, this.#options.clock.monotonic() + retryAfterMs)
+    }
     this.#waker.wake()
   }
 
@@ -221,10 +229,12 @@ class FeedWatcher {
 
   #restMs(): number {
     const untilScan = this.#scanAtMs - this.#options.clock.monotonic()
-    return Math.max(0, Math.ceil(Math.min(untilScan, this.#folder.nextDueMs() ?? Number.POSITIVE_INFINITY)))
+    const untilDue = this.#isBlocked ? undefined : this.#folder.nextDueMs()
+    return Math.max(0, Math.ceil(Math.min(untilScan, untilDue ?? Number.POSITIVE_INFINITY)))
   }
 
   #reportFailure(error: unknown): void {
+    this.#isBlocked = true
     const { notices } = this.#options
     const { feed, dropDir } = this.#place
     if (isFull(error)) notices.raise('disk', feed, describeError(error))

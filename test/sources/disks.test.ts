@@ -117,6 +117,23 @@ describe.skipIf(!canMount)('a full disk', () => {
     expect((await linesOf(stateDir)).length).toBe(3)
   })
 
+  it('lets no later file overtake those that found no room', async () => {
+    await using dir = await tempDir()
+    await using _disk = mountSmallDisk(dir.join('disk'), 24)
+    const dropDir = dir.join('disk', 'drop')
+    const stateDir = dir.join('disk', 'state', 'main')
+    // No scan comes by itself: only the event of the later file brings one.
+    await using sources = await startSources({ stateDir, feeds: [feedNamed('products', dropDir)] })
+    await drop(dropDir, 'a.csv', 'a')
+    await sources.names(1)
+    await writeFile(dir.join('disk', 'filler'), Buffer.alloc(12 * mb))
+    await drop(dropDir, 'b.csv', 'b')
+    await waitFor(() => sources.notices.get('disk'))
+    await rm(dir.join('disk', 'filler'))
+    await drop(dropDir, 'c.csv', 'c')
+    expect(await sources.names(3)).toEqual(['a.csv', 'b.csv', 'c.csv'])
+  })
+
   it('rejects an append whole, keeps the view, and takes it later', async () => {
     await using dir = await tempDir()
     await using _disk = mountSmallDisk(dir.join('disk'), 1)

@@ -3,6 +3,7 @@ import type { SftpSource } from '../../config/model.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { describeError } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
+import { cutBytes } from '../claim-name.ts'
 import { removeIfPresent } from '../durable.ts'
 import type { FeedPull, Fetched } from './feed-pull.ts'
 import { PullError } from './pull-error.ts'
@@ -157,7 +158,7 @@ async function clearOne(run: Run, { name }: RemoteFile): Promise<void> {
   if (source.after === 'delete') await session.delete(name)
   else {
     const stamp = new Date(clock.now()).toISOString().replace(/[-:.Z]/g, '')
-    await session.move(name, { to: source.moveTo ?? 'done', otherName: `${stamp}-${name}` })
+    await session.move(name, { to: source.moveTo ?? 'done', otherName: cutBytes(`${stamp}-${name}`, 255) })
   }
   run.names.delete(name)
   for (const marker of sightings.markersToRemove(name, run.names)) await session.delete(marker)
