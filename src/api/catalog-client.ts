@@ -5,7 +5,7 @@ import type { ClientOptions, RequestOptions, TokenSource } from './client-option
 import { isObject } from './contract/json-value.ts'
 import { contractProblems } from './contract/problems.ts'
 import { type Product, productSchema } from './contract/product.ts'
-import { readCleanAnswer } from './read-answer.ts'
+import { requireTaken } from './read-answer.ts'
 import { sendUpserts } from './send-upserts.ts'
 import { checkTimeout } from './timeout.ts'
 import { type PreparedProduct, UpsertBatch, UpsertProgress } from './upsert-batch.ts'
@@ -77,7 +77,7 @@ export class CatalogClient implements AsyncDisposable {
   /** A call without products: shows whether the token is taken. Throws `ApiResponseError` or `ApiCallError` when not. */
   async probe(options: RequestOptions = {}): Promise<void> {
     const { outcome, call } = await this.#call([], options)
-    readCleanAnswer(outcome, call)
+    requireTaken(outcome, call, 'products')
   }
 
   /** Closes all connections; running calls fail. */

@@ -4,7 +4,7 @@ import type { ClientOptions, RequestOptions, TokenSource } from './client-option
 import { consentRequest } from './consent-calls.ts'
 import { consentSchema } from './contract/consent.ts'
 import { contractProblems } from './contract/problems.ts'
-import { readCleanAnswer } from './read-answer.ts'
+import { requireTaken } from './read-answer.ts'
 
 export interface ConsentClientOptions extends ClientOptions {
   /** Of kind Email; any other kind is refused. */
@@ -44,7 +44,7 @@ export class ConsentClient implements AsyncDisposable {
     const path = this.#path
     const request = { ...consentRequest(consent, { path, token: () => token }), signal, timeoutMs }
     const outcome = await this.#caller.send(request)
-    readCleanAnswer(outcome, this.#caller.describe(request, [token, email]))
+    requireTaken(outcome, this.#caller.describe(request, [token, email]), 'consent')
   }
 
   /** Closes all connections; running calls fail. */

@@ -12,7 +12,8 @@ import type { CallOutcome, CallResponse } from './call-outcome.ts'
 import type { ApiGroup } from './contract/endpoints.ts'
 import { isObject } from './contract/json-value.ts'
 import { hideSecrets, hideSecretsIn } from './hide-secrets.ts'
-import { type ResponseBody, readBody } from './response-body.ts'
+import { type ResponseBody, readBody, toLine } from './response-body.ts'
+import { readTaken, type TakingGroup } from './taken-answer.ts'
 
 export interface AnsweredCall extends ShownCall {
   group: ApiGroup
@@ -62,6 +63,18 @@ export function readCleanAnswer(outcome: CallOutcome, call: AnsweredCall): Answe
   throw answerError(answer, call, { code: 'errors', serverMessage: describeErrors(errors), errors })
 }
 
+/**
+ * The same for a call that is only answered with whether it was taken: throws `ApiResponseError` where the body shows
+ * that another server answered.
+ */
+export function requireTaken(outcome: CallOutcome, call: AnsweredCall, group: TakingGroup): void {
+  const answer = readCleanAnswer(outcome, call)
+  const taken = outcome.kind === 'response' ? readTaken(outcome, group) : undefined
+  if (taken?.kind !== 'foreign') return
+  const serverMessage = hideSecrets(taken.found, call.secrets)
+  throw answerError(answer, call, { code: 'no-api', serverMessage, hint: noApiHint })
+}
+
 /** An error about a response, with what its head says. */
 export function answerError(
   { status, headers }: Pick<CallResponse, 'status' | 'headers'>,
@@ -108,9 +121,9 @@ function describeBody(body: ResponseBody, call: AnsweredCall, errors: readonly S
     case 'empty':
       return 'an empty body'
     case 'html':
-      return `an HTML page${body.title === '' ? '' : ` (${toLine(hideSecrets(body.title, call.secrets))})`}`
+      return `an HTML page${body.title === '' ? '' : ` (${toMessage(hideSecrets(body.title, call.secrets))})`}`
     case 'text':
-      return toLine(hideSecrets(body.text, call.secrets))
+      return toMessage(hideSecrets(body.text, call.secrets))
     case 'json':
       return describeJson(body.value, call, errors)
     default:
@@ -121,15 +134,15 @@ function describeBody(body: ResponseBody, call: AnsweredCall, errors: readonly S
 function describeJson(value: unknown, { secrets }: AnsweredCall, errors: readonly ServerError[]): string {
   const words = isObject(value) ? [value.message, value.error, value.detail, value.title] : [value]
   const said = words.find((word) => typeof word === 'string' && word.trim() !== '')
-  if (typeof said === 'string') return toLine(hideSecrets(said, secrets))
+  if (typeof said === 'string') return toMessage(hideSecrets(said, secrets))
   if (errors.length > 0) return describeErrors(errors)
-  return toLine(JSON.stringify(hideSecretsIn(value, secrets)) ?? 'a body without words')
+  return toMessage(JSON.stringify(hideSecretsIn(value, secrets)) ?? 'a body without words')
 }
 
 function describeErrors(errors: readonly ServerError[]): string {
   const shown = errors.slice(0, errorsShownMax).map(({ message }) => message)
   const more = errors.length > errorsShownMax ? [`and ${errors.length - errorsShownMax} more`] : []
-  return toLine([...shown, ...more].join('; '))
+  return toMessage([...shown, ...more].join('; '))
 }
 
 /** An object of errors by field: `{"name": ["is missing"]}`. */
@@ -139,23 +152,18 @@ function entriesOf(errors: Record<string, unknown>): unknown[] {
 }
 
 function toServerError(entry: unknown): ServerError {
-  if (!isObject(entry)) return { message: toLine(wordsOf(entry)) }
+  if (!isObject(entry)) return { message: toMessage(wordsOf(entry)) }
   const said = entry.message ?? entry.errors ?? entry.error ?? entry.detail ?? entry
-  return { ...entry, message: toLine(wordsOf(said)) }
+  return { ...entry, message: toMessage(wordsOf(said)) }
+}
+
+function toMessage(text: string): string {
+  return toLine(text, messageCharactersMax)
 }
 
 function wordsOf(words: unknown): string {
   if (typeof words === 'string') return words
   return Array.isArray(words) ? words.map(wordsOf).join(', ') : (JSON.stringify(words) ?? '')
-}
-
-/** One line without control characters, of bounded length. */
-function toLine(text: string): string {
-  const line = text
-    .slice(0, 4 * messageCharactersMax)
-    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
-    .trim()
-  return line.length > messageCharactersMax ? `${line.slice(0, messageCharactersMax)}…` : line
 }
 
 function describeFailure(outcome: Exclude<CallOutcome, CallResponse>, call: AnsweredCall): Error {

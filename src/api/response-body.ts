@@ -26,5 +26,14 @@ function contentType(headers: CallResponse['headers']): string {
 
 function titleOf(html: string): string {
   const title = /<title[^>]{0,200}>([^<]{0,500})/i.exec(html)?.[1] ?? ''
-  return title.replaceAll(/\s+/g, ' ').trim().slice(0, titleCharactersMax)
+  return toLine(title, titleCharactersMax)
+}
+
+/** One line without control characters, of bounded length. */
+export function toLine(text: string, charactersMax: number): string {
+  const line = text
+    .slice(0, 4 * charactersMax)
+    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
+    .trim()
+  return line.length > charactersMax ? `${line.slice(0, charactersMax)}…` : line
 }

@@ -2,7 +2,7 @@ import type { ProductId } from '../lib/brand.ts'
 import type { CallOutcome } from './call-outcome.ts'
 import { hideSecrets } from './hide-secrets.ts'
 import { describeRefusal, findNamedRefusals } from './named-refusals.ts'
-import { type AnsweredCall, readAnswer, readCleanAnswer } from './read-answer.ts'
+import { type AnsweredCall, readAnswer, requireTaken } from './read-answer.ts'
 import type { PreparedProduct, UpsertProgress } from './upsert-batch.ts'
 import { UpsertError } from './upsert-error.ts'
 
@@ -89,7 +89,7 @@ function judge(outcome: CallOutcome, part: readonly PreparedProduct[], call: Ans
   const { text } = readAnswer(outcome, call)
   const refused = refusalsIn(text, part, call)
   // Errors that name no product of this call leave open what was taken.
-  if (refused.size === 0) readCleanAnswer(outcome, call)
+  if (refused.size === 0) requireTaken(outcome, call, 'products')
   return { kind: 'taken', refused }
 }
 

@@ -1,5 +1,6 @@
 import type { CallOutcome, CallResponse } from '../api/call-outcome.ts'
 import { describeRefusal, findNamedRefusals, type NamedRefusal } from '../api/named-refusals.ts'
+import { readTaken, type TakingGroup } from '../api/taken-answer.ts'
 import type { ProductId } from '../lib/brand.ts'
 import { parseRetryAfter } from '../lib/retry-after.ts'
 
@@ -8,7 +9,9 @@ import { parseRetryAfter } from '../lib/retry-after.ts'
  *
  * | outcome                                        | verdict                                                        |
  * |------------------------------------------------|----------------------------------------------------------------|
- * | 2xx                                            | acknowledge, except products that the body refuses by name     |
+ * | 2xx with the body of this API                  | acknowledge, except products that the body refuses by name     |
+ * | 2xx with errors that name none of the call     | bisect                                                         |
+ * | 2xx with any other body                        | retry with a hint: another server answers, nothing is taken    |
  * | 400, 422 naming products of the call           | reject: those, the rest is sent again                          |
  * | 400, 422 naming none of them                   | bisect                                                         |
  * | 401                                            | pause                                                          |
@@ -19,7 +22,8 @@ import { parseRetryAfter } from '../lib/retry-after.ts'
  * | 408, 423, 424, 425                             | retry: nothing was taken, later it may be                      |
  * | 3xx, 402, 404, 405, 407, 410, 411, 415, 417,   | retry with a hint: the address, the account or something in    |
  * | 421, 426, 428, 431                             | between is wrong; no product is to blame, nothing is buried    |
- * | 404, 405, 410, 415 for a path that is to blame | bisect: others are taken (only where ids stand in the path)    |
+ * | 404, 405, 410, 415, a 2xx with another body,   | bisect: others are taken (only where ids stand in the path)    |
+ * | for a path that is to blame                    |                                                                |
  * | 500, 501, 503, 505 and any 5xx not listed      | retry                                                          |
  * | 502, 504, 520–527 (from something in between)  | unknown: the endpoint itself may have taken the call           |
  * | no connection                                  | retry                                                          |
@@ -63,28 +67,33 @@ export interface ClassifyInput {
   now: number
   /** Default: that of product calls. */
   advice?: Advice | undefined
+  /** Whose calls these are. Default: products. */
+  group?: TakingGroup | undefined
 }
 
-export function classify({ outcome, advice = productAdvice, ...input }: ClassifyInput): Verdict {
+export function classify({
+  outcome,
+  advice = productAdvice,
+  group = 'products',
+  ...input
+}: ClassifyInput): Verdict {
   switch (outcome.kind) {
     case 'not-sent':
       return { kind: 'retry', afterMs: undefined, description: outcome.error.message }
     case 'unknown':
       return { kind: 'unknown', afterMs: undefined, description: outcome.error.message }
     case 'response':
-      return classifyResponse(outcome, { ...input, advice })
+      return classifyResponse(outcome, { ...input, advice, group })
     default:
       return unreachable(outcome)
   }
 }
 
-type Judging = Omit<ClassifyInput, 'outcome' | 'advice'> & { advice: Advice }
+type Judging = Omit<ClassifyInput, 'outcome' | 'advice' | 'group'> & { advice: Advice; group: TakingGroup }
 
 function classifyResponse(response: CallResponse, input: Judging): Verdict {
   const { status } = response
-  if (status >= 200 && status < 300) {
-    return { kind: 'acknowledge', refused: findNamedRefusals(response.body, input.productIds) }
-  }
+  if (status >= 200 && status < 300) return classifySuccess(response, input)
   if (status >= 300 && status < 400) return retryRedirect(response, input.advice)
   if (status >= 400 && status < 500) return classifyClientError(response, input)
   const afterMs = parseRetryAfter(response.headers['retry-after'], input.now)
@@ -93,11 +102,21 @@ function classifyResponse(response: CallResponse, input: Judging): Verdict {
   return { kind: 'unknown', afterMs, description }
 }
 
+function classifySuccess(response: CallResponse, input: Judging): Verdict {
+  const refused = findNamedRefusals(response.body, input.productIds)
+  if (refused.length > 0) return { kind: 'acknowledge', refused }
+  const answer = readTaken(response, input.group)
+  if (answer.kind === 'taken') return { kind: 'acknowledge', refused }
+  if (answer.kind === 'errors') return { kind: 'bisect', description: describeAnswer(response) }
+  const description = `the endpoint answered ${response.status}, but not as this API does, so that nothing counts as taken: ${answer.found}`
+  if (input.pathToBlame) return { kind: 'bisect', description: `${description}; ${tookOthers}` }
+  return { kind: 'retry', afterMs: undefined, description: `${description}. ${input.advice.address}` }
+}
+
 function classifyClientError(response: CallResponse, input: Judging): Verdict {
   const { status } = response
   const description = describeAnswer(response)
-  if (input.pathToBlame)
-    return { kind: 'bisect', description: `${description}; it took others within the last minute` }
+  if (input.pathToBlame) return { kind: 'bisect', description: `${description}; ${tookOthers}` }
   const remedy = remedies.get(status)
   if (remedy !== undefined) {
     const check = remedy === checkUrl ? input.advice.address : remedy
@@ -138,6 +157,7 @@ function retryRedirect(response: CallResponse, advice: Advice): Verdict {
 }
 
 const descriptionCharactersMax = 300
+const tookOthers = 'it took others within the last minute'
 const triedAgain = 'it is tried again every 5 to 30 s, and delivery resumes by itself once it is right'
 /** The address that the calls use. */
 const checkUrl = 'address'

@@ -73,6 +73,7 @@ export async function openConsentDelivery(options: ConsentDeliveryOptions): Prom
     const worker = await openDelivery({
       ...{ outbox, client, tickets, processName, clock, log, callLog, progress, advice },
       config: delivery,
+      group: 'consent',
       pathRefusals: new PathRefusals(() => outbox.takeBackRefused()),
     })
     stack.push('what Redis does not know yet', () => outbox.flush())

@@ -1,5 +1,6 @@
 import type { CallOutcome } from '../api/call-outcome.ts'
 import type { CallOptions, CatalogCalls } from '../api/catalog-calls.ts'
+import type { TakingGroup } from '../api/taken-answer.ts'
 import type { DeliveryConfig } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -33,6 +34,8 @@ export interface DeliveryContext {
   config: DeliveryConfig
   /** Default: that of product calls. */
   advice?: Advice | undefined
+  /** Whose calls these are. Default: products. */
+  group?: TakingGroup | undefined
   /** Where each call sends one document whose id decides the path. */
   pathRefusals?: PathRefusals | undefined
   clock: Clock

@@ -52,9 +52,10 @@ export async function deliverCall(
     outcome,
     productIds: ids,
     recentlyProbed: status === 403 && (await context.outbox.recentlyProbed()),
-    pathToBlame: await isPathToBlame({ ids, status }, context),
+    pathToBlame: await isPathToBlame(ids, outcome, context),
     now: clock.now(),
     advice: context.advice,
+    group: context.group,
   })
   void callLog.end({
     call,
@@ -68,11 +69,12 @@ export async function deliverCall(
 }
 
 async function isPathToBlame(
-  { ids: [id], status }: { ids: readonly ProductId[]; status: number | undefined },
+  [id]: readonly ProductId[],
+  outcome: CallOutcome,
   { pathRefusals, clock }: DeliveryContext,
 ): Promise<boolean> {
-  if (!pathRefusals || id === undefined || status === undefined) return false
-  return pathRefusals.blames({ id, status, at: clock.monotonic() })
+  if (!pathRefusals || id === undefined || outcome.kind !== 'response') return false
+  return pathRefusals.blames({ id, response: outcome, at: clock.monotonic() })
 }
 
 /** Counters are for people: delivery neither waits for them nor fails with them. */

@@ -1,10 +1,12 @@
+import type { CallResponse } from '../api/call-outcome.ts'
+import { readTaken } from '../api/taken-answer.ts'
 import type { ProductId } from '../lib/brand.ts'
 
 const acceptedForMs = 60_000
 
 interface Answered {
   id: ProductId
-  status: number
+  response: CallResponse
   /** Monotonic ms. */
   at: number
 }
@@ -13,7 +15,7 @@ interface Answered {
 const statuses: ReadonlySet<number> = new Set([404, 405, 410, 415])
 
 /**
- * Where what is sent stands in the path of the call, an answer such as 404 may mean this one, or that the address of the
+ * Where what is sent stands in the path of the call, an answer such as 404 or a web page may mean this one, or that the address of the
  * endpoint is wrong. This one is to blame when another one was accepted within the last minute. When nothing has been
  * accepted for longer the address is, and may have been wrong earlier already: what was refused since the last
  * acceptance is taken back then, so that a wrong address buries nothing.
@@ -29,10 +31,12 @@ export class PathRefusals {
   }
 
   /** Asked once for each answer: whether what was sent is to blame for it. Throws only when the outbox does. */
-  async blames({ id, status, at }: Answered): Promise<boolean> {
+  async blames({ id, response, at }: Answered): Promise<boolean> {
     const others = this.#accepted.filter((accepted) => accepted.id !== id)
-    if (status >= 200 && status < 300) this.#accepted = [{ id, at }, ...others.slice(0, 1)]
-    if (!statuses.has(status)) return false
+    const { status } = response
+    const answer = status >= 200 && status < 300 ? readTaken(response, 'consent').kind : undefined
+    if (answer === 'taken') this.#accepted = [{ id, at }, ...others.slice(0, 1)]
+    if (answer !== 'foreign' && !statuses.has(status)) return false
     if (others.some((other) => at - other.at < acceptedForMs)) return true
     await this.#takeBack()
     return false

@@ -1,4 +1,5 @@
 import type { CallOutcome } from '../api/call-outcome.ts'
+import { readTaken, type TakingGroup } from '../api/taken-answer.ts'
 import type { PauseReason } from '../outbox/model.ts'
 import type { DeliveryContext } from './context.ts'
 
@@ -28,7 +29,7 @@ export class CredentialsProbe {
     if (!(await outbox.takeProbeTurn(turnMs))) return false
     const outcome = await client.probe({ signal: giveUp }, this.#context)
     if (!outcome) return false
-    if (!isGoodAnswer(outcome)) {
+    if (!isGoodAnswer(outcome, this.#context.group)) {
       this.#failures += 1
       log.warn({ ...describe(outcome) }, 'the endpoint still refuses the credentials or cannot be reached')
       return false
@@ -40,11 +41,12 @@ export class CredentialsProbe {
   }
 }
 
-/** Any answer that shows that the credentials were looked at and not refused. */
-function isGoodAnswer(outcome: CallOutcome): boolean {
-  return (
-    outcome.kind === 'response' && outcome.status !== 401 && outcome.status !== 403 && outcome.status < 500
-  )
+/** Any answer that shows that the credentials were looked at and not refused; a web page that greets all shows nothing. */
+function isGoodAnswer(outcome: CallOutcome, group: TakingGroup = 'products'): boolean {
+  if (outcome.kind !== 'response') return false
+  const { status } = outcome
+  if (status >= 200 && status < 300) return readTaken(outcome, group).kind !== 'foreign'
+  return status !== 401 && status !== 403 && status < 500
 }
 
 function describe(outcome: CallOutcome): Record<string, unknown> {

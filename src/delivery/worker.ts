@@ -1,4 +1,5 @@
 import { AssertionError } from 'node:assert'
+import type { TakingGroup } from '../api/taken-answer.ts'
 import type { DeliveryConfig } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -25,6 +26,8 @@ export interface DeliveryOptions {
   config: DeliveryConfig
   /** What to check when the endpoint refuses everything; default: that of product calls. */
   advice?: Advice
+  /** Whose calls these are; default: products. */
+  group?: TakingGroup
   /** Where each call sends one document whose id decides the path. */
   pathRefusals?: PathRefusals
   /** Unique among all processes of the catalog; without colons. */

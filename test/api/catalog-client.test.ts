@@ -173,6 +173,17 @@ describe('products that are refused', () => {
     })
   })
 
+  test.each(['{"ok":true}', '[]', 'OK', '', '{"data":[],"errors":[]}', '<?xml version="1.0"?>'])(
+    'are not taken by another server that answers 200 with %j',
+    async (body) => {
+      await using server = await openServer(() => ({ body }))
+      await using client = open(server.url)
+      const error = await thrownBy(() => client.upsert(products(2)))
+      expect(error).toMatchObject({ code: 'no-api', status: 200, unsettled: ['0', '1'] })
+      expect(await thrownBy(() => client.probe())).toMatchObject({ code: 'no-api' })
+    },
+  )
+
   test('without a name are searched for', async () => {
     await using server = await openServer((request) =>
       idsOf(request).includes('5') ? { status: 422, body: { message: 'one is bad' } } : {},

@@ -84,12 +84,18 @@ test('a path that is not there is explained', async () => {
   })
 })
 
-test('any 2xx is done, whatever is said', async () => {
+test('any 2xx is done, whatever an API says', async () => {
   const bodies = ['', 'OK', '{}', '{"data":[],"errors":[]}', 'true']
   await using server = await openServer((_, count) => ({ status: 199 + count, body: bodies[count - 1] }))
   await using client = new ConsentClient({ url: server.url, token })
   for (const _ of bodies) await client.set(email, true)
   expect(server.requests.length).toBe(bodies.length)
+})
+
+test('markup is no answer of an API', async () => {
+  await using server = await openServer(() => ({ body: '<?xml version="1.0"?><a/>' }))
+  await using client = new ConsentClient({ url: server.url, token })
+  expect(await thrownBy(() => client.set(email, true))).toMatchObject({ code: 'no-api', status: 200 })
 })
 
 test('a token that changes is used at the next call', async () => {

@@ -156,6 +156,28 @@ test('a 403 right after a trial that was taken refuses that consent', async () =
   expect(site.endpoint.callsOf('a@example.org')).toEqual([true])
 })
 
+test('a login page takes no consent, and buries none that stands alone; one among others it does', async () => {
+  const page = { status: 200, headers: { 'content-type': 'text/html' }, body: '<title>Log in</title>' }
+  const state = { right: false }
+  await using site = await openSite({
+    script: ({ email }) => (state.right && email !== 'a@example.org' ? { status: 200 } : page),
+  })
+  await site.start()
+  await site.drop([['first@example.org', false]])
+  await waitFor(() => site.endpoint.calls.length >= 2)
+  const id = await site.idOf('first@example.org')
+  expect(await site.redis.hexists(site.keys.acknowledged, id)).toBe(0)
+  expect(await site.letterOf('first@example.org')).toBeUndefined()
+  state.right = true
+  await site.settled()
+  expect(await site.redis.hexists(site.keys.acknowledged, id)).toBe(1)
+  await site.drop([['a@example.org', true]])
+  await site.settled()
+  expect(await site.letterOf('a@example.org')).toMatchObject({
+    reason: expect.stringContaining('text/html: a web page (Log in); it took others'),
+  })
+})
+
 test('a 404 for one address is no refusal while nothing else is taken, then it is one', async () => {
   await using site = await openSite({
     script: ({ email }) => ({ status: email.startsWith('person1') ? 404 : 200 }),

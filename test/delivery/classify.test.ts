@@ -16,7 +16,10 @@ interface Given {
   recentlyProbed?: boolean
 }
 
-function answered(status: number, { body = '', headers = {}, recentlyProbed = false }: Given = {}): Verdict {
+function answered(
+  status: number,
+  { body = '{}', headers = {}, recentlyProbed = false }: Given = {},
+): Verdict {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   const outcome: CallOutcome = { kind: 'response', status, headers, body: text }
   return classify({ outcome, productIds: ids, recentlyProbed, now })
@@ -129,8 +132,9 @@ describe('products refused by name', () => {
     expect(named(400, errors)).toEqual(['bisect'])
   })
 
-  test('a success whose body cannot be read is a success', () => {
-    expect(answered(200, { body: '<html>' })).toEqual({ kind: 'acknowledge', refused: [] })
+  test('a success with errors that name none of the call leaves open what was taken: it is halved', () => {
+    expect(named(200, [{ product_id: 'z', errors: 'x' }])).toEqual(['bisect'])
+    expect(named(200, [])).toEqual(['acknowledge', []])
   })
 
   test('a refusal that names nobody is described by its message, else by its beginning', () => {
@@ -140,6 +144,62 @@ describe('products refused by name', () => {
     expect(answered(400, { body: 'x'.repeat(5_000) })).toMatchObject({
       description: `the endpoint answered 400: ${'x'.repeat(300)}`,
     })
+  })
+})
+
+describe('a 2xx', () => {
+  const html = { 'content-type': 'text/html; charset=utf-8' }
+  const foreign: [string, string, Record<string, string>, RegExp][] = [
+    [
+      'a login page',
+      '<!DOCTYPE html>\n<title>Log\u001b[2J in</title>',
+      html,
+      /text\/html.*web page \(Log \[2J in\)/,
+    ],
+    ['a page without a title', '<html>', {}, /no content type: <html>\. Check `api\.url`/],
+    ['another server', '{"ok":true}', { 'content-type': 'application/json' }, /json: \{"ok":true\}/],
+    ['a list', '[]', {}, /: \[\]/],
+    ['a text', 'O\u009dK', {}, /: O K\./],
+    ['the content API', '{"data":[],"errors":[]}', {}, /"data"/],
+    ['nothing', '', {}, /an empty body/],
+  ]
+
+  test.each(foreign)(
+    'of %s is not this API: the line stops, nothing is buried',
+    (_, body, headers, words) => {
+      const verdict = answered(200, { body, headers })
+      expect(verdict).toMatchObject({ kind: 'retry', description: expect.stringMatching(words) })
+      expect(verdict).toMatchObject({ description: expect.not.stringMatching(/\p{Cc}/u) })
+    },
+  )
+
+  test('longer than is read is none', () => {
+    const outcome = { kind: 'response', status: 200, headers: {}, body: '{}', cut: true } as const
+    expect(classify({ outcome, productIds: ids, recentlyProbed: false, now })).toMatchObject({
+      kind: 'retry',
+    })
+  })
+
+  test.each([
+    [200, ' {} \n'],
+    [200, '\uFEFF{}'],
+    [202, '{}'],
+    [204, ''],
+  ])('of this API (%d, %j) counts, whatever its content type', (status, body) => {
+    expect(answered(status, { body, headers: { 'content-type': 'text/plain' } }).kind).toBe('acknowledge')
+  })
+
+  test.each([
+    ['', 'acknowledge'],
+    ['OK', 'acknowledge'],
+    ['{"anything":1}', 'acknowledge'],
+    ['{"errors":["no such customer"]}', 'bisect'],
+    ['<!doctype html><title>Log in</title>', 'retry'],
+    ['<?xml version="1.0"?>', 'retry'],
+  ] as const)('to a consent with %j: %s', (body, kind) => {
+    const outcome: CallOutcome = { kind: 'response', status: 200, headers: {}, body }
+    const input = { outcome, productIds: ids, recentlyProbed: false, now, group: 'consent' } as const
+    expect(classify(input).kind).toBe(kind)
   })
 })
 

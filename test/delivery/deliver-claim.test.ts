@@ -122,6 +122,18 @@ describe('refusals', () => {
     expect([...h.outbox.dead.keys()]).toEqual(['b'])
   })
 
+  test('nothing is acknowledged by another server, and calls wait', async () => {
+    await using h = await openHarness(() => ({
+      body: '<!doctype html><title>Sign in</title>',
+      headers: { 'content-type': 'text/html' },
+    }))
+    h.offer(manyIds(40))
+    await h.runUntilHeld()
+    expect(h.endpoint.calls.length).toBe(1)
+    expect([h.outbox.acknowledged.length, h.outbox.pending.length, h.outbox.dead.size]).toEqual([0, 40, 0])
+    expect(h.outbox.failureTexts[0]).toContain('text/html: a web page (Sign in). Check `api.url`')
+  })
+
   test('a newer document revives a dead letter; one offered during the call does not become one', async () => {
     await using h = await openHarness(({ body }) => {
       if (body.includes('bad')) h.offer(['a'], 'good')

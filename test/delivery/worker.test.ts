@@ -189,8 +189,13 @@ describe('credentials', () => {
     expect(w.outbox.echoes).toEqual([])
   })
 
-  test.each([500, 503, 403])('a probe answered %d does not resume', async (status) => {
-    await using w = await openWorker(({ ids }) => ({ status: ids.length === 0 ? status : 401 }))
+  test.each([
+    [500, '{}'],
+    [503, '{}'],
+    [403, '{}'],
+    [200, '<html><title>Log in</title></html>'],
+  ])('a probe answered %d with %s does not resume', async (status, body) => {
+    await using w = await openWorker(({ ids }) => (ids.length === 0 ? { status, body } : { status: 401 }))
     w.offer(['a'])
     w.delivery.wake()
     await waitFor(() => w.outbox.pauses.has('credentials'))

@@ -92,3 +92,23 @@ test('a wrong token stops the line, and the right one in its file starts it agai
   expect((await site.work()).dead).toBe(0)
   await site.expectDocuments(expectedDocuments(2, products))
 })
+
+test.each([
+  ['a login page', '<!doctype html><title>Log in</title>', 'text/html', 'a web page (Log in)'],
+  ['another server', { ok: true }, 'application/json', '{"ok":true}'],
+])(
+  '%s that answers 200 to everything takes nothing; the right one gets all',
+  async (_, body, type, words) => {
+    await using site = await openLoaded()
+    await site.fault({ status: 200, body, headers: { 'content-type': type } })
+    await site.run('resume')
+    await waitFor(async () => (await site.summary()).calls.total >= 2)
+    expect(await site.work()).toMatchObject({ pending: products, dead: 0 })
+    expect(await site.redis.hget('catalogd:{main}:pace', 'lastFailure')).toContain(
+      JSON.stringify(words).slice(1, -1),
+    )
+    await site.clearFaults()
+    await site.untilQuiet()
+    await site.expectDocuments(expectedDocuments(1, products))
+  },
+)
