@@ -123,6 +123,7 @@ export class ConsentOutbox extends RedisOutbox {
     const { connection, keys, journal } = this.#options
     // What is acknowledged in the journal is no expired claim, although Redis may hold it for one.
     await this.#follow()
+    await this.correctTimes()
     const expired = await expiredCalls(connection, keys)
     for (const { id, position, began } of expired) {
       if (!this.#calls.has(id)) await journal.append({ event: 'unconfirmed', id, position, at: began })

@@ -22,5 +22,6 @@ interface Due {
  */
 export function mayBeSent({ consent, position, unconfirmed, now, horizonMs }: Due): boolean {
   if (!consent || unconfirmed?.position !== position) return true
-  return now - unconfirmed.at < horizonMs
+  // Also of one that lies ahead, since the clock was set back: how long ago it was is not known.
+  return Math.abs(now - unconfirmed.at) < horizonMs
 }

@@ -14,8 +14,10 @@ import type { PathRefusals } from './path-refusals.ts'
 export interface DeliveryProgress {
   /** There is work that could be done now: the watchdog counts from here, unless it counts already. */
   expected(): void
-  /** Something was done, there is nothing to do, or the endpoint, Redis, a rate or a schedule is waited for. */
+  /** Something was done, there is nothing to do, or the endpoint, Redis or a schedule is waited for. */
   made(): void
+  /** The call rate is waited for. As long as the number of calls grows somebody gets a turn; else it is a stall. */
+  limited(calls: number): void
   /** The endpoint is waited for until it is disposed: no stall, whatever is expected meanwhile. */
   waiting(): Disposable
 }

@@ -14,6 +14,7 @@ import type { DeliveryContext } from './context.ts'
 import { type CallResult, deliverCall } from './deliver-call.ts'
 import { Lease } from './lease.ts'
 import { backoffMs } from './waiting.ts'
+import { noteWait } from './watched-progress.ts'
 
 /** A further call of a claim waits so long for the call rate; for longer waits its products go back. */
 const admissionWaitMsMax = 2_000
@@ -85,7 +86,7 @@ class ClaimDelivery {
       const admission = await outbox.admitCall()
       if (admission.kind === 'admitted') return true
       if (admission.kind === 'paused' || admission.forMs > admissionWaitMsMax) return false
-      progress.made()
+      noteWait(progress, admission)
       await clock.sleep(admission.forMs, this.#claimed.stop).catch(() => {})
     }
   }

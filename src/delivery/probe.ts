@@ -1,10 +1,10 @@
 import type { CallOutcome } from '../api/call-outcome.ts'
 import { readTaken, type TakingGroup } from '../api/taken-answer.ts'
 import type { PauseReason } from '../outbox/model.ts'
+import { probeEveryMsMax } from '../outbox/outbox.ts'
 import type { DeliveryContext } from './context.ts'
 
 const probeEveryMsMin = 5_000
-const probeEveryMsMax = 30_000
 
 /**
  * Finds out whether credentials that were refused work again (G8).

@@ -1,6 +1,7 @@
 import type { ClaimMode, PauseReason } from '../outbox/model.ts'
 import type { DeliveryContext } from './context.ts'
 import { deliverClaim } from './deliver-claim.ts'
+import { noteWait } from './watched-progress.ts'
 
 /** A ticket ends after so many calls or so long, so that slots are handed out anew by priority. */
 const callsMax = 100
@@ -32,7 +33,8 @@ export async function runTicket(
     const pass = gate.pass()
     const askedAt = clock.monotonic()
     const answer = await outbox.claim({ mode, bodyBytesMax: config.callBytes })
-    progress.made()
+    if (answer.kind === 'wait') noteWait(progress, answer)
+    else progress.made()
     if (answer.kind === 'claimed') {
       calls += 1
       await deliverClaim({ claim: answer.claim, pass, askedAt, stop }, context)

@@ -7,6 +7,7 @@ import { describeError, OperatingError, systemErrorCode } from '../lib/errors.ts
 import type { Log } from '../lib/log.ts'
 import type { Watchdog } from '../lib/watchdog.ts'
 import type { CatalogKeys } from '../outbox/keys.ts'
+import { newAfterMs } from '../outbox/outbox.ts'
 import type { OutboxScripts } from '../outbox/scripts.ts'
 import { CatalogWriter } from '../outbox/writer.ts'
 import type { RedisConnections } from '../redis/connections.ts'
@@ -22,8 +23,6 @@ const retryAfterMs = 500
 const retryAfterMaxMs = 5_000
 const wentWellMs = 10_000
 const verifyEveryMs = 2_000
-/** Long enough for a call to fill up while a file is imported, short enough for a new product to appear at once. */
-const newAfterMs = 1_000
 /** A call carries one consent: nothing is gained by waiting. */
 const newConsentAfterMs = 0
 

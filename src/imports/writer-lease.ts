@@ -38,6 +38,9 @@ export class WriterLease implements AsyncDisposable {
       signal.throwIfAborted()
       if ((await connection.set(keys.writerLease, stateId, 'PX', leaseMs, 'NX')) === 'OK') break
       if ((await connection.get(keys.writerLease)) === stateId) break
+      // The clock of Redis was set back: no lease is longer than it was asked for.
+      if ((await connection.pttl(keys.writerLease)) > leaseMs)
+        await connection.pexpire(keys.writerLease, leaseMs)
       if (!told)
         log.warn('a catalogd with another state folder imports this catalog into the same Redis; standing by')
       told = true

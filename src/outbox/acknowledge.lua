@@ -4,8 +4,6 @@
 -- Returns how many were acknowledged.
 local acknowledged, pending, claimed, urgent, new, deferred, echoes, leases, pace, refusals, counters, dead = unpack(KEYS)
 local token, last = ARGV[1], ARGV[2]
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local count = 0
 
 local function settle(id, digest)
@@ -22,7 +20,7 @@ local function settle(id, digest)
   count = count + 1
   redis.call('HINCRBY', counters, 'acknowledged:' .. lane, 1)
   local echo = redis.call('ZSCORE', echoes, id)
-  if echo and tonumber(echo) <= tonumber(began) then redis.call('ZREM', echoes, id) end
+  if echo and tonumber(echo) <= math.min(tonumber(began), now) then redis.call('ZREM', echoes, id) end
   local wanted = redis.call('HGET', pending, id)
   if not wanted or wanted == digest then
     redis.call('HDEL', pending, id)

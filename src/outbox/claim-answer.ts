@@ -6,7 +6,9 @@ export function parseWithheld(
   details: readonly unknown[],
 ): Exclude<CallAdmission, { kind: 'admitted' }> | undefined {
   if (kind === 'paused') return { kind, reasons: details.map(String) as PauseReason[] }
-  return kind === 'wait' ? { kind, forMs: Number(details[0]) } : undefined
+  if (kind !== 'wait') return undefined
+  const [forMs, calls] = details
+  return { kind, forMs: Number(forMs), ...(calls === undefined ? {} : { calls: Number(calls) }) }
 }
 
 /** The scripts write -1 where nothing waits. */

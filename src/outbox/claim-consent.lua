@@ -1,12 +1,10 @@
 -- Binds the consent that has been due longest, revocations first, to one call under a lease.
 -- KEYS urgent new claimed leases documents meta acknowledged unconfirmed dead pause pace writer journal
 -- ARGV token leaseMs mode(urgent|any) callsPerSecond ignoredPause writerToken writerPosition journalPrefix journalOffset
--- Returns {'paused', reason…} | {'wait', ms} | {'behind', 'writer' or 'journal'} | {'idle', ms until something is due, or -1}
+-- Returns {'paused', reason…} | {'wait', ms[, calls so far]} | {'behind', 'writer' or 'journal'} | {'idle', ms until something is due, or -1}
 -- | {'claimed', id, document, position, unconfirmed or '', 1 when an acknowledgement stands}
 local urgent, new, claimed, leases, documents, meta, acknowledged, unconfirmed, dead, pause, pace, writer, journal = unpack(KEYS)
 local token, leaseMs, mode, callsPerSecond = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 local reasons = {}
 for _, reason in ipairs(redis.call('HKEYS', pause)) do
@@ -20,16 +18,10 @@ if writerToken ~= ARGV[6] or tonumber(writerPosition) < tonumber(ARGV[7]) then r
 local prefix, offset = string.match(redis.call('GET', journal) or '', '^(.*):(%d+)$')
 if prefix ~= ARGV[8] or tonumber(offset) < tonumber(ARGV[9]) then return { 'behind', 'journal' } end
 
-local state = redis.call('HMGET', pace, 'until', 'tat')
-local holdMs = (tonumber(state[1]) or 0) - now
-if holdMs > 0 then return { 'wait', math.ceil(holdMs) } end
--- As in a claim of products.
-local intervalMs = 1000 / callsPerSecond
-local urgentAhead = math.ceil(callsPerSecond / 10) + 1
-local ahead = mode == 'urgent' and urgentAhead or 1
-local tat = math.min(math.max(tonumber(state[2]) or 0, now), now + (urgentAhead + 1) * intervalMs)
-local rateMs = tat - ahead * intervalMs - now
-if rateMs > 0 then return { 'wait', math.ceil(rateMs) } end
+local heldMs = heldForMs(pace)
+if heldMs > 0 then return { 'wait', math.ceil(heldMs) } end
+local withheld = withheldByRate(pace, callsPerSecond, mode == 'urgent')
+if withheld then return withheld end
 
 -- One in flight stays in a lane when a newer state was accepted meanwhile: it is passed over.
 local function first(key)
@@ -69,7 +61,7 @@ redis.call('ZREM', key, id)
 local position = redis.call('HGET', meta, id)
 redis.call('HSET', claimed, id, token .. ' ' .. string.format('%.0f', now) .. ' ' .. lane .. ' ' .. score .. ' ' .. position)
 redis.call('ZADD', leases, now + leaseMs, token)
-redis.call('HSET', pace, 'tat', tat + intervalMs)
+countCall(pace, callsPerSecond)
 return {
   'claimed', id, redis.call('HGET', documents, id), position,
   redis.call('HGET', unconfirmed, id) or '', redis.call('HEXISTS', acknowledged, id),

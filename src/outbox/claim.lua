@@ -1,31 +1,21 @@
 -- Binds due products to one call, up to the byte limit, under a lease.
 -- KEYS urgent new deferred echoes claimed leases documents dead pause pace
 -- ARGV token leaseMs bodyBytesMax mode(urgent|any) idsMax callsPerSecond overdueMs urgentGraceMs
--- Returns {'paused', reason…} | {'wait', ms} | {'idle', ms until something is due, or -1} | {'claimed', id…}
+-- Returns {'paused', reason…} | {'wait', ms[, calls so far]} | {'idle', ms until something is due, or -1} | {'claimed', id…}
 local urgent, new, deferred, echoes, claimed, leases, documents, dead, pause, pace = unpack(KEYS)
 local token, mode = ARGV[1], ARGV[4]
 local leaseMs, bodyBytesMax, idsMax = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[5])
 local callsPerSecond, overdueMs, urgentGraceMs = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 local reasons = redis.call('HKEYS', pause)
 if #reasons > 0 then return { 'paused', unpack(reasons) } end
 
-local state = redis.call('HMGET', pace, 'until', 'tat', 'turn', 'bodyBytes')
-local holdMs = (tonumber(state[1]) or 0) - now
-if holdMs > 0 then return { 'wait', math.ceil(holdMs) } end
-local learned = tonumber(state[4])
+local heldMs = heldForMs(pace)
+if heldMs > 0 then return { 'wait', math.ceil(heldMs) } end
+local withheld = withheldByRate(pace, callsPerSecond, mode == 'urgent')
+if withheld then return withheld end
+local learned = tonumber(redis.call('HGET', pace, 'bodyBytes'))
 if learned and learned < bodyBytesMax then bodyBytesMax = learned end
-
--- Rate of calls over all processes (GCRA): urgent claims may run a little ahead, so that a backlog that uses up the
--- rate does not keep them waiting. No further ahead than that, also when the clock of Redis was set back.
-local intervalMs = 1000 / callsPerSecond
-local urgentAhead = math.ceil(callsPerSecond / 10) + 1
-local ahead = mode == 'urgent' and urgentAhead or 1
-local tat = math.min(math.max(tonumber(state[2]) or 0, now), now + (urgentAhead + 1) * intervalMs)
-local rateMs = tat - ahead * intervalMs - now
-if rateMs > 0 then return { 'wait', math.ceil(rateMs) } end
 
 local ids, claims, removals = {}, {}, { u = {}, n = {}, d = {} }
 local laneKeys = { u = urgent, n = new, d = deferred }
@@ -126,6 +116,6 @@ if #ids == 0 then
 end
 
 redis.call('ZADD', leases, now + leaseMs, token)
-redis.call('HSET', pace, 'tat', tat + intervalMs)
+countCall(pace, callsPerSecond)
 table.insert(ids, 1, 'claimed')
 return ids

@@ -3,8 +3,6 @@
 -- ARGV journalPrefix from to, then per line: event, id, position, detail (acknowledged: digest; unconfirmed: ms)
 -- Returns 1; 0 when what is known here does not end at `from`: nothing was changed then.
 local acknowledged, acknowledgedMeta, unconfirmed, meta, pending, claimed, urgent, new, leases, dead, journal, pace, refusals, counters = unpack(KEYS)
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 -- Another generation of the journal is followed from its beginning.
 local prefix, offset = string.match(redis.call('GET', journal) or '', '^(.*):(%d+)$')

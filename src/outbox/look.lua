@@ -2,11 +2,9 @@
 -- KEYS urgent new deferred echoes pause pace leases claimed
 -- Returns { urgent due 0|1, anything due 0|1, ms until something is due or -1, expired leases }
 local urgent, new, deferred, echoes, pause, pace, leases, claimed = unpack(KEYS)
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local expired = redis.call('ZCOUNT', leases, '-inf', now)
 if redis.call('HLEN', pause) > 0 then return { 0, 0, -1, expired } end
-local holdMs = (tonumber(redis.call('HGET', pace, 'until') or '0')) - now
+local heldMs = heldForMs(pace)
 
 -- Products in flight may stand at the head of a lane; a few are looked past.
 local function due(key)
@@ -18,9 +16,7 @@ end
 
 local urgentDue = due(urgent)
 local anyDue = urgentDue or due(new) or due(deferred) or due(echoes)
-if holdMs > 0 then
-  if anyDue then return { 0, 0, math.ceil(holdMs), expired } end
-end
+if heldMs > 0 and anyDue then return { 0, 0, math.ceil(heldMs), expired } end
 local nextMs = -1
 for _, key in ipairs({ new, deferred, echoes }) do
   local first = redis.call('ZRANGEBYSCORE', key, '(' .. string.format('%.0f', now), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)

@@ -60,8 +60,11 @@ export type ClaimAnswer =
   | { kind: 'claimed'; claim: Claim }
   /** Nothing is due; `nextDueMs` is how long until something is (undefined: the outbox is empty). */
   | { kind: 'idle'; nextDueMs: number | undefined }
-  /** The call rate, a Retry-After or a back-off forbids a call for so long. */
-  | { kind: 'wait'; forMs: number }
+  /**
+   * The call rate, a Retry-After or a back-off forbids a call for so long. `calls`, of the call rate only: how many were
+   * made so far, by all processes.
+   */
+  | { kind: 'wait'; forMs: number; calls?: number }
   | { kind: 'paused'; reasons: PauseReason[] }
 
 export type PauseReason = 'operator' | 'credentials' | 'refuses-everything'

@@ -3,8 +3,6 @@
 -- ARGV deferredAfterMs newAfterMs, then per product: id, digest, lane (u n d)
 -- Runs inside the writer's MULTI; repeating it changes nothing.
 local acknowledged, pending, claimed, urgent, new, deferred, dead = unpack(KEYS)
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local deferredAfterMs, newAfterMs = tonumber(ARGV[1]), tonumber(ARGV[2])
 
 local function leaveLanes(id)

@@ -29,6 +29,10 @@ export const leaseMs = 15_000
 const claimIdsMax = 12_000
 const urgentGraceMs = 100
 const probedForMs = 60_000
+/** Long enough for a call to fill up while a file is imported, short enough for a new product to appear at once. */
+export const newAfterMs = 1_000
+/** Between two probes of refused credentials. */
+export const probeEveryMsMax = 30_000
 
 export interface RedisOutboxOptions {
   connection: RedisConnection
@@ -182,6 +186,7 @@ export class RedisOutbox implements DeliveryOutbox {
   }
 
   async expireClaims(): Promise<number> {
+    await this.correctTimes()
     const expired = await this.#connection.zrangebyscore(
       this.#keys.leases,
       '-inf',
@@ -190,6 +195,14 @@ export class RedisOutbox implements DeliveryOutbox {
     let count = 0
     for (const token of expired) count += await this.#expire(token)
     return count
+  }
+
+  /** After the clock of Redis was set back nothing waits for the time by which it was ahead. */
+  protected async correctTimes(): Promise<void> {
+    const { deferred, delivery } = this.#options
+    const lanesMs = [0, newAfterMs, deferred.afterMs, delivery.horizonMs]
+    const aheadMsMax = [...lanesMs, leaseMs, probedForMs, probeEveryMsMax]
+    while (Number(await this.#run('correct-times', aheadMsMax)) === 1);
   }
 
   /** Reads the claimed documents; one that no longer fits because it grew since the claim goes back at once. */

@@ -9,10 +9,7 @@ if not claim or string.match(claim, '^%S+') ~= token then return 0 end
 redis.call('HDEL', claimed, id)
 if redis.call('HEXISTS', pending, id) == 0 then return 0 end
 if redis.call('HGET', meta, id) ~= position then
-  local time = redis.call('TIME')
-  if not redis.call('ZSCORE', urgent, id) then
-    redis.call('ZADD', new, 'NX', time[1] * 1000 + math.floor(time[2] / 1000), id)
-  end
+  if not redis.call('ZSCORE', urgent, id) then redis.call('ZADD', new, 'NX', now, id) end
   return 0
 end
 redis.call('HSET', dead, id, string.rep('\0', 16) .. ARGV[4])

@@ -4,8 +4,6 @@
 -- Returns 'rejected' or 'refuses-everything' (then all refused in a row are taken back and the catalog is paused).
 local acknowledged, pending, claimed, urgent, new, deferred, echoes, leases, dead, refusals, pause, counters = unpack(KEYS)
 local token, last, unnamed, inARow = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 local function leaveLanes(id)
   redis.call('ZREM', urgent, id)
@@ -34,7 +32,7 @@ for i = 6, #ARGV, 3 do
       redis.call('HSET', pending, id, digest)
       -- An echo that is not due yet stays: an earlier call may still take effect after an edit that is undone was sent.
       local echo = redis.call('ZSCORE', echoes, id)
-      if echo and tonumber(echo) <= tonumber(began) then redis.call('ZREM', echoes, id) end
+      if echo and tonumber(echo) <= math.min(tonumber(began), now) then redis.call('ZREM', echoes, id) end
       redis.call('HINCRBY', counters, 'refused', 1)
       leaveLanes(id)
       if unnamed == '1' then redis.call('RPUSH', refusals, id) end

@@ -4,8 +4,6 @@
 -- ARGV token how(not-sent|busy|failed|expired) id grantDigest · Returns 1 when it was bound.
 local pending, claimed, urgent, new, leases, dead, meta, unconfirmed = unpack(KEYS)
 local token, how, id, grantDigest = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 if how == 'expired' then
   local ends = redis.call('ZSCORE', leases, token)

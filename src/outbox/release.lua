@@ -6,8 +6,6 @@
 -- Returns how many were released.
 local acknowledged, pending, claimed, urgent, new, deferred, echoes, leases, dead = unpack(KEYS)
 local token, last, outcome, horizonMs = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local laneKeys = { u = urgent, n = new, d = deferred }
 local rank = { u = 1, n = 2, d = 3 }
 

@@ -2,8 +2,6 @@
 -- acknowledged, until a newer one comes.
 -- KEYS acknowledged pending new urgent deferred dead · ARGV how(retry|drop) then ids · Returns the ids it acted on.
 local acknowledged, pending, new, urgent, deferred, dead = unpack(KEYS)
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local done = {}
 for i = 2, #ARGV do
   local id = ARGV[i]

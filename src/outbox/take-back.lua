@@ -1,8 +1,6 @@
 -- What was refused unnamed since the last acceptance goes back to the outbox: its refusals meant something else.
 -- KEYS acknowledged pending urgent new dead refusals · Returns how many went back.
 local acknowledged, pending, urgent, new, dead, refusals = unpack(KEYS)
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local count = 0
 for _, id in ipairs(redis.call('LRANGE', refusals, 0, -1)) do
   if redis.call('HDEL', dead, id) == 1 and redis.call('HEXISTS', pending, id) == 1 then

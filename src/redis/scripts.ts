@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { systemErrorCode } from '../lib/errors.ts'
 import type { RedisBatch, RedisConnection } from './connection.ts'
 
 export type ScriptArgument = string | number | Buffer
@@ -50,13 +51,20 @@ export class ScriptFolder<Name extends string> {
   }
 }
 
-/** Reads `<name>.lua` for each name from a folder, given as a URL relative to the module that uses them. */
+/**
+ * Reads `<name>.lua` for each name from a folder, given as a URL relative to the module that uses them. What `start.lua`
+ * of the folder holds, if there is one, goes before each script.
+ */
 export async function readScripts<Name extends string>(
   folder: URL,
   names: readonly Name[],
 ): Promise<ScriptFolder<Name>> {
+  const start = await readFile(new URL('start.lua', folder), 'utf8').catch((error: unknown) => {
+    if (systemErrorCode(error) === 'ENOENT') return ''
+    throw error
+  })
   const entries = names.map(async (name): Promise<[Name, Script]> => {
-    const source = await readFile(new URL(`${name}.lua`, folder), 'utf8')
+    const source = start + (await readFile(new URL(`${name}.lua`, folder), 'utf8'))
     return [name, { source, sha: createHash('sha1').update(source).digest('hex') }]
   })
   return new ScriptFolder(new Map(await Promise.all(entries)))

@@ -24,6 +24,8 @@ describe('whether a consent may be sent', () => {
   test('a grant within the horizon of its first call only', () => {
     expect(mayBeSent(due)).toBe(true)
     expect(mayBeSent({ ...due, now: 1_500 })).toBe(false)
+    // The clock was set back.
+    expect(mayBeSent({ ...due, now: 500 })).toBe(false)
   })
 
   test('a revocation, a grant that was never tried, and a later record always', () => {

@@ -82,7 +82,7 @@ export async function openHarness(script?: Script, overrides: Partial<DeliveryCo
     config: settings,
     clock,
     log,
-    progress: { expected() {}, made() {}, waiting: () => ({ [Symbol.dispose]() {} }) },
+    progress: { expected() {}, made() {}, limited() {}, waiting: () => ({ [Symbol.dispose]() {} }) },
     gate: new CallGate(),
     random: () => 0.5,
     giveUp: giveUp.signal,

@@ -32,6 +32,7 @@ async function openWorker(script?: Script, overrides: Parameters<typeof openHarn
     progress: {
       expected: () => void progress.push('expected'),
       made: () => void progress.push('made'),
+      limited: () => {},
       waiting: () => {
         progress.push('waiting')
         return { [Symbol.dispose]: () => void progress.push('waited') }

@@ -284,16 +284,6 @@ test('the rate of calls holds over all claims; urgent ones may run a little ahea
   expect((await box.outbox.claim({ mode: 'urgent', bodyBytesMax: 4 })).kind).toBe('claimed')
 })
 
-test('a clock of Redis that was set back costs a moment, not the time by which it was', async () => {
-  await using box = await openHarness({ callsPerSecond: 2 })
-  await box.put('a', '1')
-  await box.connection.hset(box.keys.pace, 'tat', Date.now() + 3_600_000)
-  const answer = await box.outbox.claim({ mode: 'any', bodyBytesMax: 100 })
-  expect(answer.kind === 'wait' && answer.forMs).toBeLessThanOrEqual(1_000)
-  const admission = await box.outbox.admitCall()
-  expect(admission.kind === 'wait' && admission.forMs).toBeLessThanOrEqual(1_000)
-})
-
 test('a hold stops every claim and is never shortened', async () => {
   await using box = await openHarness()
   await box.put('a', '1', 'urgent')

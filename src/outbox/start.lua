@@ -1,0 +1,36 @@
+-- Goes before every script of this folder: what time it is, and whether the pace of the catalog lets a call begin.
+--
+-- The clock of Redis may be set back. What it wrote before then lies further ahead than it can; whoever meets such a time
+-- brings it back, so that the wait does not begin anew each time somebody asks.
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+-- How long no call may begin because the endpoint asked for it, or failed; 0 or less: calls may begin.
+local function heldForMs(pace)
+  local state = redis.call('HMGET', pace, 'until', 'untilFor')
+  local restMs, atMostMs = (tonumber(state[1]) or 0) - now, tonumber(state[2]) or 0
+  if restMs <= atMostMs then return restMs end
+  redis.call('HSET', pace, 'until', string.format('%.0f', now + atMostMs))
+  return atMostMs
+end
+
+-- The rate of calls over all processes (GCRA). Urgent claims may run a little ahead, so that a backlog that uses up the
+-- rate does not keep them waiting. Returns the answer for the caller when the call has to wait, with the number of calls
+-- made so far: while it grows, others' calls are what is waited for.
+local function withheldByRate(pace, callsPerSecond, isUrgent)
+  local intervalMs = 1000 / callsPerSecond
+  local urgentAhead = math.ceil(callsPerSecond / 10) + 1
+  local state = redis.call('HMGET', pace, 'tat', 'calls')
+  local stored = tonumber(state[1]) or 0
+  local latest = now + (urgentAhead + 1) * intervalMs
+  if stored > latest then redis.call('HSET', pace, 'tat', latest) end
+  local waitMs = math.min(stored, latest) - (isUrgent and urgentAhead or 1) * intervalMs - now
+  if waitMs > 0 then return { 'wait', math.ceil(waitMs), tonumber(state[2]) or 0 } end
+end
+
+-- A call begins.
+local function countCall(pace, callsPerSecond)
+  local tat = math.max(tonumber(redis.call('HGET', pace, 'tat')) or 0, now)
+  redis.call('HSET', pace, 'tat', tat + 1000 / callsPerSecond)
+  return redis.call('HINCRBY', pace, 'calls', 1)
+end
