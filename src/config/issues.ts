@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { isSecretName, redactText } from '../lib/redact.ts'
+import { isSecretName, redactedText, redactText } from '../lib/redact.ts'
 import type { ConfigDocument } from './document.ts'
 import { type ConfigPath, formatPath, suggestion, suggestWord } from './problems.ts'
 
@@ -73,6 +73,9 @@ function explain(document: ConfigDocument, issue: FlatIssue): void {
   document.addProblem(issue.path, `${found}, expected ${issue.message}`)
 }
 
+/** Keys of addresses, and of sections that an address is put in place of. */
+const addressKeys: ReadonlySet<string> = new Set(['url', 'redis', 'alerts', 'api', 'stack', 'intent', 'pull'])
+
 /** What stands there, for a message; secrets stay hidden. */
 export function describeFound(value: unknown, path: ConfigPath): string {
   if (value === undefined || value === null) return 'nothing'
@@ -81,8 +84,25 @@ export function describeFound(value: unknown, path: ConfigPath): string {
   if (typeof value !== 'string')
     return `the ${typeof value} ${isSecretPath(path) ? '(hidden)' : String(value)}`
   if (isSecretPath(path)) return 'a text (hidden)'
-  const shown = redactText(value)
+  const shown = addressKeys.has(String(path.at(-1))) ? serverIn(value) : redactText(value)
+  if (shown === undefined) return 'a text (hidden)'
   return JSON.stringify(shown.length > 80 ? `${shown.slice(0, 80)}…` : shown)
+}
+
+/**
+ * Of what is meant to be an address, however it was mistyped, only what names a server: paths and queries hold keys.
+ * Undefined when it cannot be told which part that is.
+ */
+function serverIn(text: string): string | undefined {
+  const user = /^[^?#]*@/.test(text) ? `${redactedText}@` : ''
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url !== undefined && url.host !== '') {
+    const isBare = /^\/?$/.test(url.pathname) && url.search === '' && url.hash === ''
+    return `${url.protocol}//${user}${url.host}${isBare ? '' : '/…'}`
+  }
+  const [start = ''] = text.split(/[/?#\s]/, 1)
+  if (user !== '' || !/[.:]/.test(start)) return undefined
+  return start === text ? text : `${start}/…`
 }
 
 function isSecretPath(path: ConfigPath): boolean {

@@ -1,3 +1,4 @@
+import { webhookAddressProblem } from '../lib/base-address.ts'
 import type { ConfigDocument } from './document.ts'
 import { isThisMachine, parseListenAddress } from './listen-address.ts'
 import { checkText } from './parts.ts'
@@ -9,7 +10,7 @@ export function checkOperatorParts(document: ConfigDocument): void {
     return 'expected host:port such as 127.0.0.1:8480, or nothing'
   })
   checkOpenConsole(document)
-  checkText(document, ['alerts', 'url'], (url) => (url === '' ? undefined : webhookProblem(url)))
+  checkText(document, ['alerts', 'url'], (url) => (url === '' ? undefined : webhookAddressProblem(url)))
 }
 
 /** Whoever can reach it may push, unless there is a token. */
@@ -23,10 +24,4 @@ function checkOpenConsole(document: ConfigDocument): void {
     ['console', 'listen'],
     `found ${listen}, which others can reach, and no token, expected console.token, or 127.0.0.1`,
   )
-}
-
-function webhookProblem(address: string): string | undefined {
-  const url = URL.canParse(address) ? new URL(address) : undefined
-  if (url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return undefined
-  return 'expected an address such as https://hooks.example/…; credentials go into alerts.headers'
 }

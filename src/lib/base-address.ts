@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { kindOfAddress } from './address-kind.ts'
 
 /** Why an address cannot be the base address of an API, or undefined when it can. */
 export function baseAddressProblem(address: string): string | undefined {
@@ -12,6 +13,22 @@ export function baseAddressProblem(address: string): string | undefined {
   if (url.username !== '' || url.password !== '') return 'expected an address without user and password'
   if (url.search !== '' || url.hash !== '') return 'expected an address without ? and #'
   return undefined
+}
+
+/** Why an address cannot be that of a webhook, or undefined when it can. Inside a network plain HTTP is the operator's decision. */
+export function webhookAddressProblem(address: string): string | undefined {
+  const expected = 'expected an address such as https://hooks.example/…; credentials go into alerts.headers'
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol)) return expected
+  if (url.username !== '' || url.password !== '') return expected
+  if (url.protocol === 'https:' || isLoopback(url.hostname) || isInside(url.hostname)) return undefined
+  return 'expected https: over plain HTTP others can read the address, which is a secret'
+}
+
+/** Addresses of private networks, and names without a dot, which only such networks know. */
+function isInside(hostname: string): boolean {
+  const address = hostname.replace(/^\[|\]$/g, '')
+  return isIP(address) === 0 ? !address.includes('.') : kindOfAddress(address) === 'private'
 }
 
 /** Names and addresses that never leave this machine. */

@@ -75,6 +75,25 @@ describe('alerts', () => {
     }
   })
 
+  it('go over plain HTTP only within a network', async () => {
+    for (const host of [
+      '127.0.0.1:9',
+      'localhost',
+      '[::1]',
+      '10.1.2.3',
+      '192.168.0.7:8080',
+      '[fd00::1]',
+      'n8n:5678',
+    ]) {
+      expect((await configOf(`alerts: { url: "http://${host}/s3cret" }`)).alerts?.url.available).toBe(true)
+    }
+    for (const host of ['hooks.example', '8.8.8.8', '[2001:4860::1]', '127.0.0.1.hooks.example']) {
+      expect(await problemsOf(`alerts: { url: "http://${host}/s3cret" }\n${withFeed('')}`)).toEqual([
+        expect.stringContaining(`found "http://${host}/…", expected https: over plain HTTP`),
+      ])
+    }
+  })
+
   it('are printed without what is secret', async () => {
     const { loaded } = await read(
       `alerts: { url: "https://hooks.example/s3cret", headers: { Authorization: "Bearer s3cret" } }\n${withFeed('')}`,
@@ -91,5 +110,48 @@ describe('expectEvery', () => {
     const config = (await read(withFeed('expectEvery: 26h'))).loaded.config
     const [feed] = config.catalogs.values().next().value?.feeds.values() ?? []
     expect(feed?.expectEveryMs).toBe(26 * 3_600_000)
+  })
+})
+
+describe('a mistyped address', () => {
+  const secret = 's3cret'
+  it.each([
+    `alerts: { url: "htps://hooks.example/${secret}" }`,
+    `alerts: { url: "http:/hooks.example/${secret}" }`,
+    `alerts: { url: "https//hooks.example/${secret}" }`,
+    `alerts: { url: "hooks.example/${secret}" }`,
+    `alerts: { url: "hooks.example:443/${secret}" }`,
+    `alerts: { url: " ${secret} " }`,
+    `alerts: { url: "${secret}" }`,
+    `alerts: { url: "https://me:${secret}@hooks.example" }`,
+    `alerts: https://hooks.example/${secret}`,
+    `alerts: { url: [ "https://hooks.example/${secret}" ] }`,
+    `redis: "redis//:${secret}@cache"`,
+    `redis: "http://:${secret}@cache/0?password=${secret}"`,
+    `redis: "cache:6379/${secret}"`,
+    `stack: { url: "ftp://stack.example/?k=${secret}" }`,
+    `stack: https://stack.example/?k=${secret}`,
+    `intent: { url: "https://intent.example/#${secret}" }`,
+    `intent: { url: "intent.example?k=${secret}" }`,
+  ])('of %s is not printed whole', async (text) => {
+    const problems = await problemsOf(`${text}\n${withFeed('')}`)
+    expect(problems).toHaveLength(1)
+    expect(problems.join()).not.toContain(secret)
+  })
+
+  it.each([
+    `ftp://shop.example/${secret}.csv`,
+    `shop.example/feed?key=${secret}`,
+    `https//shop.example/${secret}`,
+  ])('of a feed, %s, is not printed whole', async (url) => {
+    const problems = await problemsOf(withFeed(`pull: { url: "${url}", every: 1h }`))
+    expect(problems.length).toBeGreaterThan(0)
+    expect(problems.join()).not.toContain(secret)
+  })
+
+  it('is shown as far as it names a server', async () => {
+    expect(await problemsOf(`stack: { url: "http://stack.example/v1?k=1" }\n${withFeed('')}`)).toEqual([
+      expect.stringContaining('found "http://stack.example/…", expected https'),
+    ])
   })
 })

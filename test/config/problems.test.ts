@@ -239,7 +239,7 @@ ${withFeed('').replace('https://api.example', 'http://api.example')}`,
     text: withFeed('').replace('https://api.example', `"\${API_URL}"`),
     env: { API_URL: 'ftp://me:secret@host/?a' },
     expected: [
-      '3:17 catalogs.main.api.url: found "ftp://********@host/?a", expected an address that begins with https://',
+      '3:17 catalogs.main.api.url: found "ftp://********@host/…", expected an address that begins with https://',
     ],
   },
   'no token': {

@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
 import { isIP } from 'node:net'
+import { type AddressKind, kindOfAddress } from '../../lib/address-kind.ts'
 import { systemErrorCode } from '../../lib/errors.ts'
-import { type AddressKind, kindOfAddress } from './address-rules.ts'
 import { PullError } from './pull-error.ts'
 
 export interface Address {

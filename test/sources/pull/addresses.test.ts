@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { kindOfAddress } from '../../../src/sources/pull/address-rules.ts'
+import { kindOfAddress } from '../../../src/lib/address-kind.ts'
 import { type Network, systemNetwork } from '../../../src/sources/pull/resolve-host.ts'
 import { leakCheck } from '../../support/leak-check.ts'
 import { tempDir } from '../../support/temp-dir.ts'
