@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { systemClock } from '../lib/clock.ts'
 import type { TransformRecord } from './transform-record.ts'
 import type { Loaded, Outcome, TransformWorkerData } from './transform-worker.ts'
@@ -18,6 +18,7 @@ const memoryMb = 256
  */
 export class TransformThread implements AsyncDisposable {
   readonly #worker: Worker
+  readonly #port: MessagePort
   readonly #place = new Int32Array(new SharedArrayBuffer(4))
 
   #ended: string | undefined
@@ -25,9 +26,13 @@ export class TransformThread implements AsyncDisposable {
   constructor(file: string) {
     // Beside the sources in a checkout, beside the built files in the package.
     const name = import.meta.url.endsWith('.ts') ? './transform-worker.ts' : './transform-worker.js'
-    const workerData: TransformWorkerData = { file, progress: this.#place.buffer as SharedArrayBuffer }
+    const { port1, port2: port } = new MessageChannel()
+    this.#port = port1
+    const progress = this.#place.buffer as SharedArrayBuffer
+    const workerData: TransformWorkerData = { file, progress, port }
     this.#worker = new Worker(new URL(name, import.meta.url), {
       workerData,
+      transferList: [port],
       // What the file has no business with: secrets in the environment, and the output of commands.
       env: {},
       stdout: true,
@@ -62,12 +67,16 @@ export class TransformThread implements AsyncDisposable {
     { limitMs, onMoved }: { limitMs: number; onMoved?: (() => void) | undefined },
   ): Promise<Attempt> {
     Atomics.store(this.#place, 0, 0)
-    this.#worker.postMessage(records)
-    const attempt = await this.#await<readonly Outcome[]>(limitMs, onMoved)
-    return attempt.kind === 'stuck' ? attempt : { kind: 'done', outcomes: attempt.message }
+    this.#port.postMessage(records)
+    const attempt = await this.#await<unknown>(limitMs, onMoved)
+    if (attempt.kind === 'stuck') return attempt
+    const outcomes = attempt.message
+    if (areOutcomes(outcomes, records.length)) return { kind: 'done', outcomes }
+    return { kind: 'stuck', at: records.length, reason: 'it disturbs what carries its records' }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#port.close()
     await this.#worker.terminate()
   }
 
@@ -96,10 +105,22 @@ export class TransformThread implements AsyncDisposable {
       },
       Math.max(5, limitMs / 4),
     )
-    this.#worker.on('message', onMessage).on('error', onEnd).on('exit', onEnd)
+    this.#port.on('message', onMessage)
+    this.#worker.on('error', onEnd).on('exit', onEnd)
     return promise.finally(() => {
       clearInterval(timer)
-      this.#worker.off('message', onMessage).off('error', onEnd).off('exit', onEnd)
+      this.#port.off('message', onMessage)
+      this.#worker.off('error', onEnd).off('exit', onEnd)
     })
   }
+}
+
+const kinds: ReadonlySet<unknown> = new Set<Outcome['kind']>(['record', 'skipped', 'failed'])
+
+/** The user's file may have changed what the thread itself runs on. */
+function areOutcomes(message: unknown, count: number): message is readonly Outcome[] {
+  if (!Array.isArray(message) || message.length !== count) return false
+  return message.every((outcome: unknown) => {
+    return typeof outcome === 'object' && outcome !== null && 'kind' in outcome && kinds.has(outcome.kind)
+  })
 }

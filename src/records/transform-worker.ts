@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url'
-import { parentPort, workerData } from 'node:worker_threads'
+import { isMainThread, type MessagePort, workerData } from 'node:worker_threads'
 import { packRepeated, unpackRepeated } from './pack-repeated.ts'
 import type { Transform, TransformRecord } from './transform-record.ts'
 
@@ -17,29 +17,38 @@ export interface TransformWorkerData {
   file: string
   /** One number: the place of the record that is being transformed in its message. */
   progress: SharedArrayBuffer
+  /** For records and outcomes. Its own: on the port to the parent the user's file may say what it likes. */
+  port: MessagePort
 }
 
 const reasonLengthMax = 300
 
-if (parentPort) await serve(workerData as TransformWorkerData)
+if (!isMainThread) await serve(takeData(workerData))
 
 /** Runs in a thread of its own: loads the user's file, then answers each message of records with their outcomes. */
-async function serve({ file, progress }: TransformWorkerData): Promise<void> {
+async function serve({ file, progress, port }: TransformWorkerData): Promise<void> {
   const place = new Int32Array(progress)
   const transform = await load(file)
   if (typeof transform === 'string') {
-    parentPort?.postMessage({ loaded: false, reason: transform } satisfies Loaded)
+    port.postMessage({ loaded: false, reason: transform } satisfies Loaded)
     return
   }
-  parentPort?.on('message', (records: readonly TransformRecord[]) => {
+  port.on('message', (records: readonly TransformRecord[]) => {
     const outcomes = records.map((record, index) => {
       Atomics.store(place, 0, index)
       return outcomeOf(transform, record)
     })
     Atomics.store(place, 0, records.length)
-    answer(outcomes)
+    answer(port, outcomes)
   })
-  parentPort?.postMessage({ loaded: true } satisfies Loaded)
+  port.postMessage({ loaded: true } satisfies Loaded)
+}
+
+/** The user's file, which is loaded later, finds nothing there. */
+function takeData(data: Partial<TransformWorkerData>): TransformWorkerData {
+  const taken = { ...data } as TransformWorkerData
+  for (const name of Object.keys(taken)) delete data[name as keyof TransformWorkerData]
+  return taken
 }
 
 /** Answers a sentence where there is nothing to call. */
@@ -68,11 +77,11 @@ function outcomeOf(transform: Transform, given: TransformRecord): Outcome {
 }
 
 /** A value that cannot be copied to another thread, a function for instance, fails its record alone. */
-function answer(outcomes: readonly Outcome[]): void {
+function answer(port: MessagePort, outcomes: readonly Outcome[]): void {
   try {
-    parentPort?.postMessage(outcomes)
+    port.postMessage(outcomes)
   } catch {
-    parentPort?.postMessage(outcomes.map(copied))
+    port.postMessage(outcomes.map(copied))
   }
 }
 

@@ -108,6 +108,36 @@ describe('a transform', () => {
     ])
   })
 
+  it('may say what it likes to its parent, and finds no way to say it in our name', async () => {
+    const body = `import { parentPort, workerData } from 'node:worker_threads'
+      parentPort?.postMessage({ loaded: false, reason: 'no' })
+      export default (record: Record<string, any>) => {
+        parentPort?.postMessage('done with ' + record.name)
+        parentPort?.postMessage([])
+        return { ...record, price: Object.keys(workerData).join() }
+      }`
+    const batch = await transform(body, csv('a,n,10', 'b,x,1'))
+    expect(batch.records.map(({ cells }) => cells)).toEqual([
+      ['a', 'n', ''],
+      ['b', 'x', ''],
+    ])
+    expect(batch.rejected).toEqual([])
+  })
+
+  it.each(['() => [1]', '() => []', '() => 1', '() => [null, null]'])(
+    'that changes what the thread itself runs on fails its records: map = %s',
+    async (map) => {
+      const body = `Array.prototype.map = (${map}) as any
+        export default (record: object) => record`
+      const batch = await transform(body, csv('a,n,10', 'b,x,1'))
+      expect(codesOf(batch)).toEqual([
+        [1, 'transform-failed'],
+        [2, 'transform-failed'],
+      ])
+      expect(batch.records).toEqual([])
+    },
+  )
+
   it('that does not end is stopped, and the records around go on', async () => {
     const body = `if (record.name === 'loop') for (;;) ;
       if (record.name === 'exit') process.exit(3)
