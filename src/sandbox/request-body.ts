@@ -3,18 +3,15 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 export type ReceivedBody =
   | { kind: 'whole'; bytes: Buffer }
-  /** Above the limit. `ended` tells whether the sender got to its end: otherwise the connection must be closed. */
-  | { kind: 'too-large'; bytesRead: number; ended: boolean }
+  /** Above the limit. What is still to come is read and dropped behind the answer. */
+  | { kind: 'too-large'; bytesRead: number }
 
 export function bytesOf(body: ReceivedBody | undefined): number {
   if (body === undefined) return 0
   return body.kind === 'whole' ? body.bytes.length : body.bytesRead
 }
 
-/**
- * A sender whose body is too large is let finish up to this many times the limit, unread bytes being dropped: closing
- * the connection on a sender that is still writing costs it the answer.
- */
+/** A sender whose body is too large is answered once it has finished, or has sent this many times the limit more. */
 const discardedLimits = 4
 
 /** Why a body is not read as it is; undefined when it is not compressed. */
@@ -48,10 +45,10 @@ function readBody(payload: Readable, bytesMax: number): Promise<ReceivedBody> {
       chunks = []
       if (bytesRead <= bytesMax * (1 + discardedLimits)) return
       payload.pause()
-      resolve({ kind: 'too-large', bytesRead, ended: false })
+      resolve({ kind: 'too-large', bytesRead })
     })
     payload.on('end', () => {
-      if (bytesRead > bytesMax) resolve({ kind: 'too-large', bytesRead, ended: true })
+      if (bytesRead > bytesMax) resolve({ kind: 'too-large', bytesRead })
       else resolve({ kind: 'whole', bytes: Buffer.concat(chunks, bytesRead) })
     })
     payload.on('error', reject)

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type FastifyError, type FastifyInstance, type FastifyReply, fastify } from 'fastify'
+import { drainRequests } from '../lib/drain-request.ts'
 import type { Log } from '../lib/log.ts'
 
 /** Product ids and addresses stand in paths, and the contract gives them no length. */
@@ -24,6 +25,7 @@ export function newServer(logger: Log | undefined, closing: AbortSignal): Fastif
     },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: pathParameterCharactersMax },
   })
+  drainRequests(app.server)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
   })

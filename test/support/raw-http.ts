@@ -58,6 +58,23 @@ export class RawConnection implements AsyncDisposable {
     if (!this.isClosed) this.#socket.write(bytes)
   }
 
+  /** Settles when the bytes are on their way, or the connection is closed. */
+  async drained(bytes: Uint8Array): Promise<void> {
+    await new Promise<void>((resolve) => {
+      if (this.isClosed) resolve()
+      else this.#socket.write(bytes, () => resolve())
+    })
+  }
+
+  /** Reads nothing until `resume`. */
+  pause(): void {
+    this.#socket.pause()
+  }
+
+  resume(): void {
+    this.#socket.resume()
+  }
+
   /** Says that nothing more will be sent. */
   end(): void {
     this.#socket.end()

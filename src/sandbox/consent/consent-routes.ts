@@ -58,7 +58,6 @@ export async function registerConsent(scope: FastifyInstance, parts: ConsentPart
     const call = underWay.get(request)
     if (call === undefined) throw new Error('a call was not begun')
     const { record, span } = call.watched
-    if (request.body?.kind === 'too-large' && !request.body.ended) reply.header('connection', 'close')
     const parsed = parseConsentPath((request.params as { '*': string })['*'])
     const problem = 'message' in parsed ? parsed : bodyProblem(request.body, parts.strict)
     if (problem !== undefined || 'message' in parsed) {

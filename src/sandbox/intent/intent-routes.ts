@@ -46,7 +46,6 @@ export async function registerIntent(scope: FastifyInstance, parts: IntentParts)
   scope.post<{ Body: ReceivedBody | undefined }>('/api', async (request, reply) => {
     const body = request.body ?? { kind: 'whole', bytes: Buffer.alloc(0) }
     if (body.kind === 'too-large') {
-      if (!body.ended) reply.header('connection', 'close')
       return refuse(reply, 413, 'payload_too_large', [`the body is larger than ${bodyBytesMax} bytes`])
     }
     const parsed = parseIntentRequest(body.bytes, contentTypes.get(request) ?? '', parts.strict)

@@ -53,7 +53,6 @@ export async function registerProductUpsert(scope: FastifyInstance, parts: Upser
     if (body.kind === 'too-large') {
       parts.overlaps.skip(call.span)
       parts.calls.read(call.record, body.bytesRead)
-      if (!body.ended) reply.header('connection', 'close')
       reply.code(413)
       return sendError(
         reply,

@@ -59,7 +59,7 @@ export async function registerStack(scope: FastifyInstance, options: StackOption
       handler: async (request, reply) => {
         const head = heads.get(request)
         if (head === undefined) throw new Error('a request has no head')
-        const answer = await answerRequest({ options, endpoint, operation, head, request, reply })
+        const answer = await answerRequest({ options, endpoint, operation, head, request })
         if (options.latencyMs > 0) await options.sleep(options.latencyMs)
         return sendStackAnswer(reply, answer)
       },
@@ -114,14 +114,12 @@ interface RequestToAnswer {
   operation: StackOperation
   head: Head
   request: FastifyRequest<{ Body: ReceivedBody | undefined; Params: Record<string, string> }>
-  reply: FastifyReply
 }
 
 async function answerRequest(toAnswer: RequestToAnswer): Promise<StackAnswer> {
-  const { options, endpoint, operation, head, request, reply } = toAnswer
+  const { options, endpoint, operation, head, request } = toAnswer
   const body = request.body ?? { kind: 'whole', bytes: Buffer.alloc(0) }
   if (body.kind === 'too-large') {
-    if (!body.ended) reply.header('connection', 'close')
     return invalidRequest('too_large', `the body is larger than ${bodyBytesMax} bytes`)
   }
   const { store, strict, now } = options
