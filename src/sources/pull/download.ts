@@ -43,6 +43,9 @@ const failuresMax = 5
 /** A file that changes faster than it can be fetched. */
 const beginningsMax = 5
 const pauseMs = 500
+/** An answer that ends early and brought less than this is followed by a pause, each longer than the one before. */
+const worthwhileBytes = 65_536
+const pausesDoubledMax = 5
 const encodings: ReadonlySet<string> = new Set(['', 'identity', 'gzip', 'x-gzip', 'zstd'])
 
 /**
@@ -54,13 +57,14 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
   const { part, clock, signal } = options
   const run: Run = { ...options, version: undefined, isPlain: false }
   let beginnings = 1
-  for (let failures = 0; ; ) {
+  let failures = 0
+  for (let slowInARow = 0; ; ) {
     const before = part.bytes
     try {
       const step = await receive(run)
       if (typeof step === 'object') return step
-      if (step === 'go-on' && part.bytes > before) continue
-      if (step === 'go-on') throw noProgress()
+      if (step === 'go-on' && part.bytes >= before + worthwhileBytes) continue
+      if (step === 'go-on') throw littleProgress()
       run.version = undefined
       await part.beginAgain()
       if (++beginnings > beginningsMax) throw restless()
@@ -69,7 +73,8 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
       if (!isPassing(error) || (part.bytes === 0 && run.version === undefined)) throw error
       failures = part.bytes > before ? 1 : failures + 1
       if (failures > failuresMax) throw dropped(part.bytes, error)
-      await clock.sleep(pauseMs * 2 ** (failures - 1), signal)
+      slowInARow = part.bytes >= before + worthwhileBytes ? 1 : slowInARow + 1
+      await clock.sleep(pauseAfter(slowInARow), signal)
       if (run.version?.strong === undefined) {
         run.version = undefined
         await part.beginAgain()
@@ -166,8 +171,14 @@ function dropped(bytes: number, cause: unknown): PullError {
   )
 }
 
-function noProgress(): PullError {
-  return new PullError('no-answer', 'the server sends none of the bytes that are asked for', {
+/** Doubles, with jitter, so that many feeds do not ask one server at the same times. */
+function pauseAfter(slowInARow: number): number {
+  const boundMs = pauseMs * 2 ** Math.min(slowInARow - 1, pausesDoubledMax)
+  return Math.ceil((boundMs * (1 + Math.random())) / 2)
+}
+
+function littleProgress(): PullError {
+  return new PullError('no-answer', 'the server sends few or none of the bytes that are asked for', {
     hint: 'Look at the server: it announces more than it sends',
   })
 }

@@ -1,4 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
+import type { RequestListener, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { OutcomeLine } from '../../../src/sources/model.ts'
@@ -17,6 +18,10 @@ const body = 'sku;price\n'.concat(...Array.from({ length: 60 }, (_, index) => `p
 
 type Site = Awaited<ReturnType<typeof openPullSite>>
 const contents = async (site: Site) => Promise.all(site.archivedPaths().map((path) => readFile(path, 'utf8')))
+
+function drip(response: ServerResponse): void {
+  response.write('x', () => response.socket?.destroy())
+}
 
 describe('a file at a URL', () => {
   test('is accepted once, and asked for again only if it is another one', async () => {
@@ -302,6 +307,27 @@ describe('a connection that breaks', () => {
     await site.fetch()
     expect(await isOnly(site, body)).toBe(true)
     expect(server.requests[1]?.headers.range).toBeUndefined()
+  })
+
+  test.each([
+    ['in good order', (response: ServerResponse) => response.end('x')],
+    ['with a lost connection', (response: ServerResponse) => drip(response)],
+  ])('that comes byte by byte, each answer ended %s, is asked for less and less often', async (_, send) => {
+    await using dir = await tempDir('pull')
+    const drop: RequestListener = ({ headers: { range } }, response) => {
+      const from = Number(/\d+/.exec(range ?? '')?.[0] ?? Number.NaN)
+      if (Number.isNaN(from)) return cut(body, 1, { etag: '"1"' })(undefined as never, response as never)
+      response.writeHead(206, { 'content-range': `bytes ${from}-${from}/${body.length}`, etag: '"1"' })
+      send(response)
+    }
+    await using server = await startFeedServer([drop])
+    const pull = urlPull(server.url, {}, { totalMs: 3_000 })
+    await using site = await openPullSite({ dir: dir.path, pull })
+    expect(await site.fetch()).toBeGreaterThan(0)
+    expect(site.trouble()).toMatch(/took longer than 3 s/)
+    // Pauses of at least 250, 500, 1,000 and 2,000 ms lie between them.
+    expect(server.requests.length).toBeLessThanOrEqual(5)
+    expect(server.requests.length).toBeGreaterThanOrEqual(2)
   })
 
   test('is given up when nothing more comes, and nothing is accepted of it', async () => {
