@@ -1,6 +1,8 @@
 import { read } from 'node:fs'
 import { promisify } from 'node:util'
+import { ZodError } from 'zod'
 import { SourceError } from '../lib/errors.ts'
+import { readVersion } from '../lib/version.ts'
 import type { ManifestIndex } from './manifest-index.ts'
 import { parseManifestLine } from './manifest-lines.ts'
 
@@ -14,8 +16,9 @@ export interface ManifestPosition {
 }
 
 /**
- * Reads lines into the index from a position to the end of the file. What follows the last good line is torn: a
- * write that never ended. A bad line with others behind it is no torn write, and throws.
+ * Reads lines into the index from a position to the end of the file. What follows the last line feed is torn: a write
+ * that never ended. A whole line that is not known throws, the last one, too: it was written by another version, or
+ * something else has changed the file, and what it says must not be lost.
  */
 export async function readManifestLines(
   source: { fd: number; path: string },
@@ -23,14 +26,12 @@ export async function readManifestLines(
   from: ManifestPosition = { end: 0, line: 0 },
 ): Promise<ManifestPosition> {
   let position = from
-  let bad: { line: number; cause: unknown } | undefined
   for await (const text of linesFrom(source.fd, from.end)) {
-    if (bad) throw corrupt(source.path, bad)
     try {
       index.add(parseManifestLine(text.toString('utf8')), position.end, text.length)
       position = { end: position.end + text.length + 1, line: position.line + 1 }
     } catch (cause) {
-      bad = { line: position.line + 1, cause }
+      throw unknownLine(`${source.path}:${position.line + 1}`, cause)
     }
   }
   return position
@@ -54,9 +55,19 @@ async function* linesFrom(fd: number, from: number): AsyncGenerator<Buffer> {
   }
 }
 
-function corrupt(path: string, bad: { line: number; cause: unknown }): SourceError {
-  return new SourceError('manifest-corrupt', `${path}:${bad.line} is not a line of a manifest`, {
+function unknownLine(place: string, cause: unknown): SourceError {
+  if (cause instanceof ZodError) {
+    return new SourceError(
+      'manifest-unknown',
+      `${place} is a line that this version of catalogd does not know`,
+      {
+        hint: `It was probably written by a newer version (this is ${readVersion()}): start that one again. The line is part of the record of every accepted file: do not remove it`,
+        cause,
+      },
+    )
+  }
+  return new SourceError('manifest-corrupt', `${place} is not a line of a manifest`, {
     hint: 'Restore the file from a backup, or ask for help before changing it: it is the record of every accepted file',
-    cause: bad.cause,
+    cause,
   })
 }

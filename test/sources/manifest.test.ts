@@ -174,6 +174,43 @@ describe('manifest', () => {
     }
   })
 
+  it.each([
+    [
+      'another kind',
+      '{"kind":"backup","sequence":2}',
+      /:2 is a line that this version of catalogd does not know/,
+    ],
+    [
+      'another decision',
+      `{"kind":"decision","sequence":2,"request":"r","at":"${at}","decision":"forget"}`,
+      /:2 is a line that this version/,
+    ],
+    ['rubbish', 'rubbish', /:2 is not a line of a manifest/],
+  ])('refuses a whole last line that is %s, and leaves it where it is', async (_, line, words) => {
+    await using dir = await tempDir()
+    const file = dir.join('manifest.ndjson')
+    {
+      await using manifest = await open(dir.path)
+      await manifest.append([accept('c1')])
+    }
+    await appendFile(file, `${line}\n`)
+    const before = await readFile(file, 'utf8')
+    for (const opening of [open, readManifest]) {
+      const error = await failure(opening(dir.path))
+      expect(error).toBeInstanceOf(SourceError)
+      expect((error as SourceError).message).toMatch(words)
+      expect((error as SourceError).message).toContain(file)
+    }
+    expect(await readFile(file, 'utf8')).toBe(before)
+    expect(await readdir(dir.path)).toEqual(['manifest.ndjson'])
+  })
+
+  it('says of a line of a newer version what to do', async () => {
+    await using dir = await tempDir()
+    await writeFile(dir.join('manifest.ndjson'), '{"kind":"version","of":2}\n')
+    expect(await failure(open(dir.path))).toMatchObject({ hint: expect.stringContaining('newer version') })
+  })
+
   it('is read by others while it is written', async () => {
     await using dir = await tempDir()
     using reader = await readManifest(dir.join('main'))
