@@ -56,7 +56,7 @@ export function expandVariables(text: string, environment: Environment): Expansi
       return match
     }
     expansion.expanded = true
-    const value = environment[name]
+    const value = Object.hasOwn(environment, name) ? environment[name] : undefined
     const used = fallback !== undefined && !value ? fallback : value
     if (used === '') expansion.empty.push(name)
     if (used !== undefined) return used

@@ -26,24 +26,24 @@ export interface ReceivedRequest {
 }
 
 /** Extensions under which bodies are stored; the content decides how a file is read. */
-const extensions: Readonly<Record<string, string>> = {
-  'application/json': '.json',
-  'application/x-ndjson': '.ndjson',
-  'application/ndjson': '.ndjson',
-  'application/jsonl': '.ndjson',
-  'text/csv': '.csv',
-  'application/csv': '.csv',
-  'text/tab-separated-values': '.tsv',
-  'text/xml': '.xml',
-  'application/xml': '.xml',
-  'application/rss+xml': '.xml',
-  'application/atom+xml': '.xml',
-  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': '.xlsx',
-  'application/zip': '.zip',
-  'application/gzip': '.gz',
-  'application/x-gzip': '.gz',
-  'application/zstd': '.zst',
-}
+const extensions: ReadonlyMap<string, string> = new Map([
+  ['application/json', '.json'],
+  ['application/x-ndjson', '.ndjson'],
+  ['application/ndjson', '.ndjson'],
+  ['application/jsonl', '.ndjson'],
+  ['text/csv', '.csv'],
+  ['application/csv', '.csv'],
+  ['text/tab-separated-values', '.tsv'],
+  ['text/xml', '.xml'],
+  ['application/xml', '.xml'],
+  ['application/rss+xml', '.xml'],
+  ['application/atom+xml', '.xml'],
+  ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', '.xlsx'],
+  ['application/zip', '.zip'],
+  ['application/gzip', '.gz'],
+  ['application/x-gzip', '.gz'],
+  ['application/zstd', '.zst'],
+])
 
 /** What says nothing of the content: `curl --data-binary` calls everything a form. */
 const silentTypes = new Set([
@@ -53,7 +53,11 @@ const silentTypes = new Set([
   'text/plain',
   'binary/octet-stream',
 ])
-const codings: Readonly<Record<string, string>> = { gzip: '.gz', 'x-gzip': '.gz', zstd: '.zst' }
+const codings: ReadonlyMap<string, string> = new Map([
+  ['gzip', '.gz'],
+  ['x-gzip', '.gz'],
+  ['zstd', '.zst'],
+])
 /** Types of files that a JSON body can be read as. */
 const jsonTypes: ReadonlySet<FormatConfig['type'] | string> = new Set([undefined, 'json', 'ndjson'])
 const keyCharactersMax = 255
@@ -113,7 +117,7 @@ function parseLength(headers: IncomingHttpHeaders, bytesMax: number): number | u
 
 function nameOf(feed: FeedConfig, asked: unknown, headers: IncomingHttpHeaders): string | Refusal {
   const type = (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
-  const extension = extensions[type] ?? (silentTypes.has(type) || /\+?xml$/.test(type) ? '' : undefined)
+  const extension = extensions.get(type) ?? (silentTypes.has(type) || /\+?xml$/.test(type) ? '' : undefined)
   if (extension === undefined) {
     const hint = 'Send the file itself, with its own content type or application/octet-stream'
     return refuse(415, 'content-type', `a body of type ${type} cannot be taken`, hint)
@@ -123,7 +127,7 @@ function nameOf(feed: FeedConfig, asked: unknown, headers: IncomingHttpHeaders):
     return refuse(415, 'content-type', message, 'Leave format.type out: then each file is read as what it is')
   }
   const coding = (headers['content-encoding'] ?? '').trim().toLowerCase()
-  const suffix = coding === '' || coding === 'identity' ? '' : codings[coding]
+  const suffix = coding === '' || coding === 'identity' ? '' : codings.get(coding)
   if (suffix === undefined) {
     return refuse(415, 'content-encoding', `a body in ${coding} cannot be taken`, 'Use gzip, zstd, or none')
   }

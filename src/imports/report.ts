@@ -104,15 +104,15 @@ export class ProblemCollector {
 }
 
 /** Extensions that say what a file is; others say nothing. */
-const typesByExtension: Readonly<Record<string, Dialect['type']>> = {
-  csv: 'csv',
-  tsv: 'csv',
-  tab: 'csv',
-  ndjson: 'ndjson',
-  jsonl: 'ndjson',
-  json: 'json',
-  xml: 'xml',
-}
+const typesByExtension: ReadonlyMap<string, Dialect['type']> = new Map([
+  ['csv', 'csv'],
+  ['tsv', 'csv'],
+  ['tab', 'csv'],
+  ['ndjson', 'ndjson'],
+  ['jsonl', 'ndjson'],
+  ['json', 'json'],
+  ['xml', 'xml'],
+])
 
 /** Where an import's report stands. Sorted by sequence when listed. */
 export function reportPath(reportsDir: string, accept: AcceptLine): string {
@@ -134,7 +134,7 @@ export function rejectsPath(accept: AcceptLine, { reportsDir, dialect, files }: 
   const { type } = dialect
   const own = path.extname(accept.name.replace(/\.(gz|zst|zip)$/i, '')).slice(1)
   const isPlain =
-    own !== '' && !/^xls[xm]?$/i.test(own) && (typesByExtension[own.toLowerCase()] ?? type) === type
+    own !== '' && !/^xls[xm]?$/i.test(own) && (typesByExtension.get(own.toLowerCase()) ?? type) === type
   const extension = isPlain ? own : type
   const stem = `${path.basename(stemOf(reportsDir, accept))}.rejects`
   const modeOf = compilePatterns(files)

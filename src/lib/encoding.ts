@@ -47,42 +47,42 @@ const canonical: readonly Encoding[] = [
  * Labels as people, databases and XML declarations write them. Latin-1, Latin-5 and TIS-620 mean their Windows forms
  * here as on the web, which differ only in control codes; GBK and GB 2312 are parts of GB 18030.
  */
-const labels: Readonly<Record<string, Encoding>> = {
-  utf8: 'utf-8',
-  'us-ascii': 'windows-1252',
-  ascii: 'windows-1252',
-  'iso-8859-1': 'windows-1252',
-  latin1: 'windows-1252',
-  'latin-1': 'windows-1252',
-  ansi: 'windows-1252',
-  'iso-8859-9': 'windows-1254',
-  latin5: 'windows-1254',
-  'iso-8859-11': 'windows-874',
-  'tis-620': 'windows-874',
-  latin2: 'iso-8859-2',
-  'latin-2': 'iso-8859-2',
-  latin9: 'iso-8859-15',
-  'latin-9': 'iso-8859-15',
-  cp437: 'ibm437',
-  cp850: 'ibm850',
-  cp852: 'ibm852',
-  cp866: 'ibm866',
-  macroman: 'macintosh',
-  'x-mac-roman': 'macintosh',
-  'shift-jis': 'shift_jis',
-  sjis: 'shift_jis',
-  'windows-31j': 'shift_jis',
-  cp932: 'shift_jis',
-  eucjp: 'euc-jp',
-  gbk: 'gb18030',
-  gb2312: 'gb18030',
-  cp936: 'gb18030',
-  'big5-hkscs': 'big5',
-  cp950: 'big5',
-  euckr: 'euc-kr',
-  'ks_c_5601-1987': 'euc-kr',
-  cp949: 'euc-kr',
-}
+const labels: ReadonlyMap<string, Encoding> = new Map([
+  ['utf8', 'utf-8'],
+  ['us-ascii', 'windows-1252'],
+  ['ascii', 'windows-1252'],
+  ['iso-8859-1', 'windows-1252'],
+  ['latin1', 'windows-1252'],
+  ['latin-1', 'windows-1252'],
+  ['ansi', 'windows-1252'],
+  ['iso-8859-9', 'windows-1254'],
+  ['latin5', 'windows-1254'],
+  ['iso-8859-11', 'windows-874'],
+  ['tis-620', 'windows-874'],
+  ['latin2', 'iso-8859-2'],
+  ['latin-2', 'iso-8859-2'],
+  ['latin9', 'iso-8859-15'],
+  ['latin-9', 'iso-8859-15'],
+  ['cp437', 'ibm437'],
+  ['cp850', 'ibm850'],
+  ['cp852', 'ibm852'],
+  ['cp866', 'ibm866'],
+  ['macroman', 'macintosh'],
+  ['x-mac-roman', 'macintosh'],
+  ['shift-jis', 'shift_jis'],
+  ['sjis', 'shift_jis'],
+  ['windows-31j', 'shift_jis'],
+  ['cp932', 'shift_jis'],
+  ['eucjp', 'euc-jp'],
+  ['gbk', 'gb18030'],
+  ['gb2312', 'gb18030'],
+  ['cp936', 'gb18030'],
+  ['big5-hkscs', 'big5'],
+  ['cp950', 'big5'],
+  ['euckr', 'euc-kr'],
+  ['ks_c_5601-1987', 'euc-kr'],
+  ['cp949', 'euc-kr'],
+])
 
 /** The main name of each encoding that files may have. */
 export const encodingNames: readonly string[] = canonical
@@ -92,5 +92,5 @@ export function encodingOf(label: string): Encoding | undefined {
   const plain = name
     .replace(/^(?:cp|win-?|windows)(125\d|874)$/, 'windows-$1')
     .replace(/^iso_?8859/, 'iso-8859')
-  return canonical.find((encoding) => encoding === plain) ?? labels[plain]
+  return canonical.find((encoding) => encoding === plain) ?? labels.get(plain)
 }

@@ -60,6 +60,13 @@ const cases: Record<string, { text: string; env?: Record<string, string>; expect
       `8:17 ${feed}.settle: the environment variable SETTLE is not set, expected a value; set it, or write a default as \${SETTLE:-…}`,
     ],
   },
+  'a variable that every object has': {
+    text: `redis: \${constructor}\n`.concat(withFeed(`settle: \${__proto__}`)),
+    expected: [
+      `1:8 redis: the environment variable constructor is not set, expected a value; set it, or write a default as \${constructor:-…}`,
+      `8:17 ${feed}.settle: the environment variable __proto__ is not set, expected a value; set it, or write a default as \${__proto__:-…}`,
+    ],
+  },
   'a misspelt key': {
     text: withFeed('setle: 2s', 'delivery: { callbytes: 5 }'),
     expected: [

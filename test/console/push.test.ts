@@ -267,6 +267,13 @@ describe('refused are', () => {
         'content-type',
       ],
       [site.push(csv, { headers: { 'content-encoding': 'br' } }), 415, 'content-encoding'],
+      ...['constructor', '__proto__'].flatMap((name): [ReturnType<typeof site.push>, number, string][] => [
+        [site.push(csv, { headers: { 'content-type': name } }), 415, 'content-type'],
+        [site.push(csv, { headers: { 'content-encoding': name } }), 415, 'content-encoding'],
+        [site.push(csv, { feed: name }), 404, 'feed-unknown'],
+        [site.push(csv, { query: `?catalog=${name}` }), 404, 'catalog-unknown'],
+        [site.push(csv, { query: `?mode=${name}` }), 422, 'push-mode'],
+      ]),
       [site.push('[]', { feed: 'rows', headers: json }), 415, 'content-type'],
       [site.push(csv, { headers: { 'idempotency-key': 'x'.repeat(256) } }), 400, 'idempotency-key'],
     ]

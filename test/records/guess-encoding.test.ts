@@ -68,6 +68,8 @@ describe('every encoding', () => {
       'UTF8',
       'cp932',
       'ebcdic',
+      'constructor',
+      '__proto__',
     ]
     expect(names.map(encodingOf)).toEqual([
       ...[
@@ -80,7 +82,7 @@ describe('every encoding', () => {
         'iso-8859-15',
         'utf-8',
       ],
-      ...['shift_jis', undefined],
+      ...['shift_jis', undefined, undefined, undefined],
     ])
   })
 })
