@@ -35,6 +35,7 @@ export function rulePartProblems(place: Place, rule: FieldRule): string[] {
   )
   only('html', isText || rule.from.kind === 'matching', 'on texts and lists of texts')
   only('newline', isText && !isList, 'on texts')
+  only('json', isText && !isList, 'on texts')
   only('elements', isList, 'on a list field')
   only('above', name === 'list_price', 'on list_price')
   only(

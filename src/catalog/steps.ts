@@ -9,6 +9,7 @@ import { compileDuring } from './during.ts'
 import { type Folding, foldRows } from './fold-rows.ts'
 import { isFree, namesOf } from './free-column.ts'
 import { htmlToText } from './html-text.ts'
+import { jsonText } from './json-text.ts'
 import { compileLess } from './less.ts'
 import { compileMoneyPart, currencyOfMark } from './money-part.ts'
 import { openRowView, withoutMark } from './outer.ts'
@@ -35,7 +36,7 @@ const nothingTaken = Symbol('nothing taken')
 type Stage = (value: unknown) => unknown
 
 /**
- * Take, trim, newline, html, pattern, part, when (and words), coerce, below, less: in this order, so that `when` sees what the
+ * Take, trim, json, newline, html, pattern, part, when (and words), coerce, below, less: in this order, so that `when` sees what the
  * pattern took out of the cell. Of several columns the first that comes to something at the end counts.
  */
 export function compileSteps(rule: FieldRule, steps: Steps): CompiledRule | undefined {
@@ -144,6 +145,7 @@ function missingIn(source: Source, beside: readonly string[], columns: Columns):
 function compileStages(rule: FieldRule, { options, problems }: Steps): readonly Stage[] {
   const { describe } = options
   const stages: Stage[] = []
+  if (rule.json) stages.push((value) => jsonText(value, describe))
   if (rule.newline !== undefined) stages.push((value) => withLines(value, rule))
   if (rule.html) stages.push(plainText)
   const extract = rule.pattern && compilePattern(rule.pattern, { describe, problems })

@@ -19,6 +19,7 @@ const plainParts = [
   'rows',
   'pairs',
   'newline',
+  'json',
   'html',
   'part',
   'words',

@@ -32,6 +32,7 @@ export interface FieldRuleDetails {
   parts?: FieldRuleInput[] | undefined
   pairs?: { separator: string; equals: string } | undefined
   newline?: string | undefined
+  json?: 'text' | undefined
   html?: 'text' | undefined
   part?: 'currency' | 'amount' | undefined
   words?: 'availability' | undefined
@@ -167,6 +168,7 @@ const ruleDetailsSchema = mapping({
   newline: text('what stands for the end of a line')
     .optional()
     .describe('What stands for the end of a line, such as "\\n"; behind a backslash it stands for itself'),
+  json: oneOf(['text']).optional().describe('Makes plain text of JSON: the texts of a list, one a line'),
   html: oneOf(['text']).optional().describe('Makes plain text of HTML'),
   part: oneOf(['currency', 'amount'])
     .optional()

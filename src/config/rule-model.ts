@@ -47,6 +47,8 @@ export interface FieldRule {
   pairs?: { separator: string; equals: string }
   /** What stands for the end of a line; behind a backslash it stands for itself. */
   newline?: string
+  /** The cell holds JSON: a text, or a list of texts. */
+  json?: 'text'
   html?: 'text'
   part?: 'currency' | 'amount'
   words?: 'availability'

@@ -226,6 +226,7 @@ describe('tables', () => {
 describe('what cannot have an effect', () => {
   it.each<[string, Partial<FieldRule>, string]>([
     ['price', { html: 'text' }, 'html has an effect only on texts'],
+    ['tag1', { json: 'text' }, 'json has an effect only on texts'],
     ['tag1', { newline: '\\n' }, 'newline has an effect only on texts'],
     ['name', { words: 'availability' }, 'words has an effect only on availability'],
     ['price', { lookup: { file: 'f', key: 'k', value: 'v' } }, 'lookup has an effect only on texts'],
@@ -236,6 +237,23 @@ describe('what cannot have an effect', () => {
   ])('%s with %j is refused', (field, rule, problem) => {
     expect(checkRule(field, { ...columnRule('c'), ...rule }).join()).toContain(problem)
   })
+})
+
+it.each<[string, Partial<FieldRule>, string]>([
+  ['["a","9\\" wide\\nb",null]', {}, 'a\n9" wide\nb'],
+  [' "caf\\u00e9" ', {}, 'café'],
+  ['[]', {}, 'cleared'],
+  ['null', {}, 'cleared'],
+  ['[Sale] shoes', {}, '[Sale] shoes'],
+  ['["<p>a</p>"]', { html: 'text' }, 'a'],
+])('the JSON of %j with %j is %j', (cell, rule, text) => {
+  expect(mapCell('description', cell, { rule: { json: 'text', ...rule } })).toBe(text)
+})
+
+it('refuses objects in the JSON of a text', () => {
+  expect(mapCell('description', '[{"a":1}]', { rule: { json: 'text' } })).toMatchObject([
+    { message: expect.stringContaining('whose JSON holds more than texts') },
+  ])
 })
 
 it.each<[string, Partial<FieldRule>, string]>([

@@ -8,12 +8,15 @@ const lists: Record<string, Record<string, string[]>> = parse(
   await readFile(new URL('../../config/headers.yaml', import.meta.url), 'utf8'),
 )
 const languages = ['en', 'de', 'fr', 'es', 'sv']
+const further = ['it', 'nl', 'pl', 'cs', 'pt']
 
 it.each(Object.keys(lists))('knows at least ten names of %s in each language', (meaning) => {
   for (const language of languages) {
     const known = new Set(lists[meaning]?.[language])
     expect(known.size, language).toBeGreaterThanOrEqual(10)
   }
+  for (const language of further)
+    expect(new Set(lists[meaning]?.[language]).size, language).toBeGreaterThanOrEqual(5)
 })
 
 it('finds every name of the lists, and what it means in the first list that has it', () => {
@@ -85,6 +88,62 @@ const own: Record<string, Record<string, readonly string[]>> = {
     description: ['Beskrivning', 'Produktbeskrivning'],
     gtin: ['EAN-kod', 'Streckkod', 'GTIN'],
   },
+  Italian: {
+    product_id: ['Codice articolo', 'Cod. prodotto', 'Numero articolo nel negozio'],
+    name: ['Nome prodotto', 'Titolo', 'Nome del prodotto'],
+    price: ['Prezzo', 'Prezzo (EUR)', 'Prezzo IVA incl.'],
+    image_url: ['Immagine', 'Immagine_1', 'URL immagine'],
+    inventory_level: ['Quantità', 'Giacenza'],
+    brand: ['Produttore / Marca', 'Marchio'],
+    categories: ['Categoria', 'Categoria del prodotto nel negozio'],
+    description: ['Descrizione del prodotto', 'Descrizione lunga'],
+    gtin: ['Codice EAN', 'EAN / GTIN / codice a barre'],
+  },
+  Dutch: {
+    product_id: ['Artikelnummer', 'Unieke code', 'Productcode'],
+    name: ['Productnaam', 'Titel', 'Naam'],
+    price: ['Prijs', 'Verkoopprijs', 'Prijs incl. btw'],
+    image_url: ['Afbeelding', 'Afbeelding 1', 'Image-locatie'],
+    inventory_level: ['Voorraad', 'Aantal'],
+    availability: ['Op voorraad', 'Beschikbaarheid'],
+    brand: ['Merk', 'Fabrikant'],
+    categories: ['Categorie', 'Productgroep'],
+    description: ['Omschrijving', 'Beschrijving van het product'],
+    gtin: ['EAN-code', 'Streepjescode'],
+  },
+  Polish: {
+    product_id: ['Kod produktu', 'Symbol', 'Numer artykułu w sklepie'],
+    name: ['Nazwa', 'Nazwa produktu', 'Tytuł'],
+    price: ['Cena', 'Cena brutto', 'Cena PLN'],
+    image_url: ['Zdjęcie', 'Zdjecie glowne', 'Zdjęcie 1'],
+    inventory_level: ['Ilość', 'Stan magazynowy', 'Liczba sztuk'],
+    brand: ['Producent', 'Marka', 'Producent / Marka'],
+    categories: ['Kategoria', 'Kategoria produktu w sklepie'],
+    description: ['Opis', 'Opis produktu'],
+    gtin: ['Kod EAN', 'EAN'],
+  },
+  Czech: {
+    product_id: ['Kód', 'Kód zboží', 'Katalogové číslo'],
+    name: ['Název', 'Název produktu', 'Jméno'],
+    price: ['Cena', 'Cena s DPH', 'Cena CZK'],
+    image_url: ['Obrázek', 'Hlavní obrázek', 'IMGURL'],
+    inventory_level: ['Množství', 'Počet kusů'],
+    brand: ['Výrobce', 'Značka'],
+    categories: ['Kategorie', 'CATEGORYTEXT'],
+    description: ['Popis', 'Krátký popis'],
+    gtin: ['Čárový kód', 'EAN'],
+  },
+  Portuguese: {
+    product_id: ['Código do produto', 'Referência', 'Código'],
+    name: ['Nome', 'Nome do produto', 'Título'],
+    price: ['Preço', 'Preço de venda', 'Preço (EUR)'],
+    image_url: ['Imagem', 'URL da imagem', 'Imagem 1'],
+    inventory_level: ['Estoque', 'Quantidade em estoque'],
+    brand: ['Marca', 'Fabricante'],
+    categories: ['Categoria', 'Categoria do produto'],
+    description: ['Descrição', 'Descrição do produto'],
+    gtin: ['Código de barras', 'EAN'],
+  },
 }
 
 it.each(Object.entries(own))('recognises nine of ten headers of exports in %s', (_, byMeaning) => {
@@ -111,11 +170,31 @@ it.each([
   ['*C:Brand', 'brand'],
   ['attributes[code=color].value', 'color'],
   ['attrs.a[@name=EAN]', 'gtin'],
+  ['Fabricante / Marca', 'brand'],
+  ['Hersteller / Markenname', 'brand'],
+  ['Descripción del producto', 'description'],
+  ['Categoría del producto en la tienda', 'categories'],
+  ['N° artículo en tienda', 'product_id'],
+  ['Número del fabricante (HAN/MPN)', 'mpn'],
+  ['EAN / GTIN / Barcodenummer / UPC', 'gtin'],
+  ['Artikelnummer im Shop', 'product_id'],
+  ["Numéro d'article de la boutique", 'product_id'],
+  ['Price (old)', 'list_price'],
+  ['additional_imageurl', 'alternate_image_urls'],
+  ['all_images', 'alternate_image_urls'],
 ])('reads %s as %s', (column, meaning) => expect(names.find(column)?.meaning).toBe(meaning))
 
-it.each(['merchant_name2', 'value', 'en', 'attributes[code=lining].value'])(
-  'reads nothing in %s',
-  (column) => {
-    expect(names.find(column)).toBeUndefined()
-  },
-)
+it.each([
+  'merchant_name2',
+  'value',
+  'en',
+  'attributes[code=lining].value',
+  'Preis / kg',
+  'Price (wholesale)',
+  'Shop name',
+  'Category ID',
+  'Nº',
+  'Precio de envío',
+])('reads nothing in %s', (column) => {
+  expect(names.find(column)).toBeUndefined()
+})

@@ -21,6 +21,11 @@ const languages: Readonly<Record<string, string>> = {
   fr: 'French',
   es: 'Spanish',
   sv: 'Swedish',
+  it: 'Italian',
+  nl: 'Dutch',
+  pl: 'Polish',
+  cs: 'Czech',
+  pt: 'Portuguese',
 }
 
 /** Whether tax is in a price: `isWithoutTax` looks at that. */
@@ -36,35 +41,43 @@ const namedMember = /\[[^=\]]+=([^\]]+)\](?:\.[^.]+)?$/
 const localeEnd = /[-_ ][a-z]{2}[-_][A-Z]{2}(?:-\w+)?$/
 const localeStart = /^[A-Z]{2}_(?=[A-Z][a-z])/
 const firstOfSeveral = /[ ]?\b1\s*$|(?<=\p{L})1\s*$/u
-const ofProducts = /^\s*(?:product|item|article|artikel|produkt|produit|producto)\b\s*/i
+/** In brackets: whose price it is, or of what. */
+const otherPrice =
+  /cost|einkauf|achat|compra|wholesale|dealer|händler|b2b|shipping|versand|deposit|pfand|base|unit/i
 
 /** Names of columns by what they mean, in several languages. */
 export class HeaderNames {
-  readonly #byName: ReadonlyMap<string, { meaning: Meaning; language: string }>
+  readonly #byName: ReadonlyMap<string, Known>
+  readonly #byWords: ReadonlyMap<string, Known>
 
-  private constructor(byName: ReadonlyMap<string, { meaning: Meaning; language: string }>) {
+  private constructor(byName: ReadonlyMap<string, Known>, byWords: ReadonlyMap<string, Known>) {
     this.#byName = byName
+    this.#byWords = byWords
   }
 
   static async read(): Promise<HeaderNames> {
-    const byName = new Map<string, { meaning: Meaning; language: string }>()
+    const byName = new Map<string, Known>()
+    const spelled: (Known & { name: string })[] = []
     for (const [meaning, lists] of Object.entries(schema.parse(parse(await readFile(file, 'utf8'))))) {
       // A field's own name is known in every language.
       byName.set(foldName(meaning), { meaning, language: 'English' })
       for (const [language, names] of Object.entries(lists)) {
         for (const name of names) {
           const folded = foldName(name)
-          if (!byName.has(folded)) byName.set(folded, { meaning, language: languages[language] ?? language })
+          const known = { meaning, language: languages[language] ?? language }
+          if (!byName.has(folded)) byName.set(folded, known)
+          spelled.push({ ...known, name })
         }
       }
     }
-    return new HeaderNames(byName)
+    return new HeaderNames(byName, indexByWords(spelled))
   }
 
   /**
    * What a column of this name holds. Of a path (`offer.price`, `g:price`) the last part counts, but for one that says
-   * nothing (`price.amount`); of `Price (USD)`, `Preis in EUR`, `VK brutto`, `Name*`, `name-en_US`, `Bild 1` or
-   * `product_price` what is left without the addition.
+   * nothing (`price.amount`); of `Price (USD)`, `Preis in EUR`, `VK brutto`, `Name*`, `name-en_US`, `Bild 1`,
+   * `product_price` or `Descripción del producto` what is left without the addition. Of several names in one, such as
+   * `Fabricante / Marca`, all that are known must mean the same.
    */
   find(column: string): NameMatch | undefined {
     const last = lastOf(column)
@@ -73,6 +86,15 @@ export class HeaderNames {
     const exact = this.#byName.get(foldName(column)) ?? this.#byName.get(foldName(last))
     if (exact) return { ...exact, exact: true }
     const telling = lastOf(column.replace(vagueEnd, ''))
+    const partial = this.#findPart(telling) ?? this.#findSeveral(telling)
+    return partial && { ...partial, exact: false }
+  }
+
+  #findPart(telling: string): Known | undefined {
+    const bracket = /[([]([^)\]]*)[)\]]/.exec(telling)?.[1] ?? ''
+    // "Price (old)" is another price than "Price".
+    const whole = bracket === '' ? undefined : this.#byWords.get(wordsOf(telling).key)
+    if (whole) return whole
     const stem = telling
       .replace(localeEnd, '')
       .replace(localeStart, '')
@@ -80,15 +102,89 @@ export class HeaderNames {
       .replace(/[_-]/g, ' ')
       .replace(taxWords, ' ')
       .replace(/\b(in|en|i)\s+(EUR|USD|GBP|SEK|CHF|€|\$)\s*$/i, ' ')
-      .replace(/\b(EUR|USD|GBP|SEK|NOK|DKK|CHF|INR|de|en|fr|es|sv|default)\b\s*$/i, ' ')
+      .replace(
+        /\b(EUR|USD|GBP|SEK|NOK|DKK|CHF|PLN|CZK|BRL|INR|de|en|fr|es|sv|it|nl|pl|cs|cz|pt|default)\b\s*$/i,
+        ' ',
+      )
     const first = this.#byName.get(foldName(stem.replace(firstOfSeveral, '')))
-    const partial =
+    const found =
       this.#byName.get(foldName(stem)) ??
       // Of several prices the first may be anything.
       (first?.meaning.includes('price') ? undefined : first) ??
-      this.#byName.get(foldName(stem.replace(ofProducts, '')))
-    return partial && { ...partial, exact: false }
+      this.#findWords(stem)
+    return found?.meaning.includes('price') && otherPrice.test(bracket) ? undefined : found
   }
+
+  #findWords(stem: string): Known | undefined {
+    const { key, ofProduct } = wordsOf(stem)
+    // A number alone may be that of the row.
+    return key === 'nr' && !ofProduct ? undefined : this.#byWords.get(key)
+  }
+
+  #findSeveral(telling: string): Known | undefined {
+    const pieces = telling.split(/[/|()[\]]|\s[-–—]\s/).filter((piece) => piece.trim() !== '')
+    if (pieces.length < 2) return undefined
+    const found = pieces.map((piece) => this.#byName.get(foldName(piece)) ?? this.#findPart(piece))
+    const known = found.filter((one) => one !== undefined)
+    const [match] = known
+    // "Preis / kg" is not what the product costs.
+    const isPrice = match?.meaning.includes('price') && known.length < found.length
+    return isPrice || new Set(known.map(({ meaning }) => meaning)).size !== 1 ? undefined : match
+  }
+}
+
+interface Known {
+  meaning: Meaning
+  /** Of the list that knows the name. */
+  language: string
+}
+
+/** What says nothing about what a column holds: whose, and that it belongs to a product. */
+const linking = new Set(
+  `a an the of for de del d la el los las le les l du des der die das dem den vom von zum zur di della dello dei delle
+  da do dos das van het een ve`.split(/\s+/),
+)
+const ofProducts = new Set(
+  `product products item items article articles artikel artikels produkt produkts produktes produits produit producto
+  productos articulo articulos prodotto prodotti articolo articoli produto produtos artigo artigos produktu produkty
+  towar towaru artykul artykulu vyrobek vyrobku zbozi produktet produktens vara varans ware goods`.split(
+    /\s+/,
+  ),
+)
+const ofNumbers = new Set('n no nr num nro numero number nummer numer cislo'.split(' '))
+const inShop =
+  /\b(?:en (?:la|su|tu) tienda|en tienda|im shop|im onlineshop|in (?:the |your )?(?:shop|store)|nello? (?:shop|negozio)|nel (?:tuo )?negozio|w sklepie|v (?:obchode|obchodu|eshopu)|in (?:de |uw )?winkel|na loja|dans la boutique|de la boutique|en boutique|i butiken)\b/g
+
+/** The words of a name that tell what it is, in the order of the alphabet. */
+function wordsOf(name: string): { key: string; ofProduct: boolean } {
+  const words = plain(name.replace(/(?<=\p{Ll})(?=\p{Lu})/gu, ' '))
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+    .replace(inShop, ' ')
+    .split(' ')
+    .filter((word) => word !== '' && !linking.has(word))
+    .map((word) => (ofNumbers.has(word) ? 'nr' : word))
+  const telling = words.filter((word) => !ofProducts.has(word))
+  const kept = telling.length === 0 ? words : telling
+  return { key: kept.toSorted().join(' '), ofProduct: kept.length < words.length }
+}
+
+/** Names that say it without the product go before those that need it; what would mean two things means nothing. */
+function indexByWords(spelled: readonly (Known & { name: string })[]): ReadonlyMap<string, Known> {
+  const index = new Map<string, Known>()
+  const doubtful = new Set<string>()
+  for (const withProduct of [false, true]) {
+    const settled = new Set(index.keys())
+    for (const { name, ...known } of spelled) {
+      const { key, ofProduct } = wordsOf(name)
+      if (ofProduct !== withProduct || settled.has(key) || key === '') continue
+      const other = index.get(key)
+      if (other && other.meaning !== known.meaning) doubtful.add(key)
+      else if (!other) index.set(key, known)
+    }
+  }
+  for (const key of doubtful) index.delete(key)
+  return index
 }
 
 function lastOf(path: string): string {
@@ -97,11 +193,17 @@ function lastOf(path: string): string {
 
 /** Letters and digits alone, without case and accents. */
 export function foldName(name: string): string {
+  return plain(name).replace(/[^\p{L}\p{N}]/gu, '')
+}
+
+function plain(name: string): string {
   return name
+    .replace(/[º°]/g, ' ')
     .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
     .toLowerCase()
     .replaceAll('ß', 'ss')
     .replaceAll('ø', 'o')
     .replaceAll('æ', 'ae')
-    .replace(/[^\p{L}\p{N}]/gu, '')
+    .replaceAll('ł', 'l')
 }
