@@ -23,9 +23,48 @@ it('a category without one below it stays', async () => {
   expect(rules['']?.comment ?? '').not.toContain('Subcategory')
 })
 
+it('levels with bars between them are one path where the name says so', async () => {
+  const { products, rules } = await guessText(tableOf({ CATEGORYTEXT: ['Home | Cups', 'Home'] }))
+  expect(products.map((product) => product?.categories)).toEqual([['Home/Cups'], ['Home']])
+  expect(rules.categories).not.toHaveProperty('open')
+})
+
 it('a mark that may separate categories or levels is said, with the rule for the other of them', async () => {
-  const cells = ['Home | Kitchen | Mugs', 'Home | Kitchen | Cups']
-  const { rules } = await guessText(tableOf({ Category: cells }))
-  const comment = rules.categories?.comment ?? ''
-  expect(comment).toMatch(/ For levels: categories: \{ column: Category, separator: "\|", slash: "-" \}$/)
+  const commentOf = async (cells: readonly string[]) => {
+    const { rules } = await guessText(tableOf({ Category: cells }))
+    return rules.categories?.comment ?? ''
+  }
+  expect(await commentOf(['Mugs | Sale', 'Sale | Cups'])).toMatch(
+    / For levels: categories: \{ column: Category, separator: "\|", slash: "-" \}$/,
+  )
+  expect(await commentOf(['Home | Kitchen | Mugs', 'Home | Kitchen | Cups'])).toMatch(
+    / For several: categories: \{ column: Category, separator: ">", slash: "-", split: "\|" \}$/,
+  )
+})
+
+it.each([
+  [
+    'one path where each always stands below the same',
+    ['Home | Cups', 'Home | Mugs'],
+    [['Home/Cups'], ['Home/Mugs']],
+  ],
+  [
+    'several where they stand in any order',
+    ['Cups | Sale', 'Sale | Mugs'],
+    [
+      ['Cups', 'Sale'],
+      ['Sale', 'Mugs'],
+    ],
+  ],
+])('bars are asked about: %s', async (_, cells, categories) => {
+  const { products, rules } = await guessText(tableOf({ category: cells }))
+  expect(products.map((product) => product?.categories)).toEqual(categories)
+  expect(rules.categories).toMatchObject({ open: true })
+})
+
+it('takes three levels of three columns', async () => {
+  const { products } = await guessText(
+    tableOf({ 'Category 1': ['Home', 'Home'], 'Category 2': ['Kitchen', ''], 'Category 3': ['Cups', ''] }),
+  )
+  expect(products.map((product) => product?.categories)).toEqual([['Home/Kitchen/Cups'], ['Home']])
 })

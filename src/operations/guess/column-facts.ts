@@ -47,6 +47,8 @@ export interface ColumnFacts {
   dates: number
   dateForm: string | undefined
   html: number
+  /** Most cells hold JSON: texts, or lists of texts; or objects. */
+  json: 'texts' | 'objects' | undefined
   /** Characters by name or number, such as `&amp;`. */
   entities: number
   /** Mean number of characters. */
@@ -125,11 +127,27 @@ export function columnFacts(
     dates: form === undefined ? 0 : 1,
     dateForm: form,
     html: share((cell) => /<(p|br|div|ul|li|span|strong|b|h\d|table|a)\b[^>]*>/i.test(cell)),
+    json: jsonOf(cells),
     entities: share((cell) => /&(?:[a-z]+\d*|#\d+|#x[\da-f]+);/i.test(cell)),
     characters: count === 0 ? 0 : cells.reduce((sum, cell) => sum + cell.length, 0) / count,
     examples: values.slice(0, 3),
     values,
   }
+}
+
+function jsonOf(cells: readonly string[]): ColumnFacts['json'] {
+  const parsed = cells.flatMap((cell) => {
+    if (!/^(?:\[.*\]|\{.*\}|".*")$/s.test(cell)) return []
+    try {
+      return [JSON.parse(cell) as unknown]
+    } catch {
+      return []
+    }
+  })
+  if (parsed.length === 0 || parsed.length < cells.length / 2) return undefined
+  return parsed.flat().some((element) => typeof element === 'object' && element !== null)
+    ? 'objects'
+    : 'texts'
 }
 
 /** An address may hold marks itself: what separates leaves nothing but addresses. */

@@ -8,8 +8,11 @@ export interface Lists {
   names: HeaderNames
 }
 
-const ofImages = /image|img|picture|photo|bild|foto|visuel|imagen|media|galler/i
+export const ofImages = /image|img|picture|photo|bild|foto|visuel|imagen|media|galler/i
 export const ofSmallOnes = /thumb|small|tiny|icon|swatch|(?<!\d)\d{1,2}x\d{1,2}(?!\d)/i
+/** Pictures of something else than the product. */
+export const ofOthers =
+  /logo|brand|marque|manufactur|hersteller|categor|kateg|swatch|energ|label|review|rating|video|seller|shop(?!ify)|store|avatar|user|author|flag|icon|badge|banner|promo|eprel|qr.?code|pdf|sheet/i
 const noImage = /\.(?:mp4|m4v|webm|mov|avi|m3u8|pdf|zip|glb|usdz)(?:$|[?#])|youtu\.?be|vimeo/i
 /** What is sold under one product. */
 export const ofVariants = /varia|sku|offer|combination/i
@@ -22,7 +25,10 @@ const ofVariantsMeanings: readonly Meaning[] = [
 ]
 
 /** What no column of the record itself holds, lists of objects in it may. */
-export function findMembers(guesses: Map<Meaning, MeaningGuess>, { members, names }: Lists): void {
+export function findMembers(
+  guesses: Map<Meaning, MeaningGuess>,
+  { members, names, columns }: Lists & { columns: readonly ColumnFacts[] },
+): void {
   const take = (meaning: Meaning, facts: ColumnFacts | undefined) => {
     if (facts) guesses.set(meaning, { facts, reason: `the objects of "${facts.list}" hold it`, others: [] })
   }
@@ -38,10 +44,17 @@ export function findMembers(guesses: Map<Meaning, MeaningGuess>, { members, name
     const { column, list = '', imageUrls, urls, reach, values } = facts
     if (values.some((text) => noImage.test(text))) return false
     const isNamed = ofImages.test(list) && urls > 0.9 && /url|src|href|link|path|^$/i.test(below(facts))
-    return (imageUrls > 0.8 || isNamed) && reach === undefined && !ofSmallOnes.test(column)
+    return (
+      (imageUrls > 0.8 || isNamed) &&
+      reach === undefined &&
+      !ofSmallOnes.test(column) &&
+      !ofOthers.test(column)
+    )
   })
   const image = images.find((facts) => !isOfVariants(facts)) ?? images[0]
-  if (isFree('image_url')) take('image_url', image)
+  const main = image && isFree('image_url') ? mainBeside(image, { columns, members }) : undefined
+  if (main) guesses.set('image_url', { facts: main, reason: 'it stands beside further images', others: [] })
+  else if (isFree('image_url')) take('image_url', image)
   if (isFree('alternate_image_urls') && image && !isOfVariants(image)) take('alternate_image_urls', image)
   const named = (meaning: Meaning) =>
     members.find((facts) => nameOf(facts) === meaning && names.find(below(facts))?.meaning === 'name')
@@ -64,6 +77,22 @@ export function findMembers(guesses: Map<Meaning, MeaningGuess>, { members, name
   for (const meaning of list === undefined ? [] : ofVariantsMeanings) {
     if (!guesses.has(meaning)) take(meaning, found(meaning, list))
   }
+}
+
+const ofMain = /main|cover|primary|default|first|front|haupt|titel|principal|featured|base/i
+
+/** The main image, which is no part of the list, as in `<imgs><main url=""/><i url=""/><i url=""/></imgs>`. */
+function mainBeside(
+  { list = '' }: ColumnFacts,
+  { columns, members }: { columns: readonly ColumnFacts[]; members: readonly ColumnFacts[] },
+): ColumnFacts | undefined {
+  const parent = list.replace(/[^.]*$/, '')
+  return columns.find(({ column, imageUrls, fill }) => {
+    if (imageUrls <= 0.8 || fill <= 0.5 || ofSmallOnes.test(column)) return false
+    if (members.some((facts) => facts.column === column)) return false
+    const isBeside = parent !== '' && column.startsWith(parent) && ofImages.test(parent)
+    return isBeside || (ofMain.test(column) && ofImages.test(column))
+  })
 }
 
 /** What is a part of the record where a product has one variant: of several, all must have it, or nobody can tell whose it is. */

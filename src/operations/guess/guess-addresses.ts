@@ -57,10 +57,27 @@ function otherImagesRule(list: MeaningGuess): RuleGuess[] {
   const field = 'alternate_image_urls'
   if (list.facts.list !== undefined) return [{ field, rule: column, comment: why(list) }]
   if (listMark === 'json') return [{ field, rule: column, comment: why(list, 'lists of JSON') }]
+  const joined = joinedRule(list)
+  if (joined) return [{ field, rule: joined, comment: why(list, 'each of them') }]
   if (!isList(list.facts)) return reach === undefined ? [{ field, rule: column, comment: why(list) }] : []
   if (listMark === undefined) return []
   const name = listMark === '\n' ? 'line ends' : JSON.stringify(listMark)
   return [{ field, rule: { column, split: listMark }, comment: why(list, `addresses separated by ${name}`) }]
+}
+
+/** Several columns in one text, each with one address or with lists of the same mark; undefined where that is not so. */
+function joinedRule({ facts, others }: MeaningGuess): unknown {
+  const sources = [facts, ...others]
+  const isPlain = sources.every(({ list, reach, column }) => {
+    return list === undefined && reach === undefined && !/[{}]/.test(column)
+  })
+  const marks = new Set(sources.filter(isList).map(({ listMark }) => listMark))
+  if (others.length === 0 || !isPlain || marks.size > 1) return undefined
+  const single = sources.filter((source) => !isList(source)).flatMap(({ values }) => values)
+  const isFree = (mark: string) => single.every((text) => !text.includes(mark))
+  const [mark = marks.size === 0 ? ['|', ' ', '\n'].find(isFree) : undefined] = marks
+  if (mark === undefined || mark === 'json' || !isFree(mark)) return undefined
+  return { template: sources.map(({ column }) => `{${column}?}`).join(mark), split: mark }
 }
 
 function isList({ urlLists }: ColumnFacts): boolean {

@@ -3,6 +3,9 @@ import { describeDialect } from '../../records/describe-dialect.ts'
 import { type ColumnFacts, columnFacts } from './column-facts.ts'
 import { type FeedLine, feedLines } from './feed-text.ts'
 import { findLocale } from './find-locale.ts'
+import type { Lists } from './find-members.ts'
+import { unusedImages } from './further-images.ts'
+import { groupRows, rulesOfRows } from './guess-groups.ts'
 import { guessMeanings } from './guess-meanings.ts'
 import { guessPreset } from './guess-preset.ts'
 import { listed } from './guess-reason.ts'
@@ -44,7 +47,7 @@ export async function guessFeed({ file, given, signal }: GuessOptions): Promise<
   const members = memberFacts(table)
   const lines = preset
     ? presetLines(preset, { given, columns })
-    : ruleLines(table, guessRules(guessMeanings(columns, names, members), given, { members, names }), columns)
+    : ruleLines(table, tableRules(table, { columns, names, members, given }), { columns, members })
   return {
     name: table.name,
     dialect: describeDialect(table.dialect),
@@ -56,6 +59,18 @@ export async function guessFeed({ file, given, signal }: GuessOptions): Promise<
       .map(({ key, comment }) => (key === '' ? comment : `${key}: ${comment}`)),
     warnings: table.warnings,
   }
+}
+
+interface Looked extends Lists {
+  columns: readonly ColumnFacts[]
+  given: Given
+}
+
+function tableRules({ rows }: SampleTable, { columns, names, members, given }: Looked): RuleGuess[] {
+  const guesses = guessMeanings(columns, names, members)
+  const grouped = given.id === undefined ? groupRows(guesses, { rows, columns, names }) : undefined
+  const rules = guessRules(grouped?.guesses ?? guesses, given, { members, names })
+  return grouped ? rulesOfRows(rules, grouped.grouping) : rules
 }
 
 /** In XML, what only some objects of a list hold cannot be told from what others do. */
@@ -126,7 +141,7 @@ const needed = ['name', 'price']
 function ruleLines(
   table: SampleTable,
   rules: readonly RuleGuess[],
-  columns: readonly ColumnFacts[],
+  { columns, members }: { columns: readonly ColumnFacts[]; members: readonly ColumnFacts[] },
 ): FeedLine[] {
   const missing = needed.filter((field) => !rules.some((rule) => rule.field === field))
   if (missing.length > 0) throw noProducts(table, missing)
@@ -139,6 +154,10 @@ function ruleLines(
   const image = rules.some(({ field }) => field === 'image_url')
     ? []
     : [missingImage({ columns: others, lists })]
+  const images =
+    image.length > 0
+      ? []
+      : unusedImages({ columns: others, members: members.filter(({ column }) => !used.has(column)) })
   const { type, path } = table.dialect
   const format: FeedLine[] =
     type === 'csv' || path === undefined || path === ''
@@ -153,6 +172,7 @@ function ruleLines(
     ...group,
     ...feedLines(rules),
     ...image,
+    ...images,
     ...unusedLines([...others.map(({ column }) => column), ...otherLists]),
   ]
 }

@@ -1,6 +1,8 @@
 import type { ColumnFacts } from './column-facts.ts'
 import { findAmount } from './find-amount.ts'
 import { findMembers } from './find-members.ts'
+import { settleFurtherImages } from './further-images.ts'
+import { findSlug } from './guess-groups.ts'
 import type { HeaderNames, Meaning, NameMatch } from './header-names.ts'
 import type { Guesses, MeaningGuess } from './model.ts'
 import { settleMeanings } from './settle-meanings.ts'
@@ -15,7 +17,7 @@ const isAmount: Fits = ({ numbers }) => numbers > 0.5
 const timeMeanings: ReadonlySet<Meaning> = new Set(['sale_from', 'sale_until', 'sale_period'])
 /** What the cells must look like for a name to count; a column that is empty fits nothing. */
 const fits: Readonly<Record<Meaning, Fits>> = {
-  product_id: (facts) => facts.fill > 0.98 && facts.urls < 0.1 && facts.characters <= 80 && !isOther(facts),
+  product_id: (facts) => facts.fill > 0.5 && facts.urls < 0.1 && facts.characters <= 80 && !isOther(facts),
   name: ({ fill, urls, numbers, dates }) => fill > 0.3 && urls < 0.1 && numbers < 0.9 && dates < 0.9,
   url: ({ urls, imageUrls, urlLists, reach }) =>
     reach !== undefined || (urls > 0.8 && imageUrls < 0.8 && urlLists < 0.2),
@@ -85,7 +87,7 @@ export function guessMeanings(
   })
   const fitting = named
     .filter(({ facts, match }) => facts.filled > 0 || timeMeanings.has(match.meaning))
-    .filter(({ facts, match }) => (fits[match.meaning] ?? isText)(facts))
+    .filter(({ facts, match }) => (fits[match.meaning] ?? isText)(facts) && facts.json !== 'objects')
     .sort((one, other) => other.score - one.score)
   for (const { facts, match } of fitting) {
     if (guesses.has(match.meaning)) continue
@@ -96,7 +98,7 @@ export function guessMeanings(
     take(match.meaning, facts, `the name is ${match.language} for it`, others)
   }
   settleMeanings(guesses, { columns, ofDescriptions: fitting.flatMap(textOfDescription) })
-  findMembers(guesses, { members, names })
+  findMembers(guesses, { members, names, columns })
   for (const [meaning, find] of Object.entries(byContent)) {
     if (guesses.has(meaning)) continue
     const facts = find(
@@ -105,6 +107,7 @@ export function guessMeanings(
     )
     if (facts) take(meaning, facts, 'the cells look like it')
   }
+  settleFurtherImages(guesses, { columns, members, names })
   if (!guesses.has('price') && !guesses.has('sale_price')) {
     const free = columns.filter(({ index }) => !used.has(index))
     const facts = findAmount(free, guesses.get('list_price')?.facts)
@@ -151,7 +154,8 @@ export function isWithoutTax({ column }: Pick<ColumnFacts, 'column'>): boolean {
 /** Whole names before parts, then columns that tell products apart, then those that say most. */
 function scoreOf(facts: ColumnFacts, { exact, meaning }: NameMatch): number {
   const { fill, distinct, column } = facts
-  const apart = meaning === 'product_id' ? distinct * 2 : 0
+  // An id that some lack is better than none, and worse than one that all have.
+  const apart = meaning === 'product_id' ? distinct * 2 + (fill - 1) * 4 : 0
   // `shipping.price` is no price of the product.
   const short = /short|kurz|courte|corta|kort/i.test(column) ? 0.3 : 0
   const net = isWithoutTax(facts) ? 2.5 : 0
@@ -167,8 +171,6 @@ function scoreOf(facts: ColumnFacts, { exact, meaning }: NameMatch): number {
 function depthOf({ column }: Pick<ColumnFacts, 'column'>): number {
   return column.replace(/\]\..*$/, '').split('.').length - 1
 }
-
-const slugName = /(?:^|[.=])(?:(?:url[ _-]?)?(?:handle|slug)|url[ _-]?key|seo?[ _-]?name)(?:\]\.\w+)?$/i
 
 type FindByContent = (columns: readonly ColumnFacts[], guesses: Guesses) => ColumnFacts | undefined
 
@@ -187,12 +189,7 @@ const byContent: Readonly<Record<Meaning, FindByContent>> = {
     })
   },
   // The last part of the address of a product.
-  slug: (columns) => {
-    const isSlug = (text: string) => /^[\w-]+$/.test(text)
-    return columns.find(({ column, distinct, values }) => {
-      return slugName.test(column) && distinct > 0.9 && values.every(isSlug)
-    })
-  },
+  slug: (columns) => findSlug(columns),
   name: (columns, guesses) => {
     // A text alone may be anything: of options, brands, suppliers.
     if (!guesses.has('url') && !guesses.has('image_url')) return undefined

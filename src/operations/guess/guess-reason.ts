@@ -13,10 +13,8 @@ function oneLine(text: string): string {
   return line.length > 40 ? `${line.slice(0, 40)}…` : line
 }
 
-const listedMax = 3
-
 /** Some of the texts, for a comment. */
-export function listed(texts: readonly string[]): string {
+export function listed(texts: readonly string[], listedMax = 3): string {
   const shown = texts.slice(0, listedMax).map((text) => JSON.stringify(oneLine(text)))
   return texts.length > listedMax
     ? `${shown.join(', ')} and ${texts.length - listedMax} more`

@@ -33,20 +33,23 @@ export function guessRules(guesses: Guesses, given: Given, { members, names }: L
 /** Columns that the rules read. */
 export function columnsOf(rules: readonly RuleGuess[]): Set<string> {
   const columns = new Set<string>()
-  const visit = (value: unknown, key: string) => {
+  const visit = (value: unknown, key: string, list: string) => {
+    const add = (name: string) => columns.add(name).add(list + name)
     if (typeof value === 'string') {
       if (key === 'template' || value.includes('{'))
-        for (const [, name = ''] of value.matchAll(/\{([^{}]+)\}/g))
-          columns.add(name).add(name.replace(/\?$/, ''))
-      else columns.add(value)
-    } else if (Array.isArray(value)) for (const element of value) visit(element, key)
+        for (const [, name = ''] of value.matchAll(/\{([^{}]+)\}/g)) {
+          add(name)
+          add(name.replace(/\?$/, ''))
+        }
+      else add(value)
+    } else if (Array.isArray(value)) for (const element of value) visit(element, key, list)
     else if (typeof value === 'object' && value !== null)
       for (const [below, content] of Object.entries(value)) {
-        if (key === 'where') columns.add(below)
-        else visit(content, below)
+        if (key === 'where') add(below)
+        else visit(content, below, 'each' in value ? `${value.each}.` : list)
       }
   }
-  for (const { rule } of rules) visit(rule, '')
+  for (const { rule } of rules) visit(rule, '', '')
   return columns
 }
 
@@ -71,14 +74,19 @@ function idRule(guesses: Guesses, { id }: Given): RuleGuess {
       comment: `guessed: ${reason}; but a spreadsheet has cut ids such as ${facts.cut}: export the column as text`,
       open: true,
     }
-  if (facts.distinct > 0.98) return { field: 'product_id', rule: facts.column, comment: `guessed: ${reason}` }
-  const times = Math.round(1 / Math.max(facts.distinct, 0.001))
-  return {
+  const doubts: string[] = []
+  if (facts.fill < 1) doubts.push('some records have none, and are rejected')
+  if (facts.distinct <= 0.98) {
+    const times = Math.round(1 / Math.max(facts.distinct, 0.001))
+    const each = times > 1 ? ` (about ${times} rows each)` : ''
+    doubts.push(`but it repeats${each}: the rows of one id are taken for one product`)
+  }
+  const line = {
     field: 'product_id',
     rule: facts.column,
-    comment: `guessed: ${reason}; but it repeats (about ${times} rows each): the rows of one id are taken for one product`,
-    open: true,
+    comment: [`guessed: ${reason}`, ...doubts].join('; '),
   }
+  return doubts.length === 0 ? line : { ...line, open: true }
 }
 
 function addPlain(rules: RuleGuess[], field: Meaning, guesses: Guesses): void {
@@ -86,6 +94,7 @@ function addPlain(rules: RuleGuess[], field: Meaning, guesses: Guesses): void {
   if (!guess) return
   const { column, entities, list } = guess.facts
   const parts = {
+    ...jsonPart(guess.facts),
     ...(entities > 0 ? { html: 'text' } : {}),
     ...(list === undefined ? {} : { rows: 'first' }),
   }
@@ -93,15 +102,22 @@ function addPlain(rules: RuleGuess[], field: Meaning, guesses: Guesses): void {
   rules.push({ field, rule, comment: why(guess) })
 }
 
+function jsonPart({ json, list }: ColumnFacts): { json?: 'text' } {
+  return json === 'texts' && list === undefined ? { json: 'text' } : {}
+}
+
 function descriptionRules(guesses: Guesses): RuleGuess[] {
   const guess = guesses.get('description')
   if (!guess) return []
   const { column, html, entities } = guess.facts
   const isHtml = html > 0.05 || entities > 0
-  const rule = isHtml ? { column, html: 'text' } : column
-  return [
-    { field: 'description', rule, comment: why(guess, isHtml ? 'it holds HTML, which becomes text' : '') },
+  const parts = { ...jsonPart(guess.facts), ...(isHtml ? { html: 'text' } : {}) }
+  const rule = Object.keys(parts).length > 0 ? { column, ...parts } : column
+  const words = [
+    ...('json' in parts ? ['it holds JSON, whose texts are taken'] : []),
+    ...(isHtml ? ['it holds HTML, which becomes text'] : []),
   ]
+  return [{ field: 'description', rule, comment: why(guess, words.join(', ')) }]
 }
 
 function countRules(guesses: Guesses): RuleGuess[] {

@@ -28,9 +28,14 @@ export function skusRule(guesses: Guesses, { members, names }: Lists): RuleGuess
   const ofStock = String(stock.column ?? '')
   const pieces = found('inventory_level')
   const listed = sale ? regular : before
+  const image = own.find(
+    ({ column, imageUrls, urlLists }) =>
+      imageUrls > 0.8 && urlLists === 0 && !column.slice(list.length).includes('['),
+  )
   const item = {
     id: ids.length === 1 ? ids[0] : { column: ids },
     ...(name === undefined ? {} : { name }),
+    ...(image ? { image_url: below(image.column) } : {}),
     price: amountRule(price.length === 1 ? (price[0] ?? '') : price, locale, limit),
     ...(ofStock.startsWith(`${list}.`) ? { availability: { ...stock, column: below(ofStock) } } : {}),
     ...(pieces?.list === list && pieces.numbers > 0.9 ? { inventory_level: below(pieces.column) } : {}),
