@@ -8,5 +8,5 @@ if heldMs > 0 then return { 'wait', math.ceil(heldMs) } end
 local callsPerSecond = tonumber(ARGV[1])
 local withheld = withheldByRate(pace, callsPerSecond, false)
 if withheld then return withheld end
-countCall(pace, callsPerSecond)
+countCall(pace, callsPerSecond, false)
 return { 'admitted' }

@@ -61,7 +61,7 @@ redis.call('ZREM', key, id)
 local position = redis.call('HGET', meta, id)
 redis.call('HSET', claimed, id, token .. ' ' .. string.format('%.0f', now) .. ' ' .. lane .. ' ' .. score .. ' ' .. position)
 redis.call('ZADD', leases, now + leaseMs, token)
-countCall(pace, callsPerSecond)
+countCall(pace, callsPerSecond, mode == 'urgent')
 return {
   'claimed', id, redis.call('HGET', documents, id), position,
   redis.call('HGET', unconfirmed, id) or '', redis.call('HEXISTS', acknowledged, id),

@@ -1,11 +1,12 @@
 -- Binds due products to one call, up to the byte limit, under a lease.
 -- KEYS urgent new deferred echoes claimed leases documents dead pause pace
--- ARGV token leaseMs bodyBytesMax mode(urgent|any) idsMax callsPerSecond overdueMs urgentGraceMs
+-- ARGV token leaseMs bodyBytesMax mode(urgent|any) idsMax callsPerSecond overdueMs urgentGraceMs urgentGatherMs
 -- Returns {'paused', reason…} | {'wait', ms[, calls so far]} | {'idle', ms until something is due, or -1} | {'claimed', id…}
 local urgent, new, deferred, echoes, claimed, leases, documents, dead, pause, pace = unpack(KEYS)
 local token, mode = ARGV[1], ARGV[4]
 local leaseMs, bodyBytesMax, idsMax = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[5])
-local callsPerSecond, overdueMs, urgentGraceMs = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
+local callsPerSecond, overdueMs = tonumber(ARGV[6]), tonumber(ARGV[7])
+local urgentGraceMs, urgentGatherMs = tonumber(ARGV[8]), tonumber(ARGV[9])
 
 local reasons = redis.call('HKEYS', pause)
 if #reasons > 0 then return { 'paused', unpack(reasons) } end
@@ -14,12 +15,29 @@ local heldMs = heldForMs(pace)
 if heldMs > 0 then return { 'wait', math.ceil(heldMs) } end
 local withheld = withheldByRate(pace, callsPerSecond, mode == 'urgent')
 if withheld then return withheld end
+
+-- While other calls run, or one was made a moment ago, urgent changes wait a moment for those that follow, to share a call.
+local function gatherForMs()
+  local oldest = tonumber(redis.call('ZRANGE', urgent, 0, 0, 'WITHSCORES')[2])
+  if not oldest or oldest > now then return 0 end
+  local sinceMs = now - (tonumber(redis.call('HGET', pace, 'urgentAt')) or 0)
+  local isBusy = sinceMs >= 0 and sinceMs < urgentGatherMs
+    or redis.call('ZCOUNT', leases, '(' .. string.format('%.0f', now), '+inf') > 0
+  return isBusy and oldest + urgentGatherMs - now or 0
+end
+
+if mode == 'urgent' then
+  local gatherMs = gatherForMs()
+  if gatherMs > 0 then return { 'wait', gatherMs } end
+end
 local learned = tonumber(redis.call('HGET', pace, 'bodyBytes'))
 if learned and learned < bodyBytesMax then bodyBytesMax = learned end
 
 local ids, claims, removals = {}, {}, { u = {}, n = {}, d = {} }
 local laneKeys = { u = urgent, n = new, d = deferred }
 local bytes, misfits, full = 2, 0, false
+-- Whose product was bound first.
+local firstLane
 
 local function flush()
   if #claims > 0 then redis.call('HSET', claimed, unpack(claims)) end
@@ -39,6 +57,7 @@ local function laneOf(id)
 end
 
 local function bind(id, lane, score)
+  firstLane = firstLane or lane
   if lane == 'e' then
     local other, otherScore = laneOf(id)
     if other then lane, score = other, otherScore end
@@ -91,12 +110,27 @@ local function takeNew()
   if first[2] and (#ids > 0 or tonumber(first[2]) <= now) then take('n', new, '+inf') end
 end
 
+-- Echoes, deferred and new products each come first in at least one of ten calls while any of them is due: seven calls
+-- after its last turn a lane has one again, since not every call is open to it.
+local function takeTurn()
+  local lanes = {
+    { take = function() take('e', echoes, now) end },
+    { take = function() take('d', deferred, now) end },
+    { take = takeNew },
+  }
+  local state = redis.call('HMGET', pace, 'turn:e', 'turn:d', 'turn:n', 'calls')
+  for i, lane in ipairs(lanes) do lane.turn = tonumber(state[i]) or 0 end
+  table.sort(lanes, function(a, b) return a.turn < b.turn end)
+  for _, lane in ipairs(lanes) do
+    if #ids == 0 and lane.turn + 7 <= (tonumber(state[4]) or 0) then lane.take() end
+  end
+end
+
 if mode == 'urgent' then
   take('u', urgent, now)
 else
+  takeTurn()
   -- The slot for urgent changes sends them in a small, quick call; only those it has not taken in a moment ride along.
-  local turn = redis.call('HINCRBY', pace, 'turn', 1)
-  if turn % 10 == 0 then take('d', deferred, now) end
   take('u', urgent, now - urgentGraceMs)
   take('e', echoes, now)
   take('d', deferred, now - overdueMs)
@@ -116,6 +150,11 @@ if #ids == 0 then
 end
 
 redis.call('ZADD', leases, now + leaseMs, token)
-countCall(pace, callsPerSecond)
+local calls = countCall(pace, callsPerSecond, mode == 'urgent')
+if mode == 'urgent' then
+  redis.call('HSET', pace, 'urgentAt', now)
+else
+  redis.call('HSET', pace, 'turn:' .. firstLane, calls)
+end
 table.insert(ids, 1, 'claimed')
 return ids

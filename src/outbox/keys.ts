@@ -37,7 +37,10 @@ export interface CatalogKeys {
   refusals: string
   /** HASH reason → JSON. */
   pause: string
-  /** HASH: `until`, `untilFor`, `untilReason`, `tat`, `calls`, `turn`, `failures`, `lastFailure`, `bodyBytes`. */
+  /**
+   * HASH: `until`, `untilFor`, `untilReason`, `tat`, `booked`, `calls`, `turn:<lane>`, `urgentAt`, `failures`,
+   * `lastFailure`, `bodyBytes`.
+   */
   pace: string
   /** STRING with expiry: a probe was answered well a moment ago. */
   probed: string

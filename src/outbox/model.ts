@@ -98,7 +98,7 @@ export interface DueAnswer {
 
 /** What delivery needs of the outbox. One implementation over Redis (`outbox.ts`). All methods are safe to repeat. */
 export interface DeliveryOutbox {
-  /** Binds due products, at most `limit` bytes of body. Urgent first, then echoes, new, due deferred. */
+  /** Binds due products, at most `bodyBytesMax`. Urgent first, then echoes, new, due deferred; no lane gets under a tenth. */
   claim(options: { mode: ClaimMode; bodyBytesMax: number }): Promise<ClaimAnswer>
   /**
    * A further call for products that are claimed already (halves, the rest after a refusal). Counts against the call

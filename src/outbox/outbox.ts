@@ -28,6 +28,8 @@ export const leaseMs = 15_000
 /** A script that binds more would block Redis for too long. */
 const claimIdsMax = 12_000
 const urgentGraceMs = 100
+/** Urgent changes of one file come within some milliseconds of each other. */
+const urgentGatherMs = 20
 const probedForMs = 60_000
 /** Long enough for a call to fill up while a file is imported, short enough for a new product to appear at once. */
 export const newAfterMs = 1_000
@@ -78,6 +80,7 @@ export class RedisOutbox implements DeliveryOutbox {
       overdueMs,
       // With one slot there is none that serves urgent changes alone.
       delivery.concurrency > 1 ? urgentGraceMs : 0,
+      urgentGatherMs,
     ])
     const [kind = '', ...rest] = texts(answer)
     const withheld = kind === 'idle' ? parseIdle(rest) : parseWithheld(kind, rest)

@@ -15,22 +15,34 @@ local function heldForMs(pace)
 end
 
 -- The rate of calls over all processes (GCRA). Urgent claims may run a little ahead, so that a backlog that uses up the
--- rate does not keep them waiting. Returns the answer for the caller when the call has to wait, with the number of calls
--- made so far: while it grows, others' calls are what is waited for.
+-- rate does not keep them waiting. So that they do not keep all others waiting, the first of those that has to wait books
+-- a call for all of them: at the latest two intervals on, at least every second call is open to whatever is due.
+-- Returns the answer for the caller when the call has to wait, with the number of calls made so far: while it grows,
+-- others' calls are what is waited for.
 local function withheldByRate(pace, callsPerSecond, isUrgent)
   local intervalMs = 1000 / callsPerSecond
   local urgentAhead = math.ceil(callsPerSecond / 10) + 1
-  local state = redis.call('HMGET', pace, 'tat', 'calls')
-  local stored = tonumber(state[1]) or 0
-  local latest = now + (urgentAhead + 1) * intervalMs
-  if stored > latest then redis.call('HSET', pace, 'tat', latest) end
-  local waitMs = math.min(stored, latest) - (isUrgent and urgentAhead or 1) * intervalMs - now
+  local state = redis.call('HMGET', pace, 'tat', 'calls', 'booked')
+  local tat = tonumber(state[1]) or 0
+  local latest = now + (urgentAhead + 2) * intervalMs
+  if tat > latest then
+    tat = latest
+    redis.call('HSET', pace, 'tat', tat)
+  end
+  local waitMs = tat - (isUrgent and urgentAhead or 1) * intervalMs - now
+  if waitMs > 0 and not isUrgent then
+    local known = tonumber(state[3])
+    local booked = math.min(known or math.huge, now + math.min(waitMs, 2 * intervalMs))
+    if booked ~= known then redis.call('HSET', pace, 'booked', booked) end
+    waitMs = booked - now
+  end
   if waitMs > 0 then return { 'wait', math.ceil(waitMs), tonumber(state[2]) or 0 } end
 end
 
--- A call begins.
-local function countCall(pace, callsPerSecond)
+-- A call begins. Returns how many there were.
+local function countCall(pace, callsPerSecond, isUrgent)
   local tat = math.max(tonumber(redis.call('HGET', pace, 'tat')) or 0, now)
   redis.call('HSET', pace, 'tat', tat + 1000 / callsPerSecond)
+  if not isUrgent then redis.call('HDEL', pace, 'booked') end
   return redis.call('HINCRBY', pace, 'calls', 1)
 end

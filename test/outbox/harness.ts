@@ -7,6 +7,7 @@ import type { Claim, ClaimMode, ProductWrite } from '../../src/outbox/model.ts'
 import { RedisOutbox } from '../../src/outbox/outbox.ts'
 import { OutboxScripts } from '../../src/outbox/scripts.ts'
 import { CatalogWriter } from '../../src/outbox/writer.ts'
+import { waitFor } from '../support/events.ts'
 import { startRedis } from '../support/redis-server.ts'
 
 const delivery = {
@@ -57,7 +58,12 @@ export async function openHarness(options: { callsPerSecond?: number; concurrenc
       await writer.update([id as ProductId], () => ({ writes: [write(id, text, lane)] }))
     },
     async claim(mode: ClaimMode = 'any', bodyBytesMax = 2_000_000): Promise<Claim> {
-      const answer = await outbox.claim({ mode, bodyBytesMax })
+      const answer = await waitFor(async () => {
+        const asked = await outbox.claim({ mode, bodyBytesMax })
+        // Urgent changes may wait a moment for others, to share a call.
+        const gathers = asked.kind === 'wait' && asked.calls === undefined && asked.forMs <= 20
+        return gathers ? undefined : asked
+      })
       if (answer.kind !== 'claimed') throw new Error(`expected a claim, got ${JSON.stringify(answer)}`)
       return answer.claim
     },
