@@ -37,6 +37,36 @@ describe('a body', () => {
     }
   })
 
+  it.each([
+    ['a form', form],
+    ['a query', undefined],
+  ])('of an update that is %s means false, 0 and no tags by empty fields', async (_, headers) => {
+    await using stack = await openTestStack()
+    const full = { network: 'twitter', active: true, partial_match: 1, tags: ['5'], minimum_followers: 7 }
+    await stack.send('POST', '/api/terms', { json: { ...term, ...full, filter: 'a' } })
+    const fields = 'active=&partial_match=&tags=&minimum_followers=&filter=&moderate_text='
+    const { status, text } = headers
+      ? await stack.send('PUT', '/api/terms/1', { body: fields, headers })
+      : await stack.send('PUT', `/api/terms/1?${fields}`)
+    expect(status, text).toBe(200)
+    const { data } = await stack.call('GET', '/api/terms/1')
+    expect(data).toMatchObject({
+      active: false,
+      partial_match: false,
+      tags: [],
+      minimum_followers: 0,
+      filter: '',
+    })
+    expect(data).not.toHaveProperty('moderate_text')
+    // JSON has other words for them.
+    await stack.send('PUT', '/api/terms/1', { json: { active: true, minimum_followers: 3 } })
+    await stack.send('PUT', '/api/terms/1', { json: { active: '', minimum_followers: '' } })
+    expect((await stack.call('GET', '/api/terms/1')).data).toMatchObject({
+      active: true,
+      minimum_followers: 3,
+    })
+  })
+
   it('of a rule may be nested in a form', async () => {
     await using stack = await openTestStack()
     const nested = [

@@ -8,10 +8,15 @@ import { fieldsOf, schemaAt } from './schema-at.ts'
  * or the other way round, lists come comma-separated, as `tags[]` or as JSON. Changes only what the schema refuses as
  * it is, and only into something that it accepts; anything else stays, so that the check can name it. Pure.
  *
- * Null, and an empty text where the field is no plain text, count as not given when the field may be left out. So an
- * empty form field changes nothing; `[]` empties a list.
+ * Null, and an empty text where the field is no plain text, count as not given when the field may be left out. With
+ * `emptyTexts: 'values'` an empty text means false, 0 or an empty list, where the field is one of these: clients that
+ * write an update as form or query have no other text for them.
  */
-export function inWireForm(schema: z.ZodType, value: unknown): unknown {
+export function inWireForm(
+  schema: z.ZodType,
+  value: unknown,
+  { emptyTexts = 'not-given' }: { emptyTexts?: 'not-given' | 'values' } = {},
+): unknown {
   const bare = bareSchema(schema)
   if (bare instanceof z.ZodArray && Array.isArray(value)) {
     const element = bare.element as z.ZodType
@@ -27,7 +32,9 @@ export function inWireForm(schema: z.ZodType, value: unknown): unknown {
       entries.push([sentName, one])
       continue
     }
-    if (!isLeftOut(field, one)) entries.push([name, fieldInWireForm(field, one, sentName !== name)])
+    const isMeant = emptyTexts === 'values' && !Object.hasOwn(value, `${sentName}[]`)
+    const given = isMeant ? valueOfEmpty(field, one) : one
+    if (!isLeftOut(field, given)) entries.push([name, fieldInWireForm(field, given, sentName !== name)])
   }
   // From entries, since an assignment to the key `__proto__` would change the prototype.
   return Object.fromEntries(entries)
@@ -51,6 +58,20 @@ function isLeftOut(field: z.ZodType, value: unknown): boolean {
   if (value !== null && !(typeof value === 'string' && value.trim() === '')) return false
   if (accepts(field, value) || !accepts(field, undefined)) return false
   return value === null || !isPlainText(field)
+}
+
+const emptyValues: ReadonlyMap<WireKind | undefined, unknown> = new Map<WireKind, unknown>([
+  ['boolean', false],
+  ['flag', 0],
+  ['integer', 0],
+  ['list', []],
+])
+
+/** What an empty text means where it is written for a value; anything else stays. */
+function valueOfEmpty(field: z.ZodType, value: unknown): unknown {
+  if (typeof value !== 'string' || value.trim() !== '' || accepts(field, value)) return value
+  const meant = emptyValues.get(kindOf(field))
+  return meant !== undefined && accepts(field, meant) ? meant : value
 }
 
 /** A text of the caller's own words: there, an empty one is a mistake that the check should name. */

@@ -54,7 +54,7 @@ function fieldsOfJson(bytes: Buffer): SentFields {
       `the body is not JSON (${error instanceof Error ? withoutBody(error.message) : 'unknown error'})`,
     )
   }
-  return fieldsOfObject(value)
+  return fieldsOfObject(value, 'json')
 }
 
 /** The parser repeats the text where it stumbles, which may hold an address or a token. */
@@ -62,13 +62,13 @@ function withoutBody(message: string): string {
   return message.replace(/, (\.\.\.)?"[\s\S]*$/, '')
 }
 
-function fieldsOfObject(value: unknown): SentFields {
+function fieldsOfObject(value: unknown, encoding: 'json' | 'pairs'): SentFields {
   if (!isObject(value)) {
     const found = Array.isArray(value) ? 'a list' : value === null ? 'null' : `a ${typeof value}`
     return unreadable(`the body is ${found}; send a JSON object`)
   }
   const fault = findJsonFault(value)
-  if (fault === undefined) return { kind: 'fields', fields: value }
+  if (fault === undefined) return { kind: 'fields', fields: value, encoding }
   const place = fault.path.slice(0, 5).map(String).join('.')
   switch (fault.fault) {
     case 'too-deep':
@@ -108,12 +108,13 @@ function fieldsOfPairs(form: string): SentFields {
   const parsed = parsePairs(form)
   return parsed === undefined
     ? unreadable('the form has too many fields, too many elements or too many levels')
-    : fieldsOfObject(parsed)
+    : fieldsOfObject(parsed, 'pairs')
 }
 
 function fieldsOfQuery(query: Readonly<Record<string, unknown>>, names: readonly string[]): SentFields {
   // `tags[]` is parsed to `tags` already.
-  return fieldsOfObject(Object.fromEntries(Object.entries(query).filter(([name]) => names.includes(name))))
+  const written = Object.entries(query).filter(([name]) => names.includes(name))
+  return fieldsOfObject(Object.fromEntries(written), 'pairs')
 }
 
 /** Undefined when it has more than anybody means to send. */

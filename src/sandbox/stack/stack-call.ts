@@ -26,7 +26,8 @@ export interface StackCall extends StackParts {
 }
 
 export type SentFields =
-  | { kind: 'fields'; fields: Record<string, unknown> }
+  /** `encoding`: `pairs` are all texts, of a form or a query. */
+  | { kind: 'fields'; fields: Record<string, unknown>; encoding: 'json' | 'pairs' }
   | (StackAnswer & { kind: 'refused' })
 
 export type StackOperation = (call: StackCall) => StackOutcome

@@ -30,7 +30,10 @@ export async function readWrittenFields(
   if (sent.kind === 'refused') return sent
   const early = strict ? undefined : precheck?.(sent.fields)
   if (early !== undefined) return early
-  const fields = strict ? sent.fields : inContractForm(schema, sent.fields, unwritable)
+  // An update that is no JSON has no other text for false, 0 and an empty list; JSON has.
+  const emptyTexts = call.endpoint.method === 'PUT' && sent.encoding === 'pairs' ? 'values' : 'not-given'
+  const written = Object.entries(sent.fields).filter(([name]) => !unwritable.includes(name))
+  const fields = strict ? sent.fields : inWireForm(schema, Object.fromEntries(written), { emptyTexts })
   const problems = contractProblems(schema, fields, {
     whole: subject,
     unknownFields: strict ? 'refuse' : 'tolerate',
@@ -39,15 +42,6 @@ export async function readWrittenFields(
     return refused(400, { subject, reason: 'invalid' }, ...problems.map(({ message }) => message))
   }
   return { kind: 'fields', fields: fields as WrittenFields }
-}
-
-function inContractForm(
-  schema: z.ZodType,
-  sent: Readonly<Record<string, unknown>>,
-  unwritable: readonly string[],
-): Record<string, unknown> {
-  const written = Object.entries(sent).filter(([name]) => !unwritable.includes(name))
-  return inWireForm(schema, Object.fromEntries(written)) as Record<string, unknown>
 }
 
 export function fieldNames(schema: z.ZodType): string[] {

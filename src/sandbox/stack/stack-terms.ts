@@ -37,12 +37,20 @@ export const termOperations = {
     precheck: refuseOtherFixed,
     change: (current, fields, call) => ({
       ...current,
-      ...fields,
+      ...(call.strict ? fields : withoutIdleFollowers(fields, current)),
       id: current.id,
       modified: secondsNow(call),
     }),
   }),
 } satisfies Record<string, StackOperation>
+
+/** Clients write all fields of a term, of any kind: no minimum of followers is none, also where none may be set. */
+function withoutIdleFollowers(fields: WrittenFields, current: StackRecord): WrittenFields {
+  const { minimum_followers: followers, ...others } = fields
+  const becoming = { ...current, ...fields } as unknown as TermCreate
+  const isRefused = termCombinationProblems(becoming).some(({ field }) => field === 'minimum_followers')
+  return followers === 0 && isRefused ? others : fields
+}
 
 /** The rules that join fields hold for the whole term, whichever of them an update names. */
 function refuseCombination(becoming: WrittenFields): StackRefusal | undefined {

@@ -103,6 +103,32 @@ describe('inWireForm', () => {
     })
   })
 
+  it('reads an empty text of an update as false, 0 or an empty list, where nothing else can be meant', () => {
+    const sent = {
+      ...{ active: '', partial_match: ' ', tags: '', minimum_followers: '', filter: '', display_name: '' },
+      ...{ term: '', moderate_text: '', name: null },
+    }
+    expect(inWireForm(termUpdateSchema, sent, { emptyTexts: 'values' })).toEqual({
+      ...{
+        active: false,
+        partial_match: false,
+        tags: [],
+        minimum_followers: 0,
+        filter: '',
+        display_name: '',
+      },
+      term: '',
+    })
+    const rule = { enabled: '', trigger: '', action: '' }
+    expect(inWireForm(ruleUpdateSchema, rule, { emptyTexts: 'values' })).toMatchObject({ enabled: 0 })
+    for (const both of [
+      { tags: '', 'tags[]': 'x' },
+      { 'tags[]': 'x', tags: '' },
+    ]) {
+      expect(inWireForm(termUpdateSchema, both, { emptyTexts: 'values' })).toEqual({ tags: ['x'] })
+    }
+  })
+
   it.each([
     ['no number', { limit: '1e2' }],
     ['a number too long to be exact', { limit: '99999999999999999999' }],
