@@ -7,6 +7,7 @@ import type { FeedGuess } from '../operations/guess/guess-feed.ts'
 import type { Given } from '../operations/guess/model.ts'
 import { ask } from './ask.ts'
 import type { CommandContext } from './context.ts'
+import { withReadBar } from './read-bar.ts'
 import { refuseExisting } from './refuse-existing.ts'
 
 export interface FromOptions {
@@ -20,17 +21,29 @@ export interface FromOptions {
 /** Writes the configuration of a feed `products` that reads the file, and says what was guessed. */
 export async function initFrom(context: CommandContext, options: FromOptions): Promise<void> {
   const { guessFeed } = await import('../operations/guess/guess-feed.ts')
+  const { trialPasses, tryGuess } = await import('../operations/guess/try-guess.ts')
   const file = context.namedConfigFile ?? 'config/catalogd.yaml'
   await refuseExisting(file, 'Name another one with --config, and copy the feed from there')
-  const given = givenBy(options)
-  let guess = await guessOrExplain(() => guessFeed({ file: options.from, given, signal: context.signal }))
+  const { from } = options
+  const { isTerminal, signal } = context
+  const guessWith = (known: Given) =>
+    withReadBar(from, { label: 'Looking at the file', passes: 1, isTerminal }, (onProgress) =>
+      guessFeed({ file: from, given: known, signal, onProgress }),
+    )
+  let given = givenBy(options)
+  let guess = await guessOrExplain(() => guessWith(given))
   if (guess.open.length > 0 && context.canAsk && !options.yes) {
-    const asked = await askOpen(context, guess, given)
-    guess = await guessFeed({ file: options.from, given: asked, signal: context.signal })
+    given = await askOpen(context, guess, given)
+    guess = await guessWith(given)
   }
-  const { dropDir } = await write(file, guess)
+  const bar = { label: 'Checking the guess', passes: trialPasses, isTerminal }
+  const nowMs = context.clock.now()
+  const trial = await withReadBar(from, bar, (onProgress) =>
+    tryGuess(guess, { file: from, given, nowMs, signal, onProgress }),
+  )
+  const { dropDir } = await write(file, trial.guess)
   const { printGuess } = await import('./init-preview.ts')
-  await printGuess(context, { guess, file, from: options.from, dropDir })
+  printGuess(context, { trial, file, from, dropDir })
 }
 
 function givenBy({ shopUrl, currency, id }: FromOptions): Given {

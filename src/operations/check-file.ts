@@ -56,7 +56,7 @@ interface CheckOptions {
   /** For which time the file is read: since the epoch in ms. */
   nowMs: number
   signal: AbortSignal
-  onProgress?: (bytesRead: number) => void
+  onProgress?: ((bytesRead: number) => void) | undefined
 }
 
 export async function checkFile(options: CheckOptions): Promise<FileCheck> {

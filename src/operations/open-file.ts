@@ -15,7 +15,7 @@ interface FileOptions {
   feed: FeedConfig
   file: string
   signal: AbortSignal
-  onProgress?: (bytesRead: number) => void
+  onProgress?: ((bytesRead: number) => void) | undefined
 }
 
 /** A file as the import would judge it, without anything being changed. */

@@ -1,10 +1,14 @@
 import { copyFile, rename } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { formatProducts } from '../cli/product-format.ts'
+import { withReadBar } from '../cli/read-bar.ts'
+import { systemClock } from '../lib/clock.ts'
 import { systemErrorCode } from '../lib/errors.ts'
 import { feedText } from '../operations/guess/feed-text.ts'
-import { type FeedGuess, guessFeed } from '../operations/guess/guess-feed.ts'
+import { guessFeed } from '../operations/guess/guess-feed.ts'
+import { type GuessTrial, trialPasses, tryGuess } from '../operations/guess/try-guess.ts'
 import { Observer } from './observer.ts'
-import { printTable, printText, printTitle } from './print.ts'
+import { isWatched, printTable, printText, printTitle } from './print.ts'
 import type { TemporaryDaemon } from './temporary-daemon.ts'
 
 const place = [
@@ -13,21 +17,33 @@ const place = [
 ]
 const shownProblems = 5
 
+/** What the user's own feed file was taken for. */
+export interface OwnGuess {
+  /** As it stands in a configuration. */
+  feed: string
+  trial: GuessTrial
+}
+
 /** Takes a look at the user's own feed file, and says what it was taken for. */
-export async function guessOwnFile(file: string, signal: AbortSignal): Promise<{ feed: string }> {
-  const guess = await readGuess(file, signal)
+export async function guessOwnFile(file: string, signal: AbortSignal): Promise<OwnGuess> {
+  const trial = await tryOwnFile(file, signal)
+  const { guess } = trial
   const feed = feedText('products', [...place, ...guess.lines], 6)
   printTitle(`${guess.name}: ${guess.dialect}, ${count(guess.records)} records`)
   for (const warning of guess.warnings) printText(`Warning: ${warning}`)
   printText('What it is taken for. This becomes the configuration of a feed:\n')
   printText(feed.replace(/^ {4}/gm, ''))
-  return { feed }
+  return { feed, trial }
 }
 
-async function readGuess(file: string, signal: AbortSignal): Promise<FeedGuess> {
+async function tryOwnFile(file: string, signal: AbortSignal): Promise<GuessTrial> {
   const given = { shopUrl: undefined, currency: undefined, id: undefined }
   try {
-    return await guessFeed({ file, given, signal })
+    const bar = { label: 'Looking at the file', passes: 1 + trialPasses, isTerminal: isWatched() }
+    return await withReadBar(file, bar, async (onProgress) => {
+      const guess = await guessFeed({ file, given, signal, onProgress })
+      return await tryGuess(guess, { file, given, nowMs: systemClock.now(), signal, onProgress })
+    })
   } catch (error) {
     if (systemErrorCode(error) !== 'ENOENT') throw error
     throw new Error(`there is no file ${file}`, { cause: error })
@@ -35,7 +51,7 @@ async function readGuess(file: string, signal: AbortSignal): Promise<FeedGuess> 
 }
 
 /** Imports the file twice: what arrives at the sandbox, and that nothing is sent again. */
-export async function showOwnFile(daemon: TemporaryDaemon, file: string): Promise<void> {
+export async function showOwnFile(daemon: TemporaryDaemon, file: string, { trial }: OwnGuess): Promise<void> {
   const observer = new Observer(daemon)
   const { clock } = daemon.operation
   printTitle('1. The file arrives')
@@ -56,7 +72,9 @@ export async function showOwnFile(daemon: TemporaryDaemon, file: string): Promis
     ['calls', `${summary.calls.total}, the largest of ${count(summary.largestCallBytes)} bytes`],
     ['seconds', `${seconds.toFixed(1)} from the rename to the last acknowledgement`],
   ])
-  for (const { count: times, field, examples } of report.problems.slice(0, shownProblems)) {
+  // Those of a guess that is not ready stand in it.
+  const problems = trial.isReady ? report.problems.slice(0, shownProblems) : []
+  for (const { count: times, field, examples } of problems) {
     const [example] = examples
     const where = example ? `record ${example.record}: ${example.message}` : ''
     printText(`  ${count(times)} × ${field ?? 'record'}, for example ${where}`)
@@ -73,20 +91,24 @@ export async function showOwnFile(daemon: TemporaryDaemon, file: string): Promis
     ],
     ['sent', count(after.documentsReceived - summary.documentsReceived)],
   ])
+  if (trial.products.length === 0) return
+  printTitle('3. Some of its products')
+  printText(formatProducts(trial.products).join('\n').trimEnd())
 }
 
 /** Lines that can be copied into a shell. */
-export function showOwnSteps(file: string): void {
+export function showOwnSteps(file: string, { trial }: OwnGuess): void {
   const path = /[^\w./-]/.test(file) ? `'${file.replaceAll("'", "'\\''")}'` : file
-  printTitle('Next: keep the configuration')
-  printText(`  # Asks for what the file does not say, writes the configuration, and shows ten products:
+  printTitle(trial.isReady ? 'Next: keep the configuration' : 'Next: correct the configuration')
+  printText(`  # Asks for what the file does not say, writes the configuration, and shows three products:
   npm run -s catalogd -- --config ../shop/catalogd.yaml init --from ${path}
   export CATALOGD_CONFIG=../shop/catalogd.yaml
 
   # What is still wrong, and what a call would send:
   npm run -s catalogd -- check products ${path}
-  npm run -s catalogd -- load products ${path} --dry-run
-
+  npm run -s catalogd -- load products ${path} --dry-run`)
+  if (!trial.isReady) return
+  printText(`
   # With your account's address and API_PRODUCTS token (or those that "npm run -s catalogd -- sandbox" prints):
   export CATALOG_API_URL=https://… API_PRODUCTS_TOKEN=…
   npm run -s catalogd -- start`)

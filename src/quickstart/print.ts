@@ -23,6 +23,11 @@ export function onUnread(listener: () => void): void {
   process.stdout.on('error', listener)
 }
 
+/** A person watches what comes on standard error. */
+export function isWatched(): boolean {
+  return process.stderr.isTTY === true
+}
+
 /** Why it ends, on standard error. */
 export function printFailure(text: string): void {
   process.stderr.write(`${safeLines(text)}\n`)

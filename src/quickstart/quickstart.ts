@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
 import { systemClock } from '../lib/clock.ts'
 import { describeError, OperatingError } from '../lib/errors.ts'
-import { guessOwnFile, showOwnFile, showOwnSteps } from './own-file.ts'
+import { guessOwnFile, type OwnGuess, showOwnFile, showOwnSteps } from './own-file.ts'
 import { onUnread, printFailure, printTable, printText, printTitle } from './print.ts'
 import { openTemporaryDaemon, type TemporaryDaemon } from './temporary-daemon.ts'
 import { deferredAfterSeconds, Tour } from './tour.ts'
@@ -82,8 +82,9 @@ async function main(args: readonly string[]): Promise<number> {
     return 2
   }
   const { signal, exitCode } = openEnding()
+  let guess: OwnGuess | undefined
   try {
-    const guess = file === undefined ? undefined : await guessOwnFile(file, signal)
+    guess = file === undefined ? undefined : await guessOwnFile(file, signal)
     await using daemon = await openTemporaryDaemon({
       clock: systemClock,
       signal,
@@ -91,20 +92,22 @@ async function main(args: readonly string[]): Promise<number> {
       ...(guess ? { productsFeed: guess.feed } : {}),
     })
     introduce(daemon)
-    if (file === undefined) await new Tour(daemon).show()
-    else await showOwnFile(daemon, file)
+    if (file === undefined || guess === undefined) await new Tour(daemon).show()
+    else await showOwnFile(daemon, file, guess)
     if (keeps) {
       await keepRunning(daemon, signal)
       return 0
     }
   } catch (error) {
     if (signal.aborted) return exitCode()
-    printFailure(`The quickstart failed: ${describeError(error)}`)
-    if (error instanceof OperatingError && error.hint !== undefined) printFailure(`  → ${error.hint}`)
+    const { message, hint } =
+      error instanceof OperatingError ? error : { message: describeError(error), hint: undefined }
+    printFailure(`The quickstart failed: ${message}`)
+    if (hint !== undefined) printFailure(`  → ${hint}`)
     return 1
   }
-  if (file === undefined) showNextSteps()
-  else showOwnSteps(file)
+  if (file === undefined || guess === undefined) showNextSteps()
+  else showOwnSteps(file, guess)
   return 0
 }
 

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { runCli } from '../cli/support.ts'
 import { type Child, startChild } from '../support/child.ts'
@@ -78,6 +78,34 @@ describe('the quickstart', () => {
     expect(child.stderr).toBe('')
     await expectNothingLeft(child)
   }, 60_000)
+
+  it('takes a file of your own, and ends with three of its products as they were sent', async () => {
+    await using own = await tempDir('own-file')
+    const file = own.join('export.csv')
+    const lines = ['A1', 'A2', 'A3', 'A4'].map(
+      (sku) => `${sku},Lamp ${sku},https://s.example/${sku},https://s.example/${sku}.jpg,3,9.50,EUR\n`,
+    )
+    await writeFile(file, `sku,name,url,image,stock,price,currency\n${lines.join('')}`)
+    await using child = await start({}, [file])
+    expect(await child.ended()).toEqual({ code: 0, signal: null })
+    expect(child.stderr).toBe('')
+    const { stdout } = child
+    expect(stdout).toMatch(/products +4 at the sandbox, 0 wait/)
+    const shown = stdout.slice(stdout.indexOf('3. Some of its products'), stdout.indexOf('Next: keep'))
+    expect(shown.match(/ {4}product_id +A\d\n {4}name +Lamp A\d\n/g)).toHaveLength(3)
+    expect(stdout).toContain('catalogd -- start')
+    await expectNothingLeft(child)
+  }, 60_000)
+
+  it('says what to do with a file that it cannot read, once', async () => {
+    await using own = await tempDir('own-file')
+    await writeFile(own.join('stock.csv'), 'sku,stock\nA1,3\n')
+    await using child = await start({}, [own.join('stock.csv')])
+    expect(await child.ended()).toEqual({ code: 1, signal: null })
+    expect(child.stderr).toMatch(/^The quickstart failed: stock.csv: no column [^→]*\n {2}→ Name the file/)
+    expect(child.stderr.match(/Name the file/g)).toHaveLength(1)
+    await expectNothingLeft(child)
+  })
 
   it('refuses a word that it does not know', async () => {
     await using child = await start({}, ['--forever'])

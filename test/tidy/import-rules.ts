@@ -48,7 +48,10 @@ const table: Record<string, Row> = {
     types: [...stages, 'redis'],
   },
   quickstart: {
-    values: ['config', 'operations', 'service.ts', 'storage.ts', 'sandbox', 'cli/stack-format.ts'],
+    values: [
+      ...['config', 'operations', 'service.ts', 'storage.ts', 'sandbox'],
+      ...['cli/product-format.ts', 'cli/read-bar.ts', 'cli/stack-format.ts'],
+    ],
     types: stages,
   },
 }

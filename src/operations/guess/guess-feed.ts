@@ -32,17 +32,26 @@ export interface GuessOptions {
   file: string
   given: Given
   signal: AbortSignal
+  /** The file is read once. */
+  onProgress?: ((bytesRead: number) => void) | undefined
+  /** Whether presets are looked at; default true. */
+  withPresets?: boolean
 }
 
 /** Throws a FileRefusedError where the file is refused whole, or holds no products as far as can be told. */
-export async function guessFeed({ file, given, signal }: GuessOptions): Promise<FeedGuess> {
-  const table = await readSampleTable(file, { signal })
+export async function guessFeed({
+  file,
+  given,
+  withPresets = true,
+  ...reading
+}: GuessOptions): Promise<FeedGuess> {
+  const table = await readSampleTable(file, reading)
   if (table.records === 0) throw noRecords(table)
   const columns = table.columns.map((column, index) => {
     const facts = columnFacts(column, index, table.rows)
     return table.textLists.has(column) ? { ...facts, list: column } : facts
   })
-  const preset = guessPreset(table)
+  const preset = withPresets ? guessPreset(table) : undefined
   const names = await HeaderNames.read()
   const members = memberFacts(table)
   const lines = preset

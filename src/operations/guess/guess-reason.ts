@@ -8,9 +8,9 @@ export function why({ facts, reason }: MeaningGuess, more = ''): string {
 }
 
 /** Comments are one line, whatever a cell holds. */
-function oneLine(text: string): string {
+export function oneLine(text: string, charactersMax = 40): string {
   const line = text.replace(/[\p{C}\s]+/gu, ' ').trim()
-  return line.length > 40 ? `${line.slice(0, 40)}…` : line
+  return line.length > charactersMax ? `${line.slice(0, charactersMax)}…` : line
 }
 
 /** Some of the texts, for a comment. */

@@ -17,12 +17,14 @@ interface PreviewOptions {
   count: number
   nowMs: number
   signal: AbortSignal
+  /** Of the pass over the whole file. */
+  onProgress?: ((bytesRead: number) => void) | undefined
 }
 
 /** The first products of a file as the feed maps them; none where the file is refused. */
 export async function previewProducts(options: PreviewOptions): Promise<ProductPreview[]> {
-  const { feed, file, count, nowMs, signal } = options
-  const opened = await openFile({ feed, file, signal })
+  const { feed, file, count, nowMs, signal, onProgress } = options
+  const opened = await openFile({ feed, file, signal, onProgress })
   if (opened.kind !== 'readable') return []
   const { judgement, bytes, name, mapping } = opened
   const { recordBytes } = feed.format

@@ -44,14 +44,21 @@ const membersMax = 2000
 
 const detectAll: FormatConfig = { ...anyFormat, recordBytes: 16_000_000 }
 
+interface ReadOptions {
+  signal: AbortSignal
+  format?: Partial<FormatConfig>
+  onProgress?: ((bytesRead: number) => void) | undefined
+}
+
 /** Reads the whole file once, then its beginning. Throws a FileRefusedError as an import would. */
 export async function readSampleTable(
   file: string,
-  { signal, format = {} }: { signal: AbortSignal; format?: Partial<FormatConfig> },
+  { signal, format = {}, onProgress }: ReadOptions,
 ): Promise<SampleTable> {
   const source = { path: file, name: basename(file), bytes: (await stat(file)).size, signal }
   const judgement = await judgeFile({
     ...source,
+    onProgress,
     format: { ...detectAll, ...format },
     neededColumns: [],
     openIdReader: () => undefined,
