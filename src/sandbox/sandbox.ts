@@ -1,10 +1,10 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { ConfigError, systemErrorCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { CallLog } from './call-log.ts'
 import { ConsentLog } from './consent/consent-log.ts'
-import { registerConsent } from './consent/consent-routes.ts'
+import { consentPaths, registerConsent } from './consent/consent-routes.ts'
 import { ConsentStore } from './consent/consent-store.ts'
 import { refuseOtherOrigins } from './control/control-origin.ts'
 import { applyFaultsTo } from './control/fault-hooks.ts'
@@ -17,6 +17,7 @@ import { openDataKeeper } from './data/data-keeper.ts'
 import { IntentAnswers } from './intent/intent-answer.ts'
 import { ProductIndex } from './intent/intent-index.ts'
 import { registerIntent } from './intent/intent-routes.ts'
+import { refuseOtherMethods } from './other-methods.ts'
 import { OverlapWatch } from './overlaps.ts'
 import { ProductStore } from './products/product-store.ts'
 import { registerProductUpsert } from './products/product-upsert.ts'
@@ -160,6 +161,14 @@ function registerGroups(app: FastifyInstance, parts: Parts): void {
       formatRefusal: (message) => JSON.stringify({ data: [], errors: [{ message, code: 400 }] }),
     })
     await registerStack(scope, { ...parts, store: parts.stack })
+  })
+  app.register(async (scope) => {
+    receiveBytes(scope, controlBytesMax)
+    for (const url of ['/v1/products/upsert', '/api', ...consentPaths.map((path) => `${path}/*`)]) {
+      const refuse = (reply: FastifyReply, message: string) =>
+        reply.send({ type: 'method_not_allowed', message })
+      refuseOtherMethods(scope, { url, taken: ['POST'], refuse })
+    }
   })
   app.register(async (scope) => {
     refuseOtherOrigins(scope, parts)

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type FastifyError, type FastifyInstance, type FastifyReply, fastify } from 'fastify'
 import { drainRequests } from '../lib/drain-request.ts'
 import type { Log } from '../lib/log.ts'
+import { shownPath } from './other-methods.ts'
 
 /** Product ids and addresses stand in paths, and the contract gives them no length. */
 const pathParameterCharactersMax = 10_000
@@ -26,12 +27,14 @@ export function newServer(logger: Log | undefined, closing: AbortSignal): Fastif
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: pathParameterCharactersMax },
   })
   drainRequests(app.server)
+  // Each call that waits for its answer listens to its connection, and pipelined ones share it.
+  app.server.on('connection', (socket) => socket.setMaxListeners(0))
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
+    // Before its body: whatever that is, the path is not there.
+    if (!request.is404) return undefined
+    return reply.code(404).send({ message: `the sandbox has no ${request.method} ${shownPath(request.url)}` })
   })
-  app.setNotFoundHandler(async (request, reply) =>
-    reply.code(404).send({ message: `the sandbox has no ${request.method} ${hideAddresses(request.url)}` }),
-  )
   app.setErrorHandler<FastifyError>(async (error, request, reply) => {
     if (closing.aborted) {
       // A wait was cut short: a server that goes away answers nothing.
@@ -46,10 +49,4 @@ export function newServer(logger: Log | undefined, closing: AbortSignal): Fastif
     return reply.code(500).send({ message: 'the sandbox failed to answer; see its log' })
   })
   return app
-}
-
-/** A path as it may be shown: callers log what they are answered. */
-function hideAddresses(url: string): string {
-  const [path = ''] = url.split('?', 1)
-  return path.replaceAll(/[^/]*(?:@|%40)[^/]*/gi, '…')
 }

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { productFields } from '../../src/api/contract/product.ts'
 import { arbitraryProduct, brokenValues } from '../api/contract/arbitrary-products.ts'
+import { formatRequest, RawConnection } from '../support/raw-http.ts'
 import { type Answer, basic, openTestSandbox, product, type TestSandbox, token } from './harness.ts'
 
 let sandbox: TestSandbox
@@ -273,6 +274,26 @@ describe('any product', () => {
       { numRuns: 150 },
     )
   })
+})
+
+it('calls that wait for their turn on one connection are no leak of listeners', async () => {
+  const warnings: string[] = []
+  const onWarning = ({ message }: Error) => warnings.push(message)
+  process.on('warning', onWarning)
+  try {
+    await using connection = await RawConnection.open(sandbox.url)
+    await sandbox.send('POST', '/sandbox/faults', { slow: 50, calls: 30 })
+    const body = JSON.stringify([product('1')])
+    const headers = [['authorization', basic(token)]] as const
+    const call = formatRequest({ method: 'POST', target: '/v1/products/upsert', headers, body })
+    connection.write(Buffer.concat(Array.from({ length: 30 }, () => call)))
+    for (let answered = 0; answered < 30; answered += 1) {
+      expect(await connection.answer()).toMatchObject({ status: 200 })
+    }
+  } finally {
+    process.off('warning', onWarning)
+  }
+  expect(warnings).toEqual([])
 })
 
 function head(): string {

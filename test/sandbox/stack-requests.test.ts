@@ -227,14 +227,14 @@ describe('the rate limit', () => {
 
 describe('what the contract does not have', () => {
   it.each([
-    ['POST', '/api/users', 'users are never created through the API'],
-    ['PATCH', '/api/terms/1', 'there is GET, DELETE, PUT'],
-    ['GET', '/api/tilerules/1/apply', 'there is PUT'],
-    ['GET', '/api/terms/1/2', 'there is no GET /api/terms/1/2'],
-  ])('is 404 with an envelope: %s %s', async (method, path, message) => {
+    ['POST', '/api/users', 405, 'users are never created through the API'],
+    ['PATCH', '/api/terms/1', 405, 'there is GET, DELETE, PUT'],
+    ['GET', '/api/tilerules/1/apply', 405, 'there is PUT'],
+    ['GET', '/api/terms/1/2', 404, 'there is no GET /api/terms/1/2'],
+  ])('is refused with an envelope: %s %s', async (method, path, code, message) => {
     await using stack = await openTestStack()
     const { status, data, errors } = await stack.send(method, path)
-    expect(status).toBe(404)
+    expect(status).toBe(code)
     expect(data).toEqual([])
     expect(errors[0]?.message).toContain(message)
   })

@@ -45,7 +45,7 @@ const refused: Record<string, [RawRequest, number, RegExp]> = {
   ],
   'an upsert with a price as text': [upsert([product('1', { price: '12.50' })]), 400, /has_errors.*price/],
   'an upsert without a name': [upsert([product('1', { name: undefined })]), 400, /name field is missing/],
-  'an upsert by GET': [{ ...upsert([]), method: 'GET' }, 404, /no GET \/v1\/products\/upsert/],
+  'an upsert by GET': [{ ...upsert([]), method: 'GET' }, 405, /no GET \/v1\/products\/upsert/],
   'an upsert elsewhere': [upsert([pan], { target: '/v2/products/upsert' }), 404, /no POST/],
   'a consent with the token of products': [
     setConsent(`${consent}/a%40b.example/true`, { headers: [productsAuth] }),
@@ -60,7 +60,7 @@ const refused: Record<string, [RawRequest, number, RegExp]> = {
   ],
   'a consent without a flag': [setConsent(`${consent}/a%40b.example`), 404, /\/true or \/false/],
   'a consent encoded twice': [setConsent(`${consent}/a%2540b.example/true`), 400, /twice/],
-  'a consent by PUT': [{ ...setConsent(`${consent}/a%40b.example/true`), method: 'PUT' }, 404, /no PUT/],
+  'a consent by PUT': [{ ...setConsent(`${consent}/a%40b.example/true`), method: 'PUT' }, 405, /no PUT/],
   'a question without a token': [ask(question, withAuth()), 401, /API_LIM token; an account without one/],
   'a question with basic credentials': [ask(question, withAuth(productsAuth)), 401, /Bearer/],
   'a question without words': [ask({ ...question, prompt: undefined }), 400, /prompt: /],
@@ -83,7 +83,7 @@ const refused: Record<string, [RawRequest, number, RegExp]> = {
   'more than 100 a page': [stack('GET', '/api/users?limit=101'), 400, /limit: /],
   'page 0': [stack('GET', '/api/terms?page=0'), 400, /page: /],
   'an order that is none': [stack('GET', '/api/users?order_by=age'), 400, /order_by: /],
-  'a new user': [stack('POST', '/api/users', { body: '{}' }), 404, /never created/],
+  'a new user': [stack('POST', '/api/users', { body: '{}' }), 405, /never created/],
   'a term of another network': [
     stack('POST', '/api/terms', {
       headers: [form],
@@ -178,6 +178,53 @@ describe('a request that is wrong', () => {
     }
     expect((await sendRaw(sandbox.url, upsert([]))).status).toBe(200)
   })
+})
+
+describe('a method that a path does not take', () => {
+  const paths: [RawRequest, allow: string][] = [
+    [upsert([]), 'POST'],
+    [setConsent(`${consent}/a%40b.example/true`), 'POST'],
+    [setConsent('/v1/customers/consent/a%40b.example/true/'), 'POST'],
+    [ask(question), 'POST'],
+    [stack('GET', '/api/terms'), 'GET, POST, HEAD'],
+    [stack('PUT', '/api/tilerules/1/apply'), 'PUT'],
+    [stack('GET', '/api/moderationviews/1/'), 'GET, DELETE, PUT, HEAD'],
+  ]
+
+  it.each(paths)('is told what there is (%$)', async (request, allow) => {
+    await using sandbox = await open()
+    const taken = allow.split(', ')
+    const others = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'].filter(
+      (method) => !taken.includes(method),
+    )
+    for (const method of others) {
+      const broken = { headers: [['Content-Type', 'json']], body: '{x' } as const
+      const sent = { ...request, method, ...(method === 'PATCH' ? broken : {}) }
+      const { status, headers, text } = await sendRaw(sandbox.url, sent)
+      expect([method, status, headers.allow]).toEqual([method, 405, allow])
+      if (request.target.includes('stack=') && method !== 'HEAD') {
+        const error = { code: 405, error_code: 1_000_405, message_id: 'request:method_not_allowed' }
+        expect(JSON.parse(text)).toMatchObject({ data: [], errors: [error] })
+      }
+    }
+  })
+
+  it.each(['application/json', 'json', ''])(
+    'at a path that is not there is 404 (body of type "%s")',
+    async (type) => {
+      await using sandbox = await open()
+      const headers = [['Content-Type', type]] as const
+      for (const body of ['{x', '', 'x'.repeat(1_500_000)]) {
+        const answer = await sendRaw(sandbox.url, {
+          method: 'PUT',
+          target: '/sandbox/summary',
+          headers,
+          body,
+        })
+        expect([answer.status, answer.headers.connection]).toEqual([404, 'keep-alive'])
+      }
+    },
+  )
 })
 
 /** Tolerated, and not what the contract has. */

@@ -33,7 +33,7 @@ interface NamedCall {
 }
 
 const bodyBytesMax = 1_000_000
-const paths = [consentPathDefault, consentPathDefault.replace(/^\/api/, '')]
+export const consentPaths = [consentPathDefault, consentPathDefault.replace(/^\/api/, '')]
 
 /** `POST …/customers/consent/<email>/<flag>`, with and without the prefix `/api`. Addresses stand in no log line. */
 export async function registerConsent(scope: FastifyInstance, parts: ConsentParts): Promise<void> {
@@ -90,7 +90,7 @@ export async function registerConsent(scope: FastifyInstance, parts: ConsentPart
     },
   })
 
-  for (const path of paths) {
+  for (const path of consentPaths) {
     // A wildcard, because an address may hold an encoded slash.
     scope.post(`${path}/*`, async (request, reply) => {
       const named = underWay.get(request)?.named

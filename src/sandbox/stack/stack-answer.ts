@@ -6,7 +6,7 @@ export type StackSubject = 'rule' | 'moderationview' | 'user' | 'term' | 'reques
 
 export interface StackRefusal {
   kind: 'refused'
-  status: 400 | 401 | 403 | 404 | 409 | 429 | 500
+  status: 400 | 401 | 403 | 404 | 405 | 409 | 429 | 500
   subject: StackSubject
   /** The second half of the `message_id`. */
   reason: string

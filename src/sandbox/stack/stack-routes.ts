@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Endpoint, endpoints } from '../../api/contract/endpoints.ts'
 import type { Log } from '../../lib/log.ts'
+import { refuseOtherMethods, shownPath } from '../other-methods.ts'
 import { type ReceivedBody, receiveBytes } from '../request-body.ts'
 import { placeBelow } from './rule-path.ts'
 import { refuseAccess, type StackAccess } from './stack-access.ts'
@@ -23,7 +24,6 @@ export interface StackOptions extends StackParts, StackAccess {
 }
 
 const bodyBytesMax = 1_000_000
-const pathShownMax = 200
 
 const operations = { ...ruleOperations, ...viewOperations, ...userOperations, ...termOperations } as const
 
@@ -133,39 +133,28 @@ async function answerRequest(toAnswer: RequestToAnswer): Promise<StackAnswer> {
   })
 }
 
-const methods = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'] as const
-
 /** What the contract does not have below the paths of this group is answered in the same envelope. */
 function registerUnknown(scope: FastifyInstance): void {
   const known = new Map<string, string[]>()
   for (const name of Object.keys(operations) as (keyof typeof operations)[]) {
     const { method, path } = endpoints[name]
-    const url = routeOf(path)
-    known.set(url, [...(known.get(url) ?? []), method])
-    const collection = url.split('/', 3).join('/')
-    if (!known.has(`${collection}/*`)) known.set(`${collection}/*`, [])
+    known.set(routeOf(path), [...(known.get(routeOf(path)) ?? []), method])
   }
   for (const [url, taken] of known) {
-    scope.route({
-      // fastify answers HEAD where there is GET.
-      method: methods.filter(
-        (method) => !taken.includes(method) && !(method === 'HEAD' && taken.includes('GET')),
-      ),
-      url,
-      handler: async (request, reply) => sendStackAnswer(reply, refuseUnknown(request, taken)),
+    refuseOtherMethods(scope, { url, taken, refuse: (reply, message) => refuseMethod(reply, url, message) })
+  }
+  for (const url of new Set([...known.keys()].map((one) => `${one.split('/', 3).join('/')}/*`))) {
+    scope.all(url, async (request, reply) => {
+      const message = `there is no ${request.method} ${shownPath(request.url)}`
+      return sendStackAnswer(reply, refused(404, { subject: 'request', reason: 'not_found' }, message))
     })
   }
 }
 
-function refuseUnknown({ method, url }: FastifyRequest, taken: readonly string[]): StackRefusal {
-  const path = (url.split('?', 1)[0] ?? '').slice(0, pathShownMax)
-  const isUserCreation = method === 'POST' && path.replace(/\/+$/, '') === '/api/users'
-  const remedy = isUserCreation
-    ? '; users are never created through the API but invited in the admin portal'
-    : taken.length > 0
-      ? `; there is ${taken.join(', ')}`
-      : ''
-  return refused(404, { subject: 'request', reason: 'not_found' }, `there is no ${method} ${path}${remedy}`)
+function refuseMethod(reply: FastifyReply, url: string, message: string): FastifyReply {
+  const remedy = '; users are never created through the API but invited in the admin portal'
+  const told = url === '/api/users' ? message + remedy : message
+  return sendStackAnswer(reply, refused(405, { subject: 'request', reason: 'method_not_allowed' }, told))
 }
 
 /** `{termId}` as fastify writes it; the trailing slash of rules is optional there. */
