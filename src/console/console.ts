@@ -1,11 +1,6 @@
-import {
-  type FastifyError,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  fastify,
-} from 'fastify'
+import { type FastifyError, type FastifyInstance, fastify } from 'fastify'
 import type { Clock } from '../lib/clock.ts'
+import { drainRequests } from '../lib/drain-request.ts'
 import { ConfigError, systemErrorCode } from '../lib/errors.ts'
 import { refuseStrangers } from './guard.ts'
 import { type Health, registerHealth } from './health-route.ts'
@@ -95,16 +90,6 @@ async function close(app: FastifyInstance, clock: Clock): Promise<void> {
   await cut
 }
 
-/**
- * An answer may come before the body has ended. Closing the connection then would cut off a client that is still sending,
- * and it would see that in place of the answer: what it still sends is read and thrown away, and the client closes.
- */
-function readOn({ raw }: FastifyRequest, reply: FastifyReply): void {
-  if (raw.complete || raw.destroyed) return
-  reply.raw.shouldKeepAlive = true
-  raw.resume()
-}
-
 function newServer(options: ConsoleOptions): FastifyInstance {
   const { log } = options
   const app = fastify({
@@ -116,7 +101,7 @@ function newServer(options: ConsoleOptions): FastifyInstance {
     routerOptions: { ignoreTrailingSlash: true },
   })
   refuseStrangers(app, options.config)
-  app.addHook('onSend', async (request, reply) => readOn(request, reply))
+  drainRequests(app.server)
   app.setNotFoundHandler(async (_request, reply) =>
     reply.code(404).send({ error: 'not-found', message: 'there is POST /feeds/<feed> and GET /health' }),
   )

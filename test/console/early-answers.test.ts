@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { leakCheck } from '../support/leak-check.ts'
+import { RawConnection } from '../support/raw-http.ts'
 import { openTestConsole, type TestConsole, token } from './harness.ts'
 
 const leaks = leakCheck()
@@ -65,3 +66,51 @@ test('a body that turns out too long is refused with a reason', async () => {
   expect(await site.archived()).toEqual([])
   expect(site.lines.map(({ msg }) => msg)).not.toContain('a push was broken off by its sender')
 })
+
+const megabyte = 1_000_000
+const refused: [string, string, number][] = [
+  ['without a token', 'POST /feeds/products', 401],
+  ['of an unknown path', 'PUT /nowhere', 404],
+  ['of an unknown feed', `POST /feeds/nowhere HTTP/1.1\r\nAuthorization: Bearer ${token}`, 404],
+  [
+    'of an unknown media type',
+    `POST /feeds/products HTTP/1.1\r\nAuthorization: Bearer ${token}\r\nContent-Type: image/png`,
+    415,
+  ],
+]
+
+/** Request line and headers; the version may stand in the first line already. */
+function headOf(start: string, ...headers: string[]): string {
+  const first = start.includes(' HTTP/') ? start : `${start} HTTP/1.1`
+  return `${[first, 'Host: localhost', ...headers].join('\r\n')}\r\n\r\n`
+}
+
+test.each(refused)(
+  'the connection of a request %s is closed when it asks for that',
+  async (_name, start, status) => {
+    await using site = await openTestConsole({ config: { bytesMax: 30_000_000 } })
+    await using connection = await RawConnection.open(site.url)
+    const body = Buffer.alloc(12 * megabyte, ' ')
+    connection.write(headOf(start, 'Connection: close', `Content-Length: ${body.length}`))
+    connection.write(body)
+    const answers = await connection.answersToEnd(60_000)
+    expect(answers.map((answer) => [answer.status, answer.headers.connection])).toEqual([[status, 'close']])
+  },
+)
+
+test.each(refused)(
+  'a body without end of a request %s is not read for ever',
+  async (_name, start, status) => {
+    await using site = await openTestConsole()
+    await using connection = await RawConnection.open(site.url)
+    connection.write(headOf(start, 'Transfer-Encoding: chunked'))
+    const chunk = Buffer.concat([Buffer.from('f4240\r\n'), Buffer.alloc(megabyte), Buffer.from('\r\n')])
+    const answered = connection.answer({ withinMs: 60_000 })
+    let sent = 0
+    for (; !connection.isClosed && sent < 1_000; sent += 1) await connection.drained(chunk)
+    expect((await answered)?.status).toBe(status)
+    // The buffers of the connection hold some.
+    expect(sent).toBeLessThan(80)
+  },
+  120_000,
+)
