@@ -31,6 +31,10 @@ export interface ColumnFacts {
   quantities: number
   /** Numbers with a sign or code of a currency. */
   currencies: number
+  /** ISO codes beside numbers, or that their signs mean. */
+  codes: readonly string[]
+  /** Signs and words beside numbers that several currencies share. */
+  marks: readonly string[]
   /** Texts of the numbers, without what stands around them; not those of JSON, which have no marks. */
   amounts: readonly string[]
   /** Of the numbers; 0 where there is none. */
@@ -94,7 +98,8 @@ export function columnFacts(
   const share = (holds: (cell: string) => boolean) => (count === 0 ? 0 : cells.filter(holds).length / count)
   const typed = filled.filter((cell) => typeof cell === 'number')
   const texts = filled.filter((cell) => typeof cell === 'string')
-  const amounts = texts.flatMap((text) => splitMoney(text)?.amount ?? [])
+  const money = texts.flatMap((text) => splitMoney(text) ?? [])
+  const amounts = money.map(({ amount }) => amount)
   const locale = findLocale(amounts)
   const read = locale === undefined ? [] : amounts.flatMap((text) => numberOf(text, locale))
   const numbers = [...typed, ...read]
@@ -117,6 +122,8 @@ export function columnFacts(
     integers: share((cell) => /^-?\d{1,9}$/.test(cell)),
     quantities: share((cell) => quantity.test(cell)),
     currencies: share(hasCurrency),
+    codes: [...new Set(money.flatMap(({ code }) => code ?? []))],
+    marks: [...new Set(money.flatMap(({ code, mark }) => (code === undefined ? (mark ?? []) : [])))],
     amounts,
     mean: numbers.reduce((sum, number) => sum + number, 0) / Math.max(numbers.length, 1),
     hasZeros: numbers.includes(0),

@@ -60,7 +60,7 @@ export function unusedImages({ columns, members }: Unused): FeedLine[] {
   return [{ key: '', value: undefined, comment, open: true }]
 }
 
-function holdsImages({ imageUrls, filled, html, values }: ColumnFacts): boolean {
+export function holdsImages({ imageUrls, filled, html, values }: ColumnFacts): boolean {
   if (filled === 0 || html > 0.05) return false
   return imageUrls > 0.5 || values.filter((text) => imageFile.test(text)).length > values.length / 2
 }

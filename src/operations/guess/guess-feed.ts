@@ -2,7 +2,6 @@ import { FileRefusedError } from '../../lib/errors.ts'
 import { describeDialect } from '../../records/describe-dialect.ts'
 import { type ColumnFacts, columnFacts } from './column-facts.ts'
 import { type FeedLine, feedLines } from './feed-text.ts'
-import { findLocale } from './find-locale.ts'
 import type { Lists } from './find-members.ts'
 import { unusedImages } from './further-images.ts'
 import { groupRows, rulesOfRows } from './guess-groups.ts'
@@ -10,9 +9,11 @@ import { guessMeanings } from './guess-meanings.ts'
 import { guessPreset } from './guess-preset.ts'
 import { listed } from './guess-reason.ts'
 import { columnsOf, guessRules } from './guess-rules.ts'
+import { mayHide } from './guess-visibility.ts'
 import { HeaderNames } from './header-names.ts'
 import { missingImage } from './missing-image.ts'
 import type { Given, RuleGuess } from './model.ts'
+import { presetLines } from './preset-lines.ts'
 import { readSampleTable, type SampleTable } from './sample-table.ts'
 
 /** What a file was taken for. */
@@ -55,8 +56,8 @@ export async function guessFeed({
   const names = await HeaderNames.read()
   const members = memberFacts(table)
   const lines = preset
-    ? presetLines(preset, { given, columns })
-    : ruleLines(table, tableRules(table, { columns, names, members, given }), { columns, members })
+    ? presetLines(preset, { given, columns, names })
+    : ruleLines(table, tableRules(table, { columns, names, members, given }), { columns, members, names })
   return {
     name: table.name,
     dialect: describeDialect(table.dialect),
@@ -92,65 +93,12 @@ function memberFacts({ columns, members, dialect }: SampleTable): ColumnFacts[] 
     .filter(({ filled, fill }) => filled > 0 && (dialect.type !== 'xml' || fill === 1))
 }
 
-/** What a preset is asked for besides. */
-function presetLines(
-  preset: NonNullable<ReturnType<typeof guessPreset>>,
-  { given, columns }: { given: Given; columns: readonly ColumnFacts[] },
-): FeedLine[] {
-  const lines: FeedLine[] = [
-    {
-      key: 'preset',
-      value: preset.preset,
-      comment: `recognised by ${preset.signature.map((name) => `"${name}"`).join(', ')}`,
-    },
-  ]
-  if (preset.needsShopUrl) lines.push(openLine('shopUrl', given.shopUrl, 'https://shop.example'))
-  const named = columns.filter(
-    ({ column }) => /price|preis|^prix|precio/i.test(column) && !/shipping/i.test(column),
-  )
-  const written = named.filter(({ amounts, filled, currencies }) => {
-    return amounts.length > filled * 0.9 && currencies > 0.9
-  })
-  if (preset.needsCurrency && written.length === 0)
-    lines.push(openLine('currency', given.currency?.toUpperCase(), 'EUR'))
-  if (preset.takesMarks) {
-    lines.push(...markLines(named.filter(({ numbers }) => numbers > 0.5)))
-    const mixed = written.filter(({ locale }) => locale === undefined)
-    if (mixed.length > 0) lines.push(mixedMarks(mixed))
-  }
-  if (given.id !== undefined)
-    lines.push(...feedLines([{ field: 'product_id', rule: given.id, comment: 'as you said' }]))
-  return lines
-}
-
-/** Presets read numbers with a decimal point unless they are told otherwise. */
-function markLines(named: readonly ColumnFacts[]): FeedLine[] {
-  const amounts = named.flatMap((facts) => facts.amounts)
-  const { decimal = '.', thousands } = findLocale(amounts) ?? {}
-  const comment = `guessed: amounts such as ${named.find((facts) => facts.filled > 0)?.examples[0]}`
-  return [
-    ...(decimal === '.' ? [] : [{ key: 'decimal', value: decimal, comment }]),
-    ...(thousands === undefined ? [] : [{ key: 'thousands', value: thousands, comment }]),
-  ]
-}
-
-function mixedMarks(named: readonly ColumnFacts[]): FeedLine {
-  const examples = listed(named.flatMap((facts) => facts.examples))
-  const comment = `the marks of amounts are mixed, such as ${examples}: what a decimal point does not read is rejected`
-  return { key: '', value: undefined, comment, open: true }
-}
-
-function openLine(key: string, given: string | undefined, unknown: string): FeedLine {
-  if (given !== undefined) return { key, value: given, comment: 'as you said' }
-  return { key, value: unknown, comment: 'not in the file: put in yours', open: true }
-}
-
 const needed = ['name', 'price']
 
 function ruleLines(
   table: SampleTable,
   rules: readonly RuleGuess[],
-  { columns, members }: { columns: readonly ColumnFacts[]; members: readonly ColumnFacts[] },
+  { columns, members, names }: Lists & { columns: readonly ColumnFacts[] },
 ): FeedLine[] {
   const missing = needed.filter((field) => !rules.some((rule) => rule.field === field))
   if (missing.length > 0) throw noProducts(table, missing)
@@ -167,6 +115,12 @@ function ruleLines(
     image.length > 0
       ? []
       : unusedImages({ columns: others, members: members.filter(({ column }) => !used.has(column)) })
+  const flags = others
+    .filter((facts) => mayHide(facts, names.find(facts.column)?.meaning))
+    .map(({ column, values }) => {
+      const comment = `fields.availability: ${JSON.stringify(column)} is not looked at: is all of ${listed(values)} for sale?`
+      return { key: '', value: undefined, comment, open: true } as const
+    })
   const { type, path } = table.dialect
   const format: FeedLine[] =
     type === 'csv' || path === undefined || path === ''
@@ -182,6 +136,7 @@ function ruleLines(
     ...feedLines(rules),
     ...image,
     ...images,
+    ...flags,
     ...unusedLines([...others.map(({ column }) => column), ...otherLists]),
   ]
 }

@@ -13,8 +13,8 @@ type Fits = (facts: ColumnFacts) => boolean
 const isText: Fits = ({ urls }) => urls < 0.5
 // "On request" in some cells makes no other column of one that is called a price.
 const isAmount: Fits = ({ numbers }) => numbers > 0.5
-/** Today there may be no sale: what the columns are for counts tomorrow. */
-const timeMeanings: ReadonlySet<Meaning> = new Set(['sale_from', 'sale_until', 'sale_period'])
+/** Today there may be no sale, and nothing blocked: what the columns are for counts tomorrow. */
+const emptyMeanings: ReadonlySet<Meaning> = new Set(['sale_from', 'sale_until', 'sale_period', 'blocked'])
 /** What the cells must look like for a name to count; a column that is empty fits nothing. */
 const fits: Readonly<Record<Meaning, Fits>> = {
   product_id: (facts) => facts.fill > 0.5 && facts.urls < 0.1 && facts.characters <= 80 && !isOther(facts),
@@ -25,6 +25,8 @@ const fits: Readonly<Record<Meaning, Fits>> = {
   alternate_image_urls: ({ urls, urlLists }) => urls + urlLists > 0.8,
   availability: ({ sellable, urls, dates, characters }) =>
     sellable > 0.5 || (urls < 0.5 && dates < 0.9 && characters < 60),
+  blocked: ({ values, dates, characters, urls }) =>
+    values.length <= 12 && dates < 0.9 && characters < 40 && urls === 0,
   visibility: ({ values, dates, characters }) => values.length <= 12 && dates < 0.9 && characters < 40,
   inventory_level: ({ quantities }) => quantities > 0.9,
   price: isAmount,
@@ -86,7 +88,7 @@ export function guessMeanings(
     return [{ facts, match, score: scoreOf(facts, match) }]
   })
   const fitting = named
-    .filter(({ facts, match }) => facts.filled > 0 || timeMeanings.has(match.meaning))
+    .filter(({ facts, match }) => facts.filled > 0 || emptyMeanings.has(match.meaning))
     .filter(({ facts, match }) => (fits[match.meaning] ?? isText)(facts) && facts.json !== 'objects')
     .sort((one, other) => other.score - one.score)
   for (const { facts, match } of fitting) {

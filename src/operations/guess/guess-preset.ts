@@ -10,6 +10,8 @@ export interface PresetGuess {
   signature: readonly string[]
   needsShopUrl: boolean
   needsCurrency: boolean
+  /** No file that it reads says the currency. */
+  requiresCurrency: boolean
   /** It can be told how the shop writes numbers. */
   takesMarks: boolean
 }
@@ -39,6 +41,7 @@ function needsOf(preset: Readonly<Record<string, unknown>>) {
   return {
     needsShopUrl: /\$\{preset\.shopUrl\}/.test(text),
     takesMarks: /\$\{preset\.decimal/.test(text),
+    requiresCurrency: /\$\{preset\.currency\}/.test(text),
     needsCurrency: /\$\{preset\.currency/.test(text),
   }
 }

@@ -1,17 +1,17 @@
 import type { NumberLocale } from '../../catalog/number-text.ts'
 import { findLocale, readsTwoWays } from './find-locale.ts'
 import { ofVariants } from './find-members.ts'
+import { currencyRule } from './guess-currency.ts'
 import { isWithoutTax } from './guess-meanings.ts'
 import { why } from './guess-reason.ts'
 import { saleTime } from './guess-times.ts'
 import type { Given, Guesses, MeaningGuess, RuleGuess } from './model.ts'
 
-const unknownCurrency = 'EUR'
 /** Nothing is left of an amount of 0. */
 const notZero = '^(?:\\D*0+(?:[.,]0+)?\\D*$)?(.*)$'
 
 /** What a product costs, what it cost before, and in which currency. */
-export function priceRules(guesses: Guesses, { currency }: Given): RuleGuess[] {
+export function priceRules(guesses: Guesses, given: Given): RuleGuess[] {
   const [sale, price, list] = ['sale_price', 'price', 'list_price'].map((meaning) => guesses.get(meaning))
   const regular = price ?? list
   const rules: RuleGuess[] = []
@@ -32,7 +32,7 @@ export function priceRules(guesses: Guesses, { currency }: Given): RuleGuess[] {
     const rule = amountRule(before.facts.column, locale, { ...same, above: 'price' })
     rules.push({ field: 'list_price', rule, comment: why(before) })
   }
-  rules.push(currencyRule(guesses, now, currency))
+  rules.push(currencyRule(guesses, given))
   return rules
 }
 
@@ -88,8 +88,15 @@ function doubtsOf(sources: readonly MeaningGuess[], amounts: readonly string[]):
   const doubts = sources.flatMap(({ doubt }) => doubt ?? [])
   if (others.length > 0) doubts.push(`${others.join(', ')} may be it too`)
   if (sources.some(({ facts }) => isWithoutTax(facts))) doubts.push('the name says that tax is not in it')
+  const zeros = sources.filter(({ facts }) => facts.hasZeros && !isSale(facts, sources))
+  if (zeros.length > 0) doubts.push('some are 0: what costs nothing is sent so')
   if (readsTwoWays(amounts)) doubts.push('they may as well have three decimals')
   return doubts
+}
+
+/** Of a sale price 0 means that there is no sale. */
+function isSale(facts: MeaningGuess['facts'], [first, ...others]: readonly MeaningGuess[]): boolean {
+  return others.length > 0 && first?.facts === facts
 }
 
 export function amountRule(
@@ -111,23 +118,4 @@ function localeWords(locale: NumberLocale | undefined): string {
   if (!locale) return ''
   const thousands = locale.thousands === undefined ? '' : ` and "${locale.thousands}" between thousands`
   return `, read with a decimal ${locale.decimal === ',' ? 'comma' : 'point'}${thousands}`
-}
-
-function currencyRule(
-  guesses: Guesses,
-  price: MeaningGuess | undefined,
-  currency: string | undefined,
-): RuleGuess {
-  const field = 'price_currency_code'
-  if (currency !== undefined)
-    return { field, rule: { value: currency.toUpperCase() }, comment: 'as you said' }
-  const own = guesses.get('price_currency_code')
-  if (own) return { field, rule: own.facts.column, comment: why(own) }
-  if (price && price.facts.currencies > 0.5) {
-    const { column, examples } = price.facts
-    const ambiguous = /^(\$|kr|£|¥)|(\$|kr|¥)\.?$/i.exec(examples[0] ?? '')?.[0]
-    if (ambiguous === undefined || ambiguous === '£')
-      return { field, rule: { column, part: 'currency' }, comment: `guessed: amounts such as ${examples[0]}` }
-  }
-  return { field, rule: { value: unknownCurrency }, comment: 'no column holds it: put in yours', open: true }
 }

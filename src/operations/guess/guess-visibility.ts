@@ -1,5 +1,6 @@
 import type { ColumnFacts } from './column-facts.ts'
 import { listed } from './guess-reason.ts'
+import type { Meaning } from './header-names.ts'
 import type { Guesses } from './model.ts'
 import { readVisibility } from './visibility-words.ts'
 
@@ -23,12 +24,40 @@ export function guessVisibility(guesses: Guesses): VisibilityGuess {
   const guess = guesses.get('visibility')
   const where: Record<string, Cells> = {}
   const doubts: string[] = []
-  for (const facts of guess ? [guess.facts, ...guess.others] : []) {
-    const { cells, doubt } = cellsOf(facts)
+  const blocked = guesses.get('blocked')
+  const read = [
+    ...(guess ? [guess.facts, ...guess.others] : []).map((facts) => ({ facts, ...cellsOf(facts) })),
+    ...(blocked ? [blocked.facts, ...blocked.others] : []).map((facts) => ({ facts, ...openCells(facts) })),
+  ]
+  for (const { facts, cells, doubt } of read) {
     if (cells) where[facts.column] = cells
     if (doubt !== undefined) doubts.push(doubt)
   }
   return { where, doubts }
+}
+
+/** Whether a column that no rule reads may keep products out of the shop. */
+export function mayHide(facts: ColumnFacts, meaning: Meaning | undefined): boolean {
+  if (meaning !== 'visibility' && meaning !== 'blocked') return false
+  const { where, doubts } = guessVisibility(new Map([[meaning, { facts, reason: '', others: [] }]]))
+  const isMixed = facts.values.length > 1 || facts.fill < 1
+  return doubts.length > 0 || (Object.keys(where).length > 0 && isMixed)
+}
+
+const yes = /^(?:1|-1|true|t|yes|y|x|on|ja|j|oui|o|s[ií]|s|sim|tak|ano)$/i
+const no = /^(?:0|false|f|no|n|off|-|nein|non|n[aã]o|nie|ne|nej|nee)$/i
+
+/** Of a column that blocks products: the cells of those that are for sale. */
+function openCells({ column, values }: ColumnFacts): { cells?: Cells; doubt?: string } {
+  const hidden = values.filter(
+    (value) => yes.test(value) || (!no.test(value) && readVisibility(value) === 'hidden'),
+  )
+  const unknown = values.filter((value) => !hidden.includes(value) && !no.test(value))
+  const doubt = `is a product for sale whose ${JSON.stringify(column)} is ${listed(unknown)}?`
+  const asks = unknown.length > 0 ? { doubt } : {}
+  if (hidden.length > 0) return { ...asks, cells: { not: hidden } }
+  // What else may stand there one day is not known: only what stands there now is for sale.
+  return unknown.length > 0 ? asks : { cells: [...values, ...(values.includes('') ? [] : [''])] }
 }
 
 function cellsOf({ column, values, fill }: ColumnFacts): { cells?: Cells; doubt?: string } {
