@@ -107,9 +107,10 @@ function formatProducts(overview: OutboxOverview): string[] {
   if (echoes.waiting > 0) {
     lines.push(`  ${echoes.waiting} to be sent once more, the last in ${formatAge(echoes.dueInMs)}`)
   }
-  if (overview.learnedBodyBytes !== undefined) {
+  const { learnedBodyBytes, learnedBodyBytesAgeMs = 0 } = overview
+  if (learnedBodyBytes !== undefined) {
     lines.push(
-      `  calls have at most ${overview.learnedBodyBytes.toLocaleString('en')} bytes: the endpoint refused larger ones`,
+      `  calls have at most ${learnedBodyBytes.toLocaleString('en')} bytes: the endpoint refused larger ones ${formatAge(learnedBodyBytesAgeMs)} ago; the limit grows again`,
     )
   }
   return lines

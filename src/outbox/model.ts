@@ -107,7 +107,7 @@ export interface DeliveryOutbox {
   admitCall(): Promise<CallAdmission>
   /** Extends the lease; false when the claim has expired (its products may be in another call already). */
   renew(token: string): Promise<boolean>
-  /** Documents that the endpoint took. Resets the back-off. */
+  /** Documents that the endpoint took. Resets the back-off, and lets a learned limit of bytes grow again. */
   acknowledge(token: string, products: readonly ClaimedProduct[]): Promise<void>
   /** Back to their lanes. */
   release(token: string, ids: readonly ProductId[], outcome: ReleaseOutcome): Promise<void>
@@ -123,7 +123,7 @@ export interface DeliveryOutbox {
   /** Consecutive failed calls, counting this one; `acknowledge` resets it. */
   countFailure(description: string): Promise<number>
   pause(reason: PauseReason, hint: string): Promise<void>
-  /** `probed`: a probe was answered well; a 403 soon after refuses content, not credentials. */
+  /** `probed`: a probe was answered well; a 403 soon after refuses content, not credentials. `operator`: a learned limit of bytes is forgotten, too. */
   resume(reason: PauseReason, how: 'probed' | 'operator'): Promise<void>
   /** Empty: calls may be made. */
   pausedFor(): Promise<PauseReason[]>
@@ -131,8 +131,7 @@ export interface DeliveryOutbox {
   takeProbeTurn(forMs: number): Promise<boolean>
   /** True within a minute of `resume(…, 'probed')`. */
   recentlyProbed(): Promise<boolean>
-  /** The smaller of the configured limit and what a 413 taught. */
-  learnedBodyBytes(): Promise<number | undefined>
+  /** The endpoint refused a call of several products for its size: no more than so many bytes from now on. */
   learnBodyBytes(bytes: number): Promise<void>
   /** Expired leases: their products go back as unknown. Returns how many products. */
   expireClaims(): Promise<number>

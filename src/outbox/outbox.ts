@@ -31,6 +31,8 @@ const urgentGraceMs = 100
 /** Urgent changes of one file come within some milliseconds of each other. */
 const urgentGatherMs = 20
 const probedForMs = 60_000
+/** What `limit.lua` remembers of refusals for their size; an operator's `resume` forgets it. */
+const limitFields = ['', 'At', 'ChangedAt', 'Taken', 'Needed'].map((part) => `bodyBytes${part}`)
 /** Long enough for a call to fill up while a file is imported, short enough for a new product to appear at once. */
 export const newAfterMs = 1_000
 /** Between two probes of refused credentials. */
@@ -101,6 +103,9 @@ export class RedisOutbox implements DeliveryOutbox {
     await this.#open.settle(token, products, (part, last) =>
       this.#run('acknowledge', [token, last, ...part.flatMap((each) => [each.productId, each.digest])]),
     )
+    // With brackets and commas.
+    const bodyBytes = products.reduce((sum, { document }) => sum + document.length + 1, 1)
+    await this.#limit('taken', bodyBytes)
   }
 
   async release(token: string, ids: readonly ProductId[], outcome: ReleaseOutcome): Promise<void> {
@@ -155,6 +160,7 @@ export class RedisOutbox implements DeliveryOutbox {
   async resume(reason: PauseReason, how: 'probed' | 'operator'): Promise<void> {
     const multi = this.#connection.multi().hdel(this.#keys.pause, reason)
     if (how === 'probed') multi.set(this.#keys.probed, '1', 'PX', probedForMs)
+    else multi.hdel(this.#keys.pace, ...limitFields)
     await multi.exec()
   }
 
@@ -170,16 +176,8 @@ export class RedisOutbox implements DeliveryOutbox {
     return (await this.#connection.exists(this.#keys.probed)) === 1
   }
 
-  async learnedBodyBytes(): Promise<number | undefined> {
-    const bytes = await this.#connection.hget(this.#keys.pace, 'bodyBytes')
-    return bytes === null ? undefined : Number(bytes)
-  }
-
-  /** The smaller one counts: a late 413 of a larger call must not raise the limit again. */
   async learnBodyBytes(bytes: number): Promise<void> {
-    const known = await this.learnedBodyBytes()
-    if (known !== undefined && known <= bytes) return
-    await this.#connection.hset(this.#keys.pace, { bodyBytes: bytes })
+    await this.#limit('refused', bytes)
   }
 
   async lookDue(): Promise<DueAnswer> {
@@ -265,6 +263,10 @@ export class RedisOutbox implements DeliveryOutbox {
       }
     }
     return ids
+  }
+
+  async #limit(how: 'refused' | 'taken', bytes: number): Promise<void> {
+    await this.#run('limit', [how, bytes, this.#options.delivery.callBytes])
   }
 
   #run(name: ScriptName, args: readonly ScriptArgument[]): Promise<unknown> {

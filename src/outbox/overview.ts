@@ -23,8 +23,10 @@ export interface OutboxOverview {
   holdReason: string | undefined
   failuresInARow: number
   lastFailure: { at: string; text: string } | undefined
-  /** Bytes a call may have after a 413. */
+  /** Bytes a call may have after a 413; they grow again. */
   learnedBodyBytes: number | undefined
+  /** How long ago that 413 was. */
+  learnedBodyBytesAgeMs: number | undefined
   counters: Readonly<Record<string, number>>
 }
 
@@ -61,6 +63,8 @@ export async function readOverview(connection: RedisConnection, keys: CatalogKey
     failuresInARow: Number(pace.failures ?? 0),
     lastFailure: pace.lastFailure === undefined ? undefined : JSON.parse(pace.lastFailure),
     learnedBodyBytes: pace.bodyBytes === undefined ? undefined : Number(pace.bodyBytes),
+    learnedBodyBytesAgeMs:
+      pace.bodyBytes === undefined ? undefined : Math.max(0, now - Number(pace.bodyBytesAt ?? now)),
     counters: Object.fromEntries(Object.entries(counters).map(([name, count]) => [name, Number(count)])),
   }
 }

@@ -39,6 +39,7 @@ const scriptKeys = {
   admit: ['pause', 'pace'],
   renew: ['leases'],
   hold: ['pace'],
+  limit: ['pace'],
   'correct-times': ['urgent', 'new', 'deferred', 'echoes', 'leases', 'probed', 'probeTurn'],
   look: ['urgent', 'new', 'deferred', 'echoes', 'pause', 'pace', 'leases', 'claimed'],
   echo: ['documents', 'echoes'],

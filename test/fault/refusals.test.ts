@@ -93,6 +93,20 @@ test('a wrong token stops the line, and the right one in its file starts it agai
   await site.expectDocuments(expectedDocuments(2, products))
 })
 
+test('a 413 that was wrong leaves calls of 64 KiB at least, and resume makes them whole again', async () => {
+  await using site = await openLoaded()
+  await site.fault({ status: 413, overBytes: 70_000 })
+  await site.run('resume')
+  await site.untilQuiet()
+  await site.expectDocuments(expectedDocuments(1, products))
+  await site.clearFaults()
+  const limit = async () => await site.redis.hget('catalogd:{main}:pace', 'bodyBytes')
+  expect(Number(await limit())).toBeGreaterThanOrEqual(65_536)
+  await site.run('resume')
+  expect(await limit()).toBeNull()
+  expect((await site.work()).dead).toBe(0)
+})
+
 test.each([
   ['a login page', '<!doctype html><title>Log in</title>', 'text/html', 'a web page (Log in)'],
   ['another server', { ok: true }, 'application/json', '{"ok":true}'],

@@ -296,9 +296,9 @@ test('a hold stops every claim and is never shortened', async () => {
 
 test('a learned limit bounds claims', async () => {
   await using box = await openHarness()
-  await box.put('a', '"11111111"')
-  await box.put('b', '"22222222"')
-  await box.outbox.learnBodyBytes(15)
+  await box.put('a', `"${'1'.repeat(40_000)}"`)
+  await box.put('b', `"${'2'.repeat(40_000)}"`)
+  await box.outbox.learnBodyBytes(70_000)
   expect(idsOf(await box.claim())).toEqual(['a'])
 })
 
