@@ -266,6 +266,16 @@ describe('the products of an answer', () => {
     expect(await twins.idsFor('anything', { ...stranger(), ...all })).toEqual(['c', 'd', 'a', 'b'])
   })
 
+  it('are found by tags and custom fields that were sent as numbers', async () => {
+    await using numbered = await openIntentSandbox([
+      product('a', { tag1: [4711] }),
+      product('b', { custom_fields: { season: 2031 } }),
+      product('c'),
+    ])
+    expect(await numbered.idsFor('4711', stranger())).toEqual(['a'])
+    expect(await numbered.idsFor('2031', stranger())).toEqual(['b'])
+  })
+
   it('are never invisible or discontinued, and excluded ones only when they are named', async () => {
     await using hidden = await openIntentSandbox([
       product('seen', { name: 'Green vase' }),

@@ -152,7 +152,7 @@ function integerOf(value: unknown): number | null {
 }
 
 function textsOf(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
+  return Array.isArray(value) ? value.flatMap((one) => textOf(one) ?? []) : []
 }
 
 function objectsOf(value: unknown): Fields[] {
