@@ -1,4 +1,4 @@
-import { composeDocument } from '../catalog/compose.ts'
+import { type ComposedDocument, composeDocument } from '../catalog/compose.ts'
 import { diffDocuments } from '../catalog/diff.ts'
 import { keyValues } from '../catalog/feed-key.ts'
 import { applyDue, nextSwitch } from '../catalog/later.ts'
@@ -78,32 +78,43 @@ interface ProductOutcome extends Pick<PlanOptions, 'urgent' | 'keyFields'> {
 }
 
 function addProduct(plan: ChunkPlan, outcome: ProductOutcome): void {
-  const { productId, before, state, next, urgent, missing } = outcome
+  const { productId, before, state, next } = outcome
   const composed = composeDocument(next, productId)
-  const form = storedForm(next, composed)
   if (composed.kind === 'incomplete') plan.tally.incomplete += 1
-  const documentChanged = !sameBytes(before?.document, form.document)
-  if (!documentChanged && sameBytes(before?.partial, form.partial) && before?.meta === form.meta) return
-  const write: ProductWrite = {
+  const change = composed.kind === 'complete' ? changeOf(outcome, composed) : undefined
+  const form = storedForm(next, composed)
+  // What differs in the order of its keys or its notation alone, such as bytes of another version, stays as it is stored:
+  // what is stored is always what was offered, or an acknowledgement would never end the product's turn.
+  if (composed.kind === 'complete' && !change) form.document = before?.document
+  const isSame = sameBytes(before?.document, form.document) && sameBytes(before?.partial, form.partial)
+  if (isSame && before?.meta === form.meta) return
+  plan.writes.push({
     productId,
     ...form,
     ...switchOf(state, next),
     ...keysOf(outcome),
-    offer: undefined,
-  }
-  plan.writes.push(write)
-  if (composed.kind === 'incomplete' || !documentChanged) return
-  const change = diffDocuments({
-    productId,
-    before: before?.document && JSON.parse(before.document.toString('utf8')),
-    after: composed.document,
-    urgent,
-    missing,
+    offer:
+      composed.kind === 'complete' && change
+        ? { digest: digestDocument(composed.bytes), lane: change.lane }
+        : undefined,
   })
   if (!change) return
   tallyChange(plan.tally, change)
   plan.changes.push(change)
-  write.offer = { digest: digestDocument(composed.bytes), lane: change.lane }
+}
+
+function changeOf(
+  { productId, before, urgent, missing }: ProductOutcome,
+  { bytes, document }: Extract<ComposedDocument, { kind: 'complete' }>,
+): Change | undefined {
+  if (sameBytes(before?.document, bytes)) return undefined
+  return diffDocuments({
+    productId,
+    before: before?.document && JSON.parse(before.document.toString('utf8')),
+    after: document,
+    urgent,
+    missing,
+  })
 }
 
 function switchOf(before: ProductState | undefined, next: ProductState): Pick<ProductWrite, 'switchAt'> {

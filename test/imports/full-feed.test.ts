@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { digestDocument } from '../../src/outbox/digest.ts'
 import { rejectColumns } from '../../src/records/reject-columns.ts'
 import { feed, header, openImports, row } from './harness.ts'
 
@@ -36,6 +37,27 @@ test('new products, then exactly what changed, in the lane it deserves', async (
     'deferred',
     undefined,
   ])
+})
+
+test('a document that differs in its bytes alone stays as it was offered, and is sent once', async () => {
+  await using box = await openImports(products)
+  await box.import('products', feed(row('a')))
+  // As a version with another order of fields would have written and offered it.
+  const reversed = Object.entries((await box.document('a')) ?? {}).reverse()
+  const stored = Buffer.from(JSON.stringify(Object.fromEntries(reversed)))
+  await box.redis.hset(box.keys.documents, 'a', stored)
+  await box.redis.hset(box.keys.pending, 'a', digestDocument(stored))
+  expect(await box.import('products', feed(row('a')))).toMatchObject({
+    unchanged: 1,
+    changes: { changed: 0 },
+  })
+  expect(await box.redis.hgetBuffer(box.keys.documents, 'a')).toEqual(stored)
+  await box.redis.zadd(box.keys.new, 1, 'a')
+  const answer = await box.outbox.claim({ mode: 'any', bodyBytesMax: 2_000_000 })
+  if (answer.kind !== 'claimed') throw new Error(`expected a claim, got ${answer.kind}`)
+  await box.outbox.acknowledge(answer.claim.token, answer.claim.products)
+  expect(await box.redis.hlen(box.keys.pending)).toBe(0)
+  expect(await box.lane('a')).toBeUndefined()
 })
 
 test('a product that a full file no longer names goes out of stock, and its return lifts that', async () => {
