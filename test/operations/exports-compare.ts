@@ -92,9 +92,10 @@ function productDifferences(
   })
 }
 
-/** The main image may stand among the others, too: the contract leaves that open. */
+/** What the contract leaves open makes no difference: the main image among the others, a list price that is the price. */
 function comparableOf(field: string, document: Document): unknown {
   const value = document[field]
+  if (field === 'list_price' && value === document.price) return undefined
   if (field !== 'alternate_image_urls' || !Array.isArray(value)) return value
   const others = value.filter((address) => address !== document.image_url)
   return others.length === 0 ? undefined : others

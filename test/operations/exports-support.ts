@@ -84,9 +84,10 @@ interface Printed {
   }
 }
 
+/** Of lines of the feed and its fields, and of those that stand for themselves. */
 function checkedKeys(text: string, open: readonly string[]): Set<string> {
   const lines = text.split('\n').filter((line) => /#.*CHECK/.test(line))
-  const keys = lines.flatMap((line) => line.match(/^\s*"?([a-z_A-Z]\w*)"?:/)?.[1] ?? [])
+  const keys = lines.flatMap((line) => line.match(/^ {8,10}"?([a-z_A-Z]\w*)"?:/)?.[1] ?? [])
   const named = open.flatMap((line) => line.match(/^(?:fields\.)?([a-z_A-Z]\w*)/)?.[1] ?? [])
   return new Set([...keys, ...named])
 }
