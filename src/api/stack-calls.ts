@@ -118,7 +118,7 @@ export class StackCalls implements AsyncDisposable {
         continue
       }
       const isLost = outcome.kind === 'unknown' && outcome.error.code === 'connection-lost'
-      if (!isLost || !mayRepeat) return outcome
+      if (!isLost || !mayRepeat || this.#caller.closed.aborted) return outcome
       mayRepeat = false
     }
   }
@@ -132,14 +132,16 @@ export class StackCalls implements AsyncDisposable {
     const { method, path, signal } = call
     onWait?.({ waitMs, method, path, because: refusal === undefined ? 'spent' : 'refused' })
     try {
-      await this.#caller.clock.sleep(waitMs, signal)
+      const { closed, clock } = this.#caller
+      await clock.sleep(waitMs, AbortSignal.any(signal ? [signal, closed] : [closed]))
     } catch (cause) {
-      if (!signal?.aborted) throw cause
+      const given = [signal, this.#caller.closed].find((one) => one?.aborted)
+      if (given === undefined) throw cause
       throw new ApiCallError(call, {
         code: 'call-aborted',
         message: `${method} ${call.url}: the call was given up while it waited for the rate limit`,
         mayHaveTakenEffect: false,
-        cause: signal.reason,
+        cause: given.reason,
       })
     }
     return waitMs

@@ -1,3 +1,4 @@
+import { ContractError } from './api-error.ts'
 import type { RequestOptions } from './client-options.ts'
 import { limitDefault, limitMax, pageDefault } from './contract/paging.ts'
 import type { StackAnswer } from './stack-calls.ts'
@@ -63,6 +64,17 @@ export async function* readAllPages<Item extends { id: number | string }>(
     if (records.length === 0 || records.length > limit) return
     throw answer.error('incomplete', `the same page again after ${seen.size} records: it does not page`)
   }
+}
+
+/** Callers in JavaScript may name an option as the service does: it would have no effect, and nobody would notice. */
+export function refuseUnknown(call: string, query: object, known: readonly string[]): void {
+  const problems = Object.entries(query)
+    .filter(([name, value]) => !known.includes(name) && value !== undefined)
+    .map(([field]) => ({
+      field,
+      message: `${field}: found an unknown option, expected one of ${known.join(', ')}`,
+    }))
+  if (problems.length > 0) throw new ContractError(`${call} was not sent`, problems)
 }
 
 function withoutUndefined(query: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -2,7 +2,7 @@ import type { RequestOptions } from './client-options.ts'
 import { endpoints } from './contract/endpoints.ts'
 import { type Term, type TermCreate, type TermUpdate, termSchema } from './contract/term.ts'
 import type { StackCalls, StackId } from './stack-calls.ts'
-import { type ReadPage, readAllPages, readPage, type StackPage } from './stack-pages.ts'
+import { type ReadPage, readAllPages, readPage, refuseUnknown, type StackPage } from './stack-pages.ts'
 import { StackRecords } from './stack-records.ts'
 
 /** What is left out is left to the server: page 1, 25 a page. */
@@ -30,6 +30,7 @@ export class StackTerms {
 
   /** One page. Throws `ContractError` for a limit above 100. */
   async list(query: TermPageQuery = {}, options: RequestOptions = {}): Promise<StackPage<Term>> {
+    refuseUnknown('listTerms', query, ['page', 'limit'])
     return readPage(this.#readPage, { ...query }, options)
   }
 
@@ -38,6 +39,7 @@ export class StackTerms {
     query: Omit<TermPageQuery, 'page'> = {},
     options: RequestOptions = {},
   ): AsyncGenerator<Term, void, undefined> {
+    refuseUnknown('listTerms', query, ['limit'])
     return readAllPages(this.#readPage, { limit: query.limit }, options)
   }
 

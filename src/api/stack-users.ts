@@ -3,7 +3,7 @@ import { endpoints } from './contract/endpoints.ts'
 import type { UserListQuery } from './contract/paging.ts'
 import { type User, type UserUpdate, userSchema } from './contract/user.ts'
 import type { StackCalls, StackId } from './stack-calls.ts'
-import { type ReadPage, readAllPages, readPage, type StackPage } from './stack-pages.ts'
+import { type ReadPage, readAllPages, readPage, refuseUnknown, type StackPage } from './stack-pages.ts'
 import { StackRecords } from './stack-records.ts'
 
 /** What is left out is left to the server: page 1, 25 a page, by `id`, `asc`. */
@@ -33,7 +33,7 @@ export class StackUsers {
 
   /** One page. Throws `ContractError` for a limit above 100. */
   async list(query: UserPageQuery = {}, options: RequestOptions = {}): Promise<StackPage<User>> {
-    return readPage(this.#readPage, toListQuery(query), options)
+    return readPage(this.#readPage, toListQuery(query, [...optionsOfAll, 'page']), options)
   }
 
   /** All users, 100 a page unless `limit` says otherwise: `for await (const user of users.all({ orderBy: 'email' }))`. */
@@ -41,7 +41,7 @@ export class StackUsers {
     query: Omit<UserPageQuery, 'page'> = {},
     options: RequestOptions = {},
   ): AsyncGenerator<User, void, undefined> {
-    return readAllPages(this.#readPage, toListQuery(query), options)
+    return readAllPages(this.#readPage, toListQuery(query, optionsOfAll), options)
   }
 
   async get(id: StackId, options: RequestOptions = {}): Promise<User> {
@@ -58,6 +58,10 @@ export class StackUsers {
   }
 }
 
-function toListQuery({ page, limit, orderBy, orderByDirection }: UserPageQuery) {
+const optionsOfAll = ['limit', 'orderBy', 'orderByDirection']
+
+function toListQuery(query: UserPageQuery, known: readonly string[]) {
+  refuseUnknown('listUsers', query, known)
+  const { page, limit, orderBy, orderByDirection } = query
   return { page, limit, order_by: orderBy, order_by_direction: orderByDirection }
 }

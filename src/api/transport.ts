@@ -40,11 +40,12 @@ export interface TransportRequest {
 
 /**
  * Carries single requests to one base address: HTTP/1.1, no request repeated, no redirect followed, every time and size
- * limited. Connections are made when they are needed and closed on disposal.
+ * limited. Connections are made when they are needed and closed on disposal; what is sent afterwards is not sent.
  */
 export class Transport implements AsyncDisposable {
   readonly #options: TransportOptions
   #endpoint: { pool: Pool; base: URL; prefix: string } | undefined
+  #isClosed = false
 
   constructor(options: TransportOptions) {
     this.#options = options
@@ -57,6 +58,7 @@ export class Transport implements AsyncDisposable {
     let endpoint: { pool: Pool; base: URL; prefix: string }
     let headers: Record<string, string>
     try {
+      if (this.#isClosed) throw closedError()
       checkTimeout(timeoutMs)
       endpoint = this.#open()
       headers = { 'user-agent': `catalogd/${this.#options.version}`, ...request.headers() }
@@ -79,8 +81,8 @@ export class Transport implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true
     await this.#endpoint?.pool.destroy()
-    this.#endpoint = undefined
   }
 
   #exchange(
@@ -132,6 +134,13 @@ export class Transport implements AsyncDisposable {
     this.#endpoint = { pool, base, prefix: base.pathname.replace(/\/+$/, '') }
     return this.#endpoint
   }
+}
+
+/** For calls of a client after its end. */
+export function closedError(): ConfigError {
+  return new ConfigError('client-closed', 'the client is closed', {
+    hint: 'Make a new one, or close it after the last call',
+  })
 }
 
 /** Basic credentials with an empty user name. */

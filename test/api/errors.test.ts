@@ -48,12 +48,36 @@ function echo({ headers, path, text }: Received, status: number) {
   }
 }
 
-describe.each(each)('$name', ({ open, call, method, path }) => {
+describe.each(each)('$name', ({ name, open, call, method, path }) => {
   const run = (url: string, options = {}, request = {}) =>
     thrownBy(async () => {
       await using client = open({ url, ...options })
       await call(client as never, request)
     })
+
+  test('refuses calls at once when it is closed, and sends nothing', async () => {
+    await using server = await openServer(() => ({ body: {} }))
+    const client = open({ url: server.url })
+    await client[Symbol.asyncDispose]()
+    const error = await thrownBy(() => call(client as never))
+    expect(error).toBeInstanceOf(ConfigError)
+    expect(error).toMatchObject({ code: 'client-closed', message: 'the client is closed' })
+    expect(server.requests).toEqual([])
+    await client[Symbol.asyncDispose]()
+  })
+
+  test('is closed under a running call, which fails as one that may have taken effect', async () => {
+    const client: { open?: AsyncDisposable } = {}
+    await using server = await openServer(() => {
+      void client.open?.[Symbol.asyncDispose]()
+      return 'hang'
+    })
+    client.open = open({ url: server.url })
+    const error = await thrownBy(() => call(client.open as never))
+    const failed = name === 'CatalogClient' ? (error as Error).cause : error
+    expect(failed).toBeInstanceOf(ApiCallError)
+    expect(failed).toMatchObject({ mayHaveTakenEffect: true })
+  })
 
   test.each([
     'http://api.example.net',

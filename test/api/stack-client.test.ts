@@ -253,6 +253,18 @@ describe('an answer', () => {
 describe('nothing is sent', () => {
   test.each<[string, Call, string]>([
     ['a limit above 100', ({ users }) => users.list({ limit: 101 }), 'limit'],
+    [
+      'an option of users by its wire name',
+      ({ users }) => users.list({ order_by: 'email' } as object),
+      'order_by',
+    ],
+    ['an unknown option of all users', async ({ users }) => users.all({ page: 2 } as object).next(), 'page'],
+    ['an unknown option of terms', ({ terms }) => terms.list({ orderBy: 'id' } as object), 'orderBy'],
+    [
+      'an unknown option of all terms',
+      async ({ terms }) => terms.all({ constructor: 2 } as object).next(),
+      'constructor',
+    ],
     ['a limit above 100 of all', ({ terms }) => terms.all({ limit: 101 }).next(), 'limit'],
     ['a limit of 0', ({ terms }) => terms.list({ limit: 0 }), 'limit'],
     ['a page of 0', ({ terms }) => terms.list({ page: 0 }), 'page'],

@@ -165,3 +165,14 @@ describe('a connection that is lost', () => {
     expect(server.requests.length).toBe(1)
   })
 })
+
+test('a call that waits when the client is closed fails at once', async () => {
+  await using server = await openServer(() => ({ status: 429, headers: rate(0, 900) }))
+  const closing: { close?: () => Promise<void> } = {}
+  const onWait = () => void closing.close?.()
+  const client = new StackClient({ url: server.url, accessToken: 'access-token', stack: 's', onWait })
+  closing.close = () => client.close()
+  const error = await thrownBy(() => client.terms.get(7))
+  expect(error).toMatchObject({ code: 'call-aborted', mayHaveTakenEffect: false })
+  expect(server.requests).toHaveLength(1)
+})
