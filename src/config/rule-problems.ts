@@ -59,15 +59,13 @@ function companionProblems(input: FieldRuleDetails, source: Source): RuleProblem
 }
 
 function valueProblems(input: FieldRuleDetails): RuleProblem[] {
-  const { result, pattern, otherwise, when, words, part, decimal, thousands, template, split } = input
+  const { result, pattern, otherwise, when, words, part, template, split } = input
   const problems: RuleProblem[] = []
   const add = (path: Part, message: string) => problems.push({ path: [path], message })
   if (result !== undefined && pattern === undefined)
     add('result', 'found no pattern beside it, expected one with named groups')
   if (otherwise !== undefined && when === undefined && words === undefined && part !== 'currency')
     add('otherwise', 'found no "when" beside it, expected both, or value for a constant')
-  if (decimal !== undefined && decimal === thousands)
-    add('thousands', 'found the decimal mark, expected another mark')
   if (template !== undefined && !placeholder.test(template)) {
     add('template', 'found no {column} in it, expected at least one, or value for a constant')
   }

@@ -171,7 +171,6 @@ const cases: Record<string, { text: string; env?: Record<string, string>; expect
     expected: [
       `9:17 ${feed}.fields.name: is missing where the value comes from, expected exactly one of column, value, template, entries, matching, parts, each`,
       `10:16 ${feed}.fields.url: found column and value, expected exactly one of column, value, template, entries, matching, parts, each`,
-      `11:56 ${feed}.fields.price.thousands: found the decimal mark, expected another mark`,
       `12:36 ${feed}.fields.brand.trim: has no effect beside value, expected it to be left out`,
       `13:38 ${feed}.fields.tag1.result: found no pattern beside it, expected one with named groups`,
       `14:36 ${feed}.fields.description.template: found no {column} in it, expected at least one, or value for a constant`,

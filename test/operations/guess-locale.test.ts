@@ -16,6 +16,8 @@ it.each([
   [['1,23,456', '99'], { decimal: '.', thousands: ',' }],
   [['0.125', '0.250'], { decimal: '.', thousands: undefined }],
   [['-12,50', '7,00'], { decimal: ',', thousands: undefined }],
+  [['4,417,08', '417,08', '1,299', '12'], { decimal: ',', thousands: ',' }],
+  [['4.417.08', '9.90'], { decimal: '.', thousands: '.' }],
   [['12', '13'], { decimal: '.', thousands: undefined }],
 ])('%j are written so', (amounts, expected) => {
   expect(findLocale(amounts)).toEqual(expected)
@@ -32,6 +34,7 @@ it('reads prices with two decimals back, however they were written', () => {
     { decimal: ',', thousands: '.' },
     { decimal: ',', thousands: ' ' },
     { decimal: '.', thousands: "'" },
+    { decimal: ',', thousands: ',' },
   ] as const
   const prices = fc.array(fc.integer({ min: 1, max: 99_999_999 }), { minLength: 1, maxLength: 30 })
   fc.assert(

@@ -32,3 +32,10 @@ it('pieces with a minus behind them are none', async () => {
   expect(products.at(-1)).toMatchObject({ availability: 'OutOfStock' })
   expect(products.at(-1)).not.toHaveProperty('inventory_level')
 })
+
+it('one mark may stand before the decimals and between thousands', async () => {
+  const price = ['4,417,08', '417,08', '1,299,00', '12,50']
+  const { rules, products } = await guessText(tableOf({ price }))
+  expect(rules.price?.value).toMatchObject({ decimal: ',', thousands: ',' })
+  expect(products.map((product) => product?.price)).toEqual([4417.08, 417.08, 1299, 12.5])
+})

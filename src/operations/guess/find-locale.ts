@@ -8,6 +8,8 @@ interface Evidence {
   thousands: Map<Mark, number>
   /** One mark with exactly three digits behind it. */
   either: Map<Mark, number>
+  /** Of the decimal marks: those that group thousands in the same amount (4,417,08). */
+  both: Map<Mark, number>
 }
 
 const readable = 0.9
@@ -30,12 +32,12 @@ export function readsTwoWays(amounts: readonly string[]): boolean {
 }
 
 function evidenceOf(amounts: readonly string[]): Evidence {
-  const evidence: Evidence = { decimal: new Map(), thousands: new Map(), either: new Map() }
+  const evidence: Evidence = { decimal: new Map(), thousands: new Map(), either: new Map(), both: new Map() }
   for (const amount of amounts) weigh(amount.trim().replace(/^[-−]\s*/, ''), evidence)
   return evidence
 }
 
-function weigh(amount: string, { decimal, thousands, either }: Evidence): void {
+function weigh(amount: string, { decimal, thousands, either, both }: Evidence): void {
   const marks = [...amount.replace(/[’‘ʼ′´`]/g, "'").replace(/\s/g, ' ')].filter(
     (character) => !/\d/.test(character),
   )
@@ -47,11 +49,14 @@ function weigh(amount: string, { decimal, thousands, either }: Evidence): void {
   if (others.size > 0) {
     count(isPoint ? decimal : thousands, last)
     for (const mark of others) count(thousands, mark)
+  } else if (marks.length > 1 && isPoint && behind.length < 3) {
+    count(decimal, last)
+    count(both, last)
   } else if (marks.length > 1 || !isPoint) count(thousands, last)
   else count(behind.length === 3 && /^[1-9]\d{0,2}$/.test(before) ? either : decimal, last)
 }
 
-function localeOf({ decimal, thousands, either }: Evidence): NumberLocale {
+function localeOf({ decimal, thousands, either, both }: Evidence): NumberLocale {
   const points = decimal.get('.') ?? 0
   const commas = decimal.get(',') ?? 0
   const sure = (mark: Mark) => (thousands.get(mark) ?? 0) + (either.get(mark) ?? 0)
@@ -60,6 +65,7 @@ function localeOf({ decimal, thousands, either }: Evidence): NumberLocale {
   const grouping = ([',', '.', "'", ' '] as const)
     .filter((one) => one !== mark && sure(one) > 0)
     .sort((one, other) => sure(other) - sure(one))
+  if (grouping.length === 0 && both.has(mark)) return { decimal: mark, thousands: mark }
   return { decimal: mark, thousands: grouping[0] }
 }
 
