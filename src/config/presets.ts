@@ -12,8 +12,8 @@ const parameters = {
 } as const
 type ParameterName = keyof typeof parameters
 
-/** What says where a feed comes from, and how a preset is recognised. */
-const notOfFeed = new Set(['drop', 'pull', 'preset', 'owns', 'kind', 'signature'])
+/** What says where a feed comes from, how a preset is recognised, and what `init` writes where a column is missing. */
+const notOfFeed = new Set(['drop', 'pull', 'preset', 'owns', 'kind', 'signature', 'without'])
 const reference = /\$\{preset\.([A-Za-z]+)(:-)?\}/g
 
 /**

@@ -20,6 +20,8 @@ interface Asked {
   names: HeaderNames
 }
 
+const unknownShopUrl = 'https://shop.example'
+
 /** What a preset is asked for besides. */
 export function presetLines(preset: PresetGuess, asked: Asked): FeedLine[] {
   const { given, columns } = asked
@@ -30,7 +32,7 @@ export function presetLines(preset: PresetGuess, asked: Asked): FeedLine[] {
       comment: `recognised by ${preset.signature.map((name) => `"${name}"`).join(', ')}`,
     },
   ]
-  if (preset.needsShopUrl) lines.push(openLine('shopUrl', given.shopUrl, 'https://shop.example'))
+  if (preset.needsShopUrl) lines.push(openLine('shopUrl', given.shopUrl, unknownShopUrl))
   const named = columns.filter(
     ({ column }) => /price|preis|^prix|precio/i.test(column) && !/shipping/i.test(column),
   )
@@ -44,9 +46,23 @@ export function presetLines(preset: PresetGuess, asked: Asked): FeedLine[] {
     const mixed = written.filter(({ locale }) => locale === undefined)
     if (mixed.length > 0) lines.push(mixedMarks(mixed))
   }
+  lines.push(...withoutLines(preset, given))
   const own = given.id === undefined ? [] : [{ field: 'product_id', rule: given.id, comment: 'as you said' }]
   lines.push(...feedLines([...own, ...fittedRules(preset, asked)]), ...doubtLines(preset, asked, named))
   return lines
+}
+
+/** What the file lacks, and what stands in its place. */
+function withoutLines({ without }: PresetGuess, { shopUrl = unknownShopUrl }: Given): FeedLine[] {
+  return without.flatMap(({ column, instead }) => {
+    const comment = `the file lacks ${JSON.stringify(column)}: check what is made without it`
+    const filled = JSON.stringify(instead).replaceAll(/\$\{preset\.shopUrl\}/g, () => shopUrl)
+    const { fields = {}, ...keys } = JSON.parse(filled) as Record<string, object>
+    const rules = Object.entries(fields).map(([field, value]) => [`fields.${field}`, value] as const)
+    const lines = [...Object.entries(keys), ...rules]
+    const said = lines.length > 0 ? lines : [['', undefined] as const]
+    return said.map(([key, value]) => ({ key, value, comment, open: true }) as const)
+  })
 }
 
 /** Presets read numbers with a decimal point unless they are told otherwise. */
