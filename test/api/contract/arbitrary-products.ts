@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
-import type { Product, ProductField } from '../../../src/api/contract/product.ts'
+import { type Product, type ProductField, requiredFields } from '../../../src/api/contract/product.ts'
 
 // Half of a surrogate pair does not survive UTF-8, so it cannot be sent at all.
 const text = fc.string({ unit: 'binary', maxLength: 30 })
@@ -149,4 +150,24 @@ export const brokenValues: Readonly<Record<ProductField, readonly unknown[]>> = 
     [{ inventory_level: 1.5 }],
     [{ custom_fields: { a: 1 } }],
   ],
+}
+
+const textAndNumber = [['a', 3]] as const
+
+/** Those of them that servers are seen to take all the same; null besides, of any field that is not required. */
+const toleratedValues: Partial<Record<ProductField, readonly unknown[]>> = {
+  variation_id: [7],
+  categoryIds: textAndNumber,
+  parentCategoryIds: textAndNumber,
+  tag1: textAndNumber,
+  tag2: textAndNumber,
+  tag3: textAndNumber,
+  custom_fields: [{ a: 3 }, { a: null }],
+  skus: [[{ id: 3 }], [{ custom_fields: { a: 1 } }]],
+}
+
+/** Whether a lenient server takes a value that breaks the contract. */
+export function isTolerated(field: ProductField, value: unknown): boolean {
+  if (value === null) return !requiredFields.some((required) => required === field)
+  return toleratedValues[field]?.some((one) => isDeepStrictEqual(one, value)) ?? false
 }
