@@ -1,5 +1,7 @@
 /** What `import … from 'catalogd'` gives: the clients of the four API groups, their errors, and the types of the contract. */
 
+import './require-node.ts'
+
 export { ConfigError, OperatingError } from '../lib/errors.ts'
 export { ApiCallError, ApiResponseError, ContractError, type ServerError } from './api-error.ts'
 export { CatalogClient, type CatalogClientOptions } from './catalog-client.ts'

@@ -168,6 +168,17 @@ describe('the package', () => {
     expect(failure).toMatchObject({ code: 2, stdout: '' })
     expect((failure as { stderr: string }).stderr).toMatch(/^[^\n]*Node[^\n]*24[^\n]*\n$/)
   })
+
+  it.skipIf(oldNode === undefined)('says so to who imports it, too, where it cannot run', async () => {
+    const script = "import('catalogd').catch(({ message }) => console.log(message))"
+    const { stdout } = await run(oldNode ?? '', ['--input-type=module', '-e', script], { cwd: installed })
+    expect(stdout).toMatch(/^catalogd needs Node 24 or later; this is Node [^\n]*\n$/)
+    const contract =
+      "import('catalogd/contract/product').then(({ productSchema }) => console.log(typeof productSchema))"
+    expect(
+      await run(oldNode ?? '', ['--input-type=module', '-e', contract], { cwd: installed }),
+    ).toMatchObject({ stdout: 'object\n' })
+  })
 })
 
 interface Lockfile {
