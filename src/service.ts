@@ -12,6 +12,7 @@ import { watchedProgress } from './delivery/watched-progress.ts'
 import { type Delivery, openDelivery } from './delivery/worker.ts'
 import { type ConsentParts, type Intake, type IntakeOptions, openIntake } from './imports/intake.ts'
 import { readStateId } from './imports/state-id.ts'
+import { noteUncaught } from './imports/suspects.ts'
 import type { CatalogName } from './lib/brand.ts'
 import { ReleaseStack } from './lib/release-stack.ts'
 import { readVersion } from './lib/version.ts'
@@ -54,6 +55,8 @@ export async function openService(options: ServiceOptions): Promise<AsyncDisposa
       'watchdog',
       new Watchdog({ onStall: (name) => options.onFatal(new Error(`no progress for 30 s: ${name}`)) }),
     )
+    process.on('uncaughtExceptionMonitor', noteUncaught)
+    stack.push('note of an uncaught error', () => void process.off('uncaughtExceptionMonitor', noteUncaught))
     const parts: CatalogParts[] = []
     for (const catalog of options.catalogs) {
       const opened = await openOutbox({ ...options, catalog })

@@ -12,6 +12,7 @@ import type { Archive } from '../sources/archive.ts'
 import type { Manifest } from '../sources/manifest.ts'
 
 import type { ImportTurns } from './import-turns.ts'
+import type { Suspects } from './suspects.ts'
 
 /** What every step of an import of one catalog is given. */
 export interface ImportContext {
@@ -29,6 +30,7 @@ export interface ImportContext {
   keys: CatalogKeys
   /** Present where the feeds hold consents; `keys` and `writer` are theirs then. */
   consents: ConsentIntake | undefined
+  suspects: Suspects
   clock: Clock
   log: Log
   /** Something may be due for delivery. */

@@ -37,7 +37,9 @@ function remedyOf({ rejectsFile, rejectsLeftOut }: ImportReport): string {
   return `Correct them where the file comes from and drop it again: ${rejectsFile} lacks ${rejectsLeftOut} of them`
 }
 
-function messageOf({ outcome, rejected, records, removals }: ImportReport): string {
+function messageOf({ outcome, rejected, records, removals, changes }: ImportReport): string {
+  const isPartly = Object.values(changes).some((count) => count > 0)
+  if (outcome === 'refused' && isPartly) return 'refused after a part of the file was applied'
   if (outcome === 'refused') return 'refused: nothing of the file was applied'
   if (outcome === 'late') return 'late: nothing of the file was applied'
   const what = rejected > 0 ? `imported, but ${rejected} of ${records} records were rejected` : 'imported'

@@ -44,6 +44,7 @@ export async function importFile(context: FeedContext, accept: AcceptLine): Prom
 
 async function decide(run: ImportRun): Promise<Ending> {
   try {
+    refuseCondemned(run)
     await checkExpectation(run)
     return run.context.feed.kind === 'consents' ? await importConsents(run) : await importProducts(run)
   } catch (error) {
@@ -53,6 +54,16 @@ async function decide(run: ImportRun): Promise<Ending> {
     const refused: Ending = { outcome: 'refused', reason: show(error.message) }
     return error.hint === undefined ? refused : { ...refused, hint: show(error.hint) }
   }
+}
+
+/** Its import failed twice as nobody expected. The others must go on; what is wrong stands in the log. */
+function refuseCondemned({ context, accept }: ImportRun): void {
+  const suspect = context.suspects.condemned(accept)
+  if (!suspect) return
+  const reason = `${accept.name}: its import failed ${suspect.times} times in a way that catalogd does not expect, the last time with ${suspect.reason}`
+  throw new FileRefusedError('unexpected', reason, {
+    hint: 'That is an error of catalogd: report it with the log. What had been applied of the file stays; drop it again to try it once more',
+  })
 }
 
 /** Writes down the outcome: Redis first (applied), then the manifest and the report, which a repeat writes again. */
@@ -106,6 +117,7 @@ async function finish(
     held: { feed: feed.name, value: formatHeld(holding) },
     ...(full ? { fullAsOf: { feed: feed.name, value: JSON.stringify(full) } } : {}),
   })
+  context.suspects.forget(accept)
   return report
 }
 

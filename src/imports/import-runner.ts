@@ -3,7 +3,7 @@ import { rankFields } from '../catalog/ranks.ts'
 import type { CatalogConfig, FeedConfig } from '../config/model.ts'
 import type { ConsentIntake } from '../consents/model.ts'
 import type { Clock } from '../lib/clock.ts'
-import { describeError, OperatingError, systemErrorCode } from '../lib/errors.ts'
+import { describeError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Watchdog } from '../lib/watchdog.ts'
 import type { CatalogKeys } from '../outbox/keys.ts'
@@ -12,11 +12,13 @@ import type { OutboxScripts } from '../outbox/scripts.ts'
 import { CatalogWriter } from '../outbox/writer.ts'
 import type { RedisConnections } from '../redis/connections.ts'
 import type { Archive } from '../sources/archive.ts'
+import { isOperatingFailure } from '../sources/folder-access.ts'
 import type { Manifest } from '../sources/manifest.ts'
 import type { AcceptLine, DecisionLine } from '../sources/model.ts'
 import { Importer } from './importer.ts'
 import { prepareKeyIndexes } from './key-indexes.ts'
 import type { ImportReport } from './report.ts'
+import type { Suspects } from './suspects.ts'
 import { WriterLease } from './writer-lease.ts'
 
 const retryAfterMs = 500
@@ -38,6 +40,7 @@ export interface ImportRunnerOptions {
   manifest: Manifest
   archive: Archive
   reportsDir: string
+  suspects: Suspects
   /** Identity of the manifest: its sequences mean nothing to another one. */
   stateId: string
   clock: Clock
@@ -56,7 +59,8 @@ export interface ImportRunnerOptions {
  * Keeps a catalog's imports going: opens a writer, runs the importer until something fails, and begins again.
  *
  * waiting for Redis and the lease → importing → (failure) → waiting …  → stopped. Redis being away, a disk that is full
- * and another process that took over are waited out; unfinished files start again from their first record.
+ * and another process that took over are waited out; unfinished files start again from their first record. So they do after
+ * one file's import threw what nobody expected, which the file is refused for the second time.
  */
 export class ImportRunner implements AsyncDisposable {
   readonly #options: ImportRunnerOptions
@@ -84,7 +88,7 @@ export class ImportRunner implements AsyncDisposable {
 
   async #run(): Promise<void> {
     const { signal } = this.#stop
-    const { connections, clock, log, onNotice } = this.#options
+    const { connections, suspects, clock, log, onNotice } = this.#options
     let delayMs = retryAfterMs
     while (!signal.aborted) {
       let readyAt = Number.POSITIVE_INFINITY
@@ -97,9 +101,12 @@ export class ImportRunner implements AsyncDisposable {
       } catch (error) {
         if (signal.aborted) return
         const failure = connections.explain(error)
-        if (!isOperating(failure)) throw failure
-        log.warn({ err: failure }, 'imports pause and begin again')
-        onNotice(`imports pause: ${describeError(failure)}`)
+        if (isOperatingFailure(failure)) {
+          log.warn({ err: failure }, 'imports pause and begin again')
+          onNotice(`imports pause: ${describeError(failure)}`)
+        } else if (suspects.noteThrown(error)) {
+          log.error({ err: failure }, 'an import failed unexpectedly; imports begin again')
+        } else throw failure
         // What fails soon after each beginning (a report that cannot be written) is tried ever more seldom.
         if (clock.monotonic() - readyAt > wentWellMs) delayMs = retryAfterMs
         await clock.sleep(delayMs, signal).catch(() => undefined)
@@ -134,8 +141,8 @@ export class ImportRunner implements AsyncDisposable {
     const keyFields = consents ? [] : keyFieldsOf(catalog.feeds)
     const connection = connections.commands
     await prepareKeyIndexes({ connection, keys, keyFields, writer, log, catalog, signal })
-    const { manifest, archive, reportsDir, watchdog, onOffered, onImported, onCatalogDecision } =
-      this.#options
+    const { manifest, archive, reportsDir, suspects, watchdog } = this.#options
+    const { onOffered, onImported, onCatalogDecision } = this.#options
     this.#importer = new Importer({
       context: {
         catalog,
@@ -148,6 +155,7 @@ export class ImportRunner implements AsyncDisposable {
         connection,
         keys,
         consents,
+        suspects,
         clock,
         log,
         onOffered,
@@ -185,9 +193,4 @@ export class ImportRunner implements AsyncDisposable {
       await consents?.keepKey()
     }
   }
-}
-
-/** What can pass by itself, or with an operator's help; everything else is a bug. */
-function isOperating(error: unknown): boolean {
-  return error instanceof OperatingError || systemErrorCode(error) !== undefined
 }

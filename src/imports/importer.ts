@@ -116,7 +116,8 @@ export class Importer {
       return undefined
     }
     log.info({ feed: step.feed, file: step.name, sequence: step.sequence, bytes: step.bytes }, 'importing')
-    onImported(await importFile(context, step), step)
+    const { suspects, signal } = context
+    onImported(await suspects.run(step, signal, () => importFile(context, step)), step)
     return undefined
   }
 

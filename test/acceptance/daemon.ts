@@ -85,11 +85,19 @@ ${indented}
   }
 
   /** Starts a daemon and waits until it works, or stands by. */
-  async start({ standsBy = false, isBound = false } = {}): Promise<Child> {
+  async start({
+    standsBy = false,
+    isBound = false,
+    env = {},
+  }: {
+    standsBy?: boolean
+    isBound?: boolean
+    env?: NodeJS.ProcessEnv
+  } = {}): Promise<Child> {
     const child = await startChild(program, {
       args: ['start'],
       cwd: this.#dir.path,
-      env: this.#environment(),
+      env: { ...this.#environment(), ...env },
       isBound,
     })
     this.#daemons.push(child)

@@ -6,11 +6,12 @@ import type { CatalogConfig, FeedMode } from '../../src/config/model.ts'
 import { applyCatalogDecision } from '../../src/imports/catalog-decisions.ts'
 import { ImportRunner } from '../../src/imports/import-runner.ts'
 import type { ImportReport } from '../../src/imports/report.ts'
+import { Suspects } from '../../src/imports/suspects.ts'
 import type { AcceptSequence, FeedName } from '../../src/lib/brand.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { Watchdog } from '../../src/lib/watchdog.ts'
 import { openRedis } from '../../src/redis/connections.ts'
-import { openArchive } from '../../src/sources/archive.ts'
+import { type Archive, openArchive } from '../../src/sources/archive.ts'
 import { ClaimIds, claimFileName } from '../../src/sources/claim-name.ts'
 import { openManifest } from '../../src/sources/manifest.ts'
 import type { Decision, Expectation } from '../../src/sources/model.ts'
@@ -48,7 +49,13 @@ interface ImportOptions {
 }
 
 /** Imports over a real Redis, with accepted files put straight into the archive. */
-export async function openImports(feedLines: string, { clock = systemClock }: { clock?: Clock } = {}) {
+export async function openImports(
+  feedLines: string,
+  {
+    clock = systemClock,
+    readFrom = (archive) => archive,
+  }: { clock?: Clock; readFrom?: (archive: Archive) => Archive } = {},
+) {
   const dir = await tempDir('imports')
   const server = await startRedis()
   const catalog = await catalogFrom(dir.path, feedLines)
@@ -56,7 +63,7 @@ export async function openImports(feedLines: string, { clock = systemClock }: { 
   const connections = await openRedis({ address: { kind: 'url', url: server.url }, clock, log })
   const { keys, scripts, outbox } = await openOutbox({ catalog, connections, clock })
   const manifest = await openManifest({ dir: dir.join('state'), clock })
-  const archive = await openArchive({ dir: dir.join('state'), manifest })
+  const archive = readFrom(await openArchive({ dir: dir.join('state'), manifest }))
   const watchdog = new Watchdog({ onStall: () => undefined })
   const claims = new ClaimIds(clock)
   const waiting = new Map<number, (report: ImportReport) => void>()
@@ -72,6 +79,7 @@ export async function openImports(feedLines: string, { clock = systemClock }: { 
       manifest,
       archive,
       reportsDir: dir.join('state/reports'),
+      suspects: new Suspects(dir.join('state')),
       stateId: 'state-of-the-test',
       clock,
       log,

@@ -1,0 +1,112 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { AcceptLine, ClaimId } from '../sources/model.ts'
+
+/** A file whose imports failed in a way that nobody expected. */
+export interface Suspect {
+  times: number
+  /** Of the last time. */
+  reason: string
+}
+
+interface Run {
+  suspects: Suspects
+  claim: ClaimId
+  isOver: boolean
+}
+
+/** Follows an import through all that it sets going, so that an error is known to be this file's and no other's. */
+const running = new AsyncLocalStorage<Run>()
+/** So often a file is tried: once may be chance, twice is the file. */
+const timesMax = 2
+
+/**
+ * Remembers in `state/<catalog>` which files' imports threw what nobody expected, also when that ended the process. Only
+ * an error is noted: a process that is killed, or asked to end, leaves no note, however often.
+ *
+ * tried → (it throws) noted, tried once more → (it throws again) noted: the file is refused, and the note goes.
+ */
+export class Suspects {
+  readonly #file: string
+  readonly #byClaim: Map<ClaimId, Suspect>
+  readonly #blamed = new WeakMap<object, ClaimId>()
+
+  /** `dir`: `state/<catalog>`. */
+  constructor(dir: string) {
+    this.#file = join(dir, 'suspects.json')
+    this.#byClaim = readNotes(this.#file)
+  }
+
+  /** The note of a file that is not tried any more. */
+  condemned({ claim }: Pick<AcceptLine, 'claim'>): Suspect | undefined {
+    const suspect = this.#byClaim.get(claim)
+    return suspect && suspect.times >= timesMax ? suspect : undefined
+  }
+
+  /** Runs one import. What it throws before `signal` ends it is its own, see `noteThrown`. */
+  async run<T>(
+    { claim }: Pick<AcceptLine, 'claim'>,
+    signal: AbortSignal,
+    step: () => Promise<T>,
+  ): Promise<T> {
+    const run: Run = { suspects: this, claim, isOver: false }
+    try {
+      return await running.run(run, step)
+    } catch (error) {
+      if (signal.aborted || typeof error !== 'object' || error === null) throw error
+      this.#blamed.set(error, claim)
+      throw error
+    } finally {
+      run.isOver = true
+    }
+  }
+
+  /** False: the error came from no import, or the file could not even be refused: that is a bug elsewhere. */
+  noteThrown(error: unknown): boolean {
+    const claim = typeof error === 'object' && error !== null ? this.#blamed.get(error) : undefined
+    if (claim === undefined || this.condemned({ claim })) return false
+    this.note(claim, error)
+    return true
+  }
+
+  /** At once and durably: the process may be about to end. */
+  note(claim: ClaimId, error: unknown): void {
+    const times = (this.#byClaim.get(claim)?.times ?? 0) + 1
+    this.#byClaim.set(claim, { times, reason: String(error).slice(0, 500) })
+    this.#write()
+  }
+
+  /** The import has ended. */
+  forget({ claim }: Pick<AcceptLine, 'claim'>): void {
+    if (this.#byClaim.delete(claim)) this.#write()
+  }
+
+  #write(): void {
+    mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 })
+    const temporary = `${this.#file}.tmp`
+    const file = openSync(temporary, 'w', 0o600)
+    try {
+      writeSync(file, `${JSON.stringify(Object.fromEntries(this.#byClaim), undefined, 2)}\n`)
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+    renameSync(temporary, this.#file)
+  }
+}
+
+/** For an error that nobody caught: it ends the process, and belongs to the import that set going what threw it. */
+export function noteUncaught(error: unknown): void {
+  const run = running.getStore()
+  if (run && !run.isOver) run.suspects.note(run.claim, error)
+}
+
+function readNotes(file: string): Map<ClaimId, Suspect> {
+  try {
+    return new Map(Object.entries(JSON.parse(readFileSync(file, 'utf8')) as Record<ClaimId, Suspect>))
+  } catch {
+    // Not there, or not ours to understand: every file is tried as if for the first time.
+    return new Map()
+  }
+}
