@@ -1,5 +1,6 @@
 import { constants } from 'node:os'
 import type { Writable } from 'node:stream'
+import type { Clock } from '../lib/clock.ts'
 
 /** The command was asked to end before it was done. */
 export class InterruptedError extends Error {
@@ -24,13 +25,18 @@ export interface Interrupts extends Disposable {
   readonly signal: AbortSignal
 }
 
-/** The first signal asks the command to end well; a second one ends the process at once. */
-export function openInterrupts(process: NodeJS.Process): Interrupts {
+/** Of one Ctrl-C: a terminal signals the process itself, and npm, which runs it, passes its own signal on. */
+const sameWithinMs = 1_000
+
+/** The first signal asks the command to end well; a later one ends the process at once. */
+export function openInterrupts(process: NodeJS.Process, clock: Pick<Clock, 'monotonic'>): Interrupts {
+  let firstAtMs = 0
   const controller = new AbortController()
   const listeners = endingSignals.map((name) => {
     const listener = () => {
       const error = new InterruptedError(name)
-      if (controller.signal.aborted) process.exit(error.exitCode)
+      if (!controller.signal.aborted) firstAtMs = clock.monotonic()
+      else if (clock.monotonic() - firstAtMs > sameWithinMs) process.exit(error.exitCode)
       controller.abort(error)
     }
     process.on(name, listener)

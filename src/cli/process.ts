@@ -7,7 +7,7 @@ import { runProgram } from './program.ts'
 export async function runProcess(argv: readonly string[]): Promise<number> {
   // Lists of processes show command lines to every user of the machine, for as long as the command waits.
   if (argv.some((word) => word.includes('@'))) process.title = 'catalogd'
-  using interrupts = openInterrupts(process)
+  using interrupts = openInterrupts(process, systemClock)
   return await runProgram({
     argv,
     stdout: process.stdout,

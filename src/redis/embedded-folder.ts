@@ -89,6 +89,12 @@ export class EmbeddedFolder {
     }
   }
 
+  /** What is recorded, where that server runs. */
+  async runningServer(): Promise<ServerRecord | undefined> {
+    const record = await this.readRecord()
+    return record && (await this.isServer(record.pid)) ? record : undefined
+  }
+
   get #recordFile(): string {
     return path.join(this.path, 'server')
   }
@@ -106,6 +112,12 @@ export async function openEmbeddedFolder(dir: string, log: Log): Promise<Embedde
       cause,
     })
   }
+}
+
+/** Undefined where there is none. */
+export async function findEmbeddedFolder(dir: string, log: Log): Promise<EmbeddedFolder | undefined> {
+  const found = await realpath(dir).catch(() => undefined)
+  return found === undefined ? undefined : new EmbeddedFolder(found, log)
 }
 
 /** Signals nobody; an existing process of another user counts as alive. */

@@ -9,6 +9,7 @@ import {
   openEmbeddedFolder,
   type ServerRecord,
 } from './embedded-folder.ts'
+import { type EmbeddedGuard, startGuard } from './embedded-guard.ts'
 import { explainLoss, ServerLostError, type StartedServer, startServer } from './embedded-server.ts'
 import { isConnectionFailure } from './failure.ts'
 import { countOtherUsers, joinServer } from './presence.ts'
@@ -41,7 +42,8 @@ const steadyAfterMs = 30_000
  * gives up by itself (its settings, its data), and after five attempts when it is killed each time.
  */
 export async function openEmbeddedRedis(options: OpenEmbeddedRedisOptions): Promise<EmbeddedRedis> {
-  const redis = new EmbeddedRedis(await openEmbeddedFolder(options.dir, options.log), options)
+  const folder = await openEmbeddedFolder(options.dir, options.log)
+  const redis = new EmbeddedRedis(folder, { ...options, guard: startGuard(folder.path) })
   await redis.open(options.signal)
   return redis
 }
@@ -55,7 +57,8 @@ interface Joined {
 
 /**
  * This process's use of the one redis-server of a state folder. Every process that uses it holds a named connection
- * (`presence.ts`); joining, starting and ending it happen under the folder's lock.
+ * (`presence.ts`); joining, starting and ending it happen under the folder's lock. A guard ends the server where the last
+ * user was killed (`embedded-guard.ts`).
  *
  * joining → joined → (the server died) → joining again, with back-off, until it succeeds → joined …
  *    ↑ ↓           → (disposed) → left; the last user ends the server
@@ -63,7 +66,7 @@ interface Joined {
  */
 export class EmbeddedRedis implements AsyncDisposable {
   readonly #folder: EmbeddedFolder
-  readonly #options: OpenEmbeddedRedisOptions
+  readonly #options: OpenEmbeddedRedisOptions & { guard?: EmbeddedGuard }
   readonly #closing = new AbortController()
   #presence: RedisConnection | undefined
   #socketPath = ''
@@ -72,7 +75,7 @@ export class EmbeddedRedis implements AsyncDisposable {
   #joinedAt = 0
   #attempts = 0
 
-  constructor(folder: EmbeddedFolder, options: OpenEmbeddedRedisOptions) {
+  constructor(folder: EmbeddedFolder, options: OpenEmbeddedRedisOptions & { guard?: EmbeddedGuard }) {
     this.#folder = folder
     this.#options = options
   }
@@ -89,6 +92,13 @@ export class EmbeddedRedis implements AsyncDisposable {
 
   /** Called by `openEmbeddedRedis`. */
   async open(signal = this.#closing.signal): Promise<void> {
+    await this.#open(signal).catch(async (error: unknown) => {
+      await this.#releaseGuard()
+      throw error
+    })
+  }
+
+  async #open(signal: AbortSignal): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
         await this.#join(signal)
@@ -126,7 +136,24 @@ export class EmbeddedRedis implements AsyncDisposable {
     if (this.#closing.signal.aborted) return
     this.#closing.abort()
     await this.#rejoining
-    if (this.#presence?.status === 'ready') await this.#letGo(this.#presence)
+    if (this.#presence?.status === 'ready' && (await this.#letGo(this.#presence))) {
+      this.#options.guard?.dismiss()
+    } else await this.#releaseGuard()
+  }
+
+  /** Where a server runs still, its guard ends it later, unless somebody uses it then. */
+  async #releaseGuard(): Promise<void> {
+    const { guard } = this.#options
+    if (await this.#folder.runningServer()) guard?.leave()
+    else guard?.dismiss()
+  }
+
+  /** Ends a server that nobody uses; for one that is not opened. */
+  async endUnused(): Promise<void> {
+    const record = await this.#folder.runningServer()
+    if (!record) return
+    const presence = await joinServer(record.socketPath, this.#options.clock)
+    if (typeof presence !== 'string') await this.#letGo(presence)
   }
 
   /** Of a server of another process the end is not known: whoever starts it next learns what is wrong with it. */
@@ -143,8 +170,8 @@ export class EmbeddedRedis implements AsyncDisposable {
     const socketPath = await this.#folder.prepareSocketPath()
     const running = await joinServer(socketPath, clock)
     if (typeof running !== 'string') return this.#joined({ presence: running, socketPath })
-    const record = await this.#folder.readRecord()
-    if (record && (await this.#folder.isServer(record.pid))) {
+    const record = await this.#folder.runningServer()
+    if (record) {
       const presence = await this.#outwait(record)
       if (presence) return this.#joined({ presence, socketPath: record.socketPath })
     }
@@ -204,16 +231,19 @@ export class EmbeddedRedis implements AsyncDisposable {
     }
   }
 
-  async #letGo(presence: RedisConnection): Promise<void> {
+  async #letGo(presence: RedisConnection): Promise<boolean> {
+    const close = () => closeConnection(presence, this.#options.clock)
     try {
-      await this.#folder.locked(() => this.#leave(presence))
+      await this.#folder.locked(() => this.#leave(presence).finally(close))
+      return true
     } catch (error) {
-      this.#options.log.warn({ error }, 'the embedded Redis was left running; the next command takes it over')
+      this.#options.log.warn({ error }, 'the embedded Redis was left running')
+      await close()
+      return false
     }
-    await closeConnection(presence, this.#options.clock)
   }
 
-  /** Under the lock, so that nobody joins between the count and the end. */
+  /** Under the lock, as is its close: nobody joins between the count and the end, and who left is counted no more. */
   async #leave(presence: RedisConnection): Promise<void> {
     if ((await countOtherUsers(presence)) > 0) return
     const { processId } = await readServerInfo(presence)
@@ -265,7 +295,6 @@ export class EmbeddedRedis implements AsyncDisposable {
   }
 
   async #pauseBefore(attempt: number, signal: AbortSignal): Promise<void> {
-    if (attempt === 0) return
-    await this.#options.clock.sleep(Math.min(50 * 2 ** attempt, restartAfterMaxMs), signal)
+    if (attempt > 0) await this.#options.clock.sleep(Math.min(50 * 2 ** attempt, restartAfterMaxMs), signal)
   }
 }

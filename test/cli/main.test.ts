@@ -55,14 +55,17 @@ describe('main', () => {
     expect(await run('sh', ['-c', pipeline])).toEqual({ stdout: '', stderr: '' })
   })
 
-  it('ends at once on a second signal', async () => {
+  it('ends at once on a later signal; one that follows at once belongs to the first', async () => {
     await using folder = await tempDir('main')
     const script = folder.join('stubborn.mjs')
     const interrupts = new URL('../../src/cli/interrupts.ts', import.meta.url)
     await writeFile(
       script,
       `import { openInterrupts } from ${JSON.stringify(interrupts.href)}
-       const { signal } = openInterrupts(process)
+       let now = 0
+       process.on('SIGTERM', () => console.log('SIGTERM came'))
+       const { signal } = openInterrupts(process, { monotonic: () => now })
+       process.stdin.on('data', () => { now = 5000; console.log('later') })
        signal.addEventListener('abort', () => console.log('asked: ' + signal.reason.message))
        setInterval(() => {}, 1000)
        console.log('ready')`,
@@ -72,6 +75,10 @@ describe('main', () => {
     const ended = child.ended()
     process.kill(child.pid, 'SIGINT')
     await child.line('asked: interrupted by SIGINT')
+    process.kill(child.pid, 'SIGTERM')
+    await child.line('SIGTERM came')
+    child.send('time passes')
+    await child.line('later')
     process.kill(child.pid, 'SIGTERM')
     expect(await ended).toEqual({ code: 143, signal: null })
   })

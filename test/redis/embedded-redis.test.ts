@@ -12,6 +12,14 @@ const leaks = leakCheck()
 beforeEach(leaks.remember)
 afterEach(leaks.check)
 
+/** Of the users of a folder, and what they become after their user was killed. */
+async function guardsOf(dir: string): Promise<string[]> {
+  const lines = await Promise.all(
+    (await readdir('/proc')).map((entry) => readFile(`/proc/${entry}/cmdline`, 'utf8').catch(() => '')),
+  )
+  return lines.filter((line) => line.endsWith(`\0${dir}\0`) && /catalogd-guard|end-unused/.test(line))
+}
+
 describe('one server for all commands of a state folder', () => {
   test('is started for the first, keeps its data, and ends with the last', async () => {
     await using dir = await tempDir('embedded')
@@ -61,11 +69,26 @@ describe('one server for all commands of a state folder', () => {
     const user = await open(dir.path)
     await starter.kill('SIGKILL')
     expect(user.pid).toBe(pid)
+    // The guard of the killed one has looked, and found this process.
+    await waitFor(async () => (await guardsOf(dir.path)).length === 1, { withinMs: 60_000 })
     const redis = await connect(user)
     expect(await redis.commands.ping()).toBe('PONG')
     await redis[Symbol.asyncDispose]()
     await user[Symbol.asyncDispose]()
     await gone(pid)
+  })
+
+  test('ends some time after its last user was killed, and takes nothing with it', async () => {
+    await using dir = await tempDir('embedded')
+    await using killed = await startUser(dir.path)
+    const pid = await serverPid(killed)
+    killed.send('set key kept')
+    await killed.line('answer OK')
+    await killed.kill('SIGKILL')
+    await waitFor(async () => !(await isRunning(pid)), { withinMs: 60_000 })
+    await using redis = await open(dir.path)
+    await using again = await connect(redis)
+    expect(await again.commands.get('key')).toBe('kept')
   })
 
   test('an orphan of a killed process is adopted by the next command, and ended by it', async () => {
