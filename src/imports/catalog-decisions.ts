@@ -25,7 +25,7 @@ export async function applyCatalogDecision(access: DecisionAccess, line: Decisio
     case 'resume':
       return applyPause(outbox, line)
     case 'drop-dead':
-      await settleDeadLetters({ connection, scripts }, { how: 'drop', ids: line.ids })
+      await settleDeadLetters({ connection, scripts }, { ...line, how: 'drop' })
       return
     case 'resync':
       for await (const ids of line.ids.length > 0 ? parts(line.ids) : allProducts(access)) {

@@ -2,6 +2,7 @@ import type { ProductId } from '../lib/brand.ts'
 import { ConfigError } from '../lib/errors.ts'
 import {
   type DeadLetter,
+  readDeadDigests,
   readDeadLetter,
   readDeadLetters,
   settleDeadLetters,
@@ -46,9 +47,12 @@ export async function retryDeadLetters(context: OperationContext, ids: readonly 
 
 /** Settled for good until a newer document comes: a decision that is written down. No ids: all. Returns which. */
 export async function dropDeadLetters(context: OperationContext, ids: readonly string[]): Promise<string[]> {
-  const known = new Set((await listDeadLetters(context)).map(({ productId }) => productId))
-  const dropped = (await chosen(context, ids)).filter((id) => known.has(id))
-  if (dropped.length > 0) await decide(context, { decision: 'drop-dead', ids: dropped })
+  const { keys } = await openOutbox(context)
+  const wanted = await chosen(context, ids)
+  const found = await readDeadDigests({ connection: context.connections.commands, keys }, wanted)
+  const dropped = wanted.filter((_, index) => found[index] !== undefined)
+  const digests = found.filter((digest) => digest !== undefined)
+  if (dropped.length > 0) await decide(context, { decision: 'drop-dead', ids: dropped, digests })
   return dropped
 }
 

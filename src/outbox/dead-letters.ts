@@ -47,14 +47,36 @@ export async function readDeadLetter(
   return letter ? parseLetter(id, letter) : undefined
 }
 
-/** Retry: back to the outbox. Drop: settled for good, until a newer document comes. Returns the ids it acted on. */
+/** Hexadecimal digests of the documents that were refused; undefined where a product is no dead letter. */
+export async function readDeadDigests(
+  { connection, keys }: Access,
+  ids: readonly ProductId[],
+): Promise<(string | undefined)[]> {
+  const digests: (string | undefined)[] = []
+  for (let start = 0; start < ids.length; start += 1_000) {
+    const letters = await connection.hmgetBuffer(keys.dead, ...ids.slice(start, start + 1_000))
+    digests.push(...letters.map((letter) => letter?.subarray(0, digestBytes).toString('hex')))
+  }
+  return digests
+}
+
+/**
+ * Retry: back to the outbox. Drop: settled for good, until a newer document comes; with `digests` only those documents,
+ * and also where Redis has forgotten that they were refused. Returns the ids it acted on.
+ */
 export async function settleDeadLetters(
   { connection, scripts }: { connection: RedisConnection; scripts: OutboxScripts },
-  { how, ids }: { how: 'retry' | 'drop'; ids: readonly ProductId[] },
+  {
+    how,
+    ids,
+    digests = [],
+  }: { how: 'retry' | 'drop'; ids: readonly ProductId[]; digests?: readonly string[] },
 ): Promise<ProductId[]> {
   const done: ProductId[] = []
-  for (let start = 0; start < ids.length; start += 1_000) {
-    const answer = await scripts.run(connection, 'revive', [how, ...ids.slice(start, start + 1_000)])
+  const letters = ids.map((id, index) => [id, Buffer.from(digests[index] ?? '', 'hex')] as const)
+  for (let start = 0; start < letters.length; start += 1_000) {
+    const part = letters.slice(start, start + 1_000).flat()
+    const answer = await scripts.run(connection, 'revive', [how, ...part])
     done.push(...(answer as Buffer[]).map((id) => id.toString() as ProductId))
   }
   return done

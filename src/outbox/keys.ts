@@ -33,6 +33,8 @@ export interface CatalogKeys {
   leases: string
   /** HASH id → 16 bytes of digest, then JSON with the reason. */
   dead: string
+  /** HASH id → digest of a document that the operator gave up, where Redis had forgotten that it was refused. */
+  dropped: string
   /** LIST of ids refused without being named since the last acceptance; at most 20. */
   refusals: string
   /** HASH reason → JSON. */
@@ -108,6 +110,7 @@ export function catalogKeys(catalog: CatalogName, kind: OutboxKind = 'products')
     claimed: key('claimed'),
     leases: key('leases'),
     dead: key('dead'),
+    dropped: key('dropped'),
     refusals: key('refusals'),
     pause: key('pause'),
     pace: key('pace'),

@@ -1,8 +1,8 @@
 -- Products that the endpoint refused become dead letters; a product whose document changed meanwhile does not.
--- KEYS acknowledged pending claimed urgent new deferred echoes leases dead refusals pause counters
+-- KEYS acknowledged pending claimed urgent new deferred echoes leases dead refusals pause counters dropped
 -- ARGV token last(0|1) unnamed(0|1) inARow pauseJson then per product: id, digest, JSON
 -- Returns 'rejected' or 'refuses-everything' (then all refused in a row are taken back and the catalog is paused).
-local acknowledged, pending, claimed, urgent, new, deferred, echoes, leases, dead, refusals, pause, counters = unpack(KEYS)
+local acknowledged, pending, claimed, urgent, new, deferred, echoes, leases, dead, refusals, pause, counters, dropped = unpack(KEYS)
 local token, last, unnamed, inARow = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 
 local function leaveLanes(id)
@@ -27,6 +27,12 @@ for i = 6, #ARGV, 3 do
     local wanted = redis.call('HGET', pending, id)
     if wanted and wanted ~= digest then
       enter(id)
+    elseif redis.call('HGET', dropped, id) == digest then
+      -- The operator has given up this very document; only Redis had forgotten that.
+      redis.call('HDEL', dropped, id)
+      redis.call('HSET', acknowledged, id, digest)
+      redis.call('HDEL', pending, id)
+      leaveLanes(id)
     else
       redis.call('HSET', dead, id, digest .. reason)
       redis.call('HSET', pending, id, digest)

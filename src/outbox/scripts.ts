@@ -35,6 +35,7 @@ const scriptKeys = {
     'refusals',
     'pause',
     'counters',
+    'dropped',
   ],
   admit: ['pause', 'pace'],
   renew: ['leases'],
@@ -43,7 +44,7 @@ const scriptKeys = {
   'correct-times': ['urgent', 'new', 'deferred', 'echoes', 'leases', 'probed', 'probeTurn'],
   look: ['urgent', 'new', 'deferred', 'echoes', 'pause', 'pace', 'leases', 'claimed'],
   echo: ['documents', 'echoes'],
-  revive: ['acknowledged', 'pending', 'new', 'urgent', 'deferred', 'dead'],
+  revive: ['acknowledged', 'pending', 'new', 'urgent', 'deferred', 'dead', 'dropped'],
   'take-back': ['acknowledged', 'pending', 'urgent', 'new', 'dead', 'refusals'],
   'claim-consent': [
     'urgent',

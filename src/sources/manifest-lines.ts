@@ -28,7 +28,12 @@ const productIds = z.array(
 /** Members of every decision, as in the inbox. */
 export const decisionSchema = z.discriminatedUnion('decision', [
   z.object({ decision: z.enum(['approve', 'discard']), import: sequence }),
-  z.object({ decision: z.literal('drop-dead'), ids: productIds, of: z.literal('consents').exactOptional() }),
+  z.object({
+    decision: z.literal('drop-dead'),
+    ids: productIds,
+    digests: z.array(z.string().regex(/^[0-9a-f]{32}$/)).exactOptional(),
+    of: z.literal('consents').exactOptional(),
+  }),
   z.object({ decision: z.literal('retry-dead'), ids: productIds, of: z.literal('consents') }),
   z.object({
     decision: z.enum(['pause', 'resume']),

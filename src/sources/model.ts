@@ -68,7 +68,8 @@ export interface OutcomeLine {
 /** What an operator decided; part of the truth, replayed in order. `request` makes a decision that is asked twice one line. */
 export type Decision =
   | { decision: 'approve' | 'discard'; import: AcceptSequence }
-  | { decision: 'drop-dead'; ids: ProductId[]; of?: 'consents' }
+  /** `digests` of products: of the refused documents, hexadecimal, in the order of the ids; only these are given up. */
+  | { decision: 'drop-dead'; ids: ProductId[]; digests?: string[]; of?: 'consents' }
   /** Of products that happens at once: only what was said of a consent has to be remembered. */
   | { decision: 'retry-dead'; ids: ProductId[]; of: 'consents' }
   /** Without `of`: all calls of the catalog. */

@@ -64,6 +64,24 @@ test('one product that is refused by name costs only the resend, and a newer doc
   expect((await site.work()).dead).toBe(0)
 })
 
+test('a dead letter that was dropped stays dropped when Redis is wiped, until a newer document comes', async () => {
+  await using site = await openLoaded()
+  await site.fault({ refuse: 'named', productIds: [poison], reason: 'image_url field is missing' })
+  await site.run('resume')
+  await site.untilQuiet()
+  expect((await site.work()).dead).toBe(1)
+  await site.run('dead', 'drop', poison)
+  expect(await site.work()).toMatchObject({ dead: 0, pending: 0 })
+  await site.redis.flushall()
+  await site.untilQuiet()
+  await waitFor(async () => (await site.work()).dead === 0, { what: 'the decision again' })
+  await site.expectDocuments(withoutPoison(1))
+  await site.clearFaults()
+  await site.drop('poison_delta.csv', `product_id,price\n${poison},99\n`)
+  await site.untilQuiet()
+  expect((await site.taken(poison))?.document.price).toBe(99)
+})
+
 test('an endpoint that refuses everything pauses the catalog: nothing is buried, and resume goes on', async () => {
   await using site = await openLoaded()
   await site.fault({ status: 400, body: 'no' })

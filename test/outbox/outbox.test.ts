@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
 import type { ProductId } from '../../src/lib/brand.ts'
+import { settleDeadLetters } from '../../src/outbox/dead-letters.ts'
+import { digestDocument } from '../../src/outbox/digest.ts'
+import { OutboxScripts } from '../../src/outbox/scripts.ts'
 import { WriterLostError } from '../../src/outbox/writer.ts'
 import { idsOf, openHarness, write } from './harness.ts'
 
@@ -322,4 +325,40 @@ test('a change is stored and offered together even when Redis has forgotten its 
   await box.connection.script('FLUSH')
   await box.put('b', '1')
   expect(idsOf(await box.claim())).toEqual(['a', 'b'])
+})
+
+test('a document that was given up is settled when it is refused again, whatever Redis has forgotten', async () => {
+  await using box = await openHarness()
+  const access = { connection: box.connection, scripts: await OutboxScripts.read(box.keys) }
+  const refuse = async () => {
+    const claim = await box.claim()
+    const refusals = claim.products.map((product) => ({
+      ...product,
+      ...{ reason: 'no', status: 400, requestId: undefined },
+    }))
+    await box.outbox.reject(claim.token, refusals)
+  }
+  const drop = (text: string) =>
+    settleDeadLetters(access, {
+      ...{ how: 'drop', ids: ['a' as ProductId] },
+      digests: [digestDocument(Buffer.from(text)).toString('hex')],
+    })
+  await box.put('a', '1')
+  // The decision is carried out again before the product is refused again.
+  expect(await drop('1')).toEqual([])
+  await refuse()
+  expect([await box.connection.hlen(box.keys.dead), await box.connection.hlen(box.keys.pending)]).toEqual([
+    0, 0,
+  ])
+  expect(await box.connection.hlen(box.keys.dropped)).toBe(0)
+  // It is safe to repeat, and says nothing of another document.
+  expect(await drop('1')).toEqual([])
+  await box.put('a', '2')
+  await refuse()
+  expect(await drop('1')).toEqual([])
+  expect(await box.connection.hlen(box.keys.dead)).toBe(1)
+  expect(await drop('2')).toEqual(['a'])
+  expect([await box.connection.hlen(box.keys.dead), await box.connection.hlen(box.keys.dropped)]).toEqual([
+    0, 0,
+  ])
 })
