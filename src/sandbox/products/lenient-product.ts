@@ -14,7 +14,7 @@ const textsOrNumbers = ['categoryIds', 'parentCategoryIds', 'tag1', 'tag2', 'tag
 /**
  * What is wrong with a product, in the words of the upsert endpoint; undefined when it is taken. The lenient check
  * tolerates what servers are seen to tolerate: numbers for ids, for numeric texts and in lists of texts, any scalar as a
- * custom field, null for a field that is not given, an empty list of variations, two names in snake case, and fields
+ * custom field, null for a field that is not given, an empty list for an empty map, two names in snake case, and fields
  * that the contract does not have.
  */
 export function productErrors(product: unknown, strict: boolean): string | undefined {
@@ -42,8 +42,9 @@ function inContractForm(product: unknown): unknown {
   for (const field of textOrNumber) form[field] = textOfNumber(form[field])
   for (const [other, field] of otherNames) form[field] ??= form[other]
   for (const field of textsOrNumbers) form[field] = eachOf(form[field], textOfNumber)
-  if (Array.isArray(form.variations) && form.variations.length === 0) form.variations = {}
-  form.variations = valuesOf(form.variations, (one) => (isObject(one) ? givenFields(one) : one))
+  form.variations = valuesOf(mapOrEmptyList(form.variations), (one) =>
+    isObject(one) ? givenFields(one) : one,
+  )
   form.custom_fields = textsByName(form.custom_fields)
   form.skus = eachOf(form.skus, skuInContractForm)
   return form
@@ -57,8 +58,14 @@ function skuInContractForm(sku: unknown): unknown {
   return form
 }
 
-function textsByName(map: unknown): unknown {
+function textsByName(value: unknown): unknown {
+  const map = mapOrEmptyList(value)
   return isObject(map) ? valuesOf(givenFields(map), textOfScalar) : map
+}
+
+/** PHP has one kind of array: it writes an empty map as an empty list. */
+function mapOrEmptyList(value: unknown): unknown {
+  return Array.isArray(value) && value.length === 0 ? {} : value
 }
 
 /** Null says that a field is not given. */
