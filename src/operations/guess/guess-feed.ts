@@ -11,6 +11,7 @@ import { listed } from './guess-reason.ts'
 import { columnsOf, guessRules } from './guess-rules.ts'
 import { mayHide } from './guess-visibility.ts'
 import { HeaderNames } from './header-names.ts'
+import { headerlessLines, looksLikeData } from './headerless.ts'
 import { missingImage } from './missing-image.ts'
 import type { Given, RuleGuess } from './model.ts'
 import { presetLines } from './preset-lines.ts'
@@ -33,7 +34,7 @@ export interface GuessOptions {
   file: string
   given: Given
   signal: AbortSignal
-  /** The file is read once. */
+  /** The file is read once, and again where it has no header. */
   onProgress?: ((bytesRead: number) => void) | undefined
   /** Whether presets are looked at; default true. */
   withPresets?: boolean
@@ -46,18 +47,22 @@ export async function guessFeed({
   withPresets = true,
   ...reading
 }: GuessOptions): Promise<FeedGuess> {
-  const table = await readSampleTable(file, reading)
+  const names = await HeaderNames.read()
+  const read = await readSampleTable(file, reading)
+  const isHeaderless = looksLikeData(read, names)
+  const table = isHeaderless ? await readSampleTable(file, { ...reading, format: { header: 'none' } }) : read
   if (table.records === 0) throw noRecords(table)
   const columns = table.columns.map((column, index) => {
     const facts = columnFacts(column, index, table.rows)
     return table.textLists.has(column) ? { ...facts, list: column } : facts
   })
-  const preset = withPresets ? guessPreset(table) : undefined
-  const names = await HeaderNames.read()
-  const members = memberFacts(table)
+  const preset = withPresets && !isHeaderless ? guessPreset(table) : undefined
+  const looked = { columns, names, members: memberFacts(table), given }
   const lines = preset
-    ? presetLines(preset, { given, columns, names })
-    : ruleLines(table, tableRules(table, { columns, names, members, given }), { columns, members, names })
+    ? presetLines(preset, looked)
+    : isHeaderless
+      ? headerlessLines(columns, looked)
+      : ruleLines(table, tableRules(table, looked), looked)
   return {
     name: table.name,
     dialect: describeDialect(table.dialect),
@@ -178,7 +183,7 @@ function noProducts({ name, columns }: SampleTable, missing: readonly string[]):
     'no-products',
     `${name}: no column looks like the ${missing.join(' or the ')} of a product; the columns are ${shown}`,
     {
-      hint: 'Name the file with the products. A feed of stock, prices or texts alone, or one without a header, is configured by hand: catalogd init',
+      hint: 'Name the file with the products. A feed of stock, prices or texts alone is configured by hand: catalogd init',
     },
   )
 }
