@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server } from 'node:http'
+import type { IncomingMessage, RequestListener, Server } from 'node:http'
 
 /** What is read of a body after its answer, and for how long. */
 const drainedBytesMax = 40_000_000
@@ -10,12 +10,18 @@ const drainMsMax = 5_000
  * Handlers need not do anything, and should not ask for `connection: close`.
  */
 export function drainRequests(server: Server): void {
-  server.prependListener('request', (request, response) => {
+  const drainAfterAnswer: RequestListener = (request, response) => {
     // The answer has been handed to the connection, and the server has not yet decided what becomes of that.
     response.once('prefinish', () => {
       if (request.complete) request.resume()
       else drain(request)
     })
+  }
+  server.prependListener('request', drainAfterAnswer)
+  // An unknown `Expect` is otherwise refused without this hook, and what follows read for ever.
+  server.on('checkExpectation', (request, response) => {
+    drainAfterAnswer(request, response)
+    response.writeHead(417).end()
   })
 }
 

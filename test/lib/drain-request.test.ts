@@ -162,6 +162,26 @@ describe.each(['/early', '/paused'])('an answer before the end of the body (%s)'
   })
 })
 
+it('an expectation that cannot be met is refused, and a body without end behind it is not read for ever', {
+  timeout: 120_000,
+}, async () => {
+  await using server = await openServer()
+  await using connection = await RawConnection.open(server.url)
+  const head = 'POST /whole HTTP/1.1\r\nHost: a\r\nExpect: a miracle\r\n'
+  connection.write(`${head}Content-Length: 1\r\n\r\nx`)
+  expect(await connection.answer()).toMatchObject({ status: 417 })
+  connection.write(`${head}Content-Length: 100000000000\r\n\r\n`)
+  expect(await connection.answer()).toMatchObject({ status: 417 })
+  const part = Buffer.alloc(megabyte)
+  let sent = 0
+  while (!connection.isClosed && sent < 1_000) {
+    await connection.drained(part)
+    sent += 1
+  }
+  expect(sent).toBeLessThan(80)
+  expect(server.requests).toEqual([])
+})
+
 it('a sender that goes away after its answer leaves nothing behind', async () => {
   await using server = await openServer()
   const connection = await RawConnection.open(server.url)
