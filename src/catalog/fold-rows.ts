@@ -3,6 +3,7 @@ import type { ParsedRecord } from '../records/model.ts'
 import { type Compute, nothingSaid } from './compiled-rule.ts'
 import { Problem } from './problem.ts'
 import type { RecordNotes } from './record-notes.ts'
+import type { ChosenRows } from './where.ts'
 
 export interface Folding {
   rows: FieldRule['rows']
@@ -15,17 +16,15 @@ export interface Folding {
 }
 
 type Row = Pick<ParsedRecord, 'cells' | 'line'> & { element?: number }
-type Holds = (cells: readonly unknown[]) => boolean
-
 /** Computes a field from the rows of a record that count; a record of one row is its own only row. */
 export function foldRows(
   compute: Compute,
   { rows, isPrice = false, join = (own) => own, places = [] }: Folding,
-  holds: Holds | undefined,
+  { holds, prefers }: ChosenRows,
 ): Compute {
   const ofOne = (cells: readonly unknown[], notes: RecordNotes): unknown => {
-    if (holds && !holds(cells)) return undefined
     const own = join(cells, cells)
+    if (holds && !holds(own)) return undefined
     const elements = rows === undefined || rows === 'all' ? undefined : elementRows(own, places)
     return elements ? ofRows(elements, (row) => computeRow(compute, row, notes), notes) : compute(own, notes)
   }
@@ -55,12 +54,13 @@ export function foldRows(
     if (isPrice) notes.priceRow = found.find((one) => one.value === value)?.row
     return value
   }
+  const computeOf = (row: Row, cells: readonly unknown[], notes: RecordNotes) =>
+    computeRow(compute, { line: row.line, cells: join(row.cells, cells) }, notes)
   return (cells, notes) => {
     if (notes.rows === undefined) return ofOne(cells, notes)
-    const chosen = holds ? notes.rows.filter((row) => holds(row.cells)) : notes.rows
-    const computeOf = (row: Row) =>
-      computeRow(compute, { line: row.line, cells: join(row.cells, cells) }, notes)
-    return ofRows(chosen, computeOf, notes)
+    const held = holds ? notes.rows.filter((row) => holds(join(row.cells, cells))) : notes.rows
+    const preferred = prefers ? held.filter((row) => prefers(join(row.cells, cells))) : []
+    return ofRows(preferred.length > 0 ? preferred : held, (row) => computeOf(row, cells, notes), notes)
   }
 }
 

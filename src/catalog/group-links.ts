@@ -4,6 +4,7 @@ import type { NamedColumns } from './aliases.ts'
 import { compilePattern } from './pattern.ts'
 import { fillTemplate, parseTemplate, type Template } from './template.ts'
 import { textOf } from './text-of.ts'
+import { compileWhere } from './where.ts'
 
 type PlaceOf = (column: string) => number | undefined
 type Cells = readonly unknown[]
@@ -27,12 +28,14 @@ export function groupProblems(group: GroupConfig): string[] {
 /** Adds to `problems` what is wrong whatever a file holds, and answers undefined then. */
 export function compileGroup(group: GroupConfig, problems: string[]): CompiledGroup | undefined {
   const known = problems.length
-  const names = group.by === 'id' ? [] : group.names.map((text) => nameTemplate(text, problems))
+  const isNamed = group.by === 'parent' || group.by === 'members'
+  const names = isNamed ? group.names.map((text) => nameTemplate(text, problems)) : []
   const parent = group.by === 'parent' ? [nameTemplate(group.parent, problems)] : []
   const listed = group.by === 'members' ? [group.column] : []
   const membersOf = group.by === 'members' ? compileMembers(group, problems) : undefined
+  const above = group.by === 'above' ? compileWhere(group.where) : undefined
   if (problems.length > known) return undefined
-  const needed = [...parent.flatMap((template) => template.names), ...listed]
+  const needed = [...parent.flatMap((template) => template.names), ...listed, ...(above?.columns ?? [])]
   const columns = [...new Set([...needed, ...names.flatMap((template) => template.names)])]
   return {
     columns,
@@ -46,14 +49,15 @@ export function compileGroup(group: GroupConfig, problems: string[]): CompiledGr
       const textIn = (cells: Cells, template: Template) =>
         fillTemplate(template, (index) => textAt(cells, template.names[index] as string))?.trim()
       const textAt = (cells: Cells, column: string) => (textOf(contentOf(cells, column)) ?? '').trim()
-      const ownName = names.length === 0 && group.by !== 'id'
+      const ownName = names.length === 0 && isNamed
+      const continues = above?.bind(own.columns)
       return {
         indices: [...idReader.indices, ...own.indices],
         read: (cells) => idReader.read(cells),
         links: {
           by: group.by,
           headColumns: idReader.indices,
-          column: needed[0],
+          column: isNamed ? needed[0] : undefined,
           read: (all) => {
             const cells = ownCells(all)
             const called = ownName ? [idReader.read(all)] : names.map((template) => textIn(cells, template))
@@ -61,6 +65,7 @@ export function compileGroup(group: GroupConfig, problems: string[]): CompiledGr
               names: called.filter((name) => name !== undefined),
               parent: parent[0] && textIn(cells, parent[0]),
               members: membersOf ? membersOf(contentOf(cells, listed[0] as string)) : [],
+              ...(continues ? { continues: continues(cells) } : {}),
             }
           },
         },

@@ -64,7 +64,8 @@ export function rulePartProblems(place: Place, rule: FieldRule): string[] {
   return problems
 }
 
-function rowProblems({ name, kind, isMember }: Place, { rows }: FieldRule): string[] {
+function rowProblems({ name, kind, isMember }: Place, { rows, prefer }: FieldRule): string[] {
+  if (prefer && isMember) return ['prefer has no effect in a member: it is one row']
   if (rows === undefined) return []
   if (isMember) return ['rows has no effect in a member: it is one row']
   const isList = kind.endsWith('-list') && kind !== 'object-list'
@@ -98,7 +99,7 @@ function idProblems(rule: FieldRule): string[] {
     rule.from.kind === 'value' || (rule.from.kind === 'template' && !rule.from.template.includes('{'))
   if (isConstant) problems.push('a constant product_id would be one product')
   if (rule.trim === false) problems.push('product_id is always trimmed')
-  for (const part of ['rows', 'where', 'during', 'optional', 'default'] as const) {
+  for (const part of ['rows', 'where', 'prefer', 'during', 'optional', 'default'] as const) {
     if (rule[part] !== undefined)
       problems.push(`${part} has no effect on product_id, which every row must have`)
   }

@@ -18,7 +18,7 @@ import { Problem } from './problem.ts'
 import { openNotes, type RecordNotes } from './record-notes.ts'
 import { compileSource, missingOf, type Source } from './take.ts'
 import { compileWhen, outcomesOf } from './when.ts'
-import { compileWhere } from './where.ts'
+import { compileChosen } from './where.ts'
 
 export interface Steps {
   options: Pick<CoerceOptions, 'locale' | 'secret' | 'describe'> & Partial<Pick<CoerceOptions, 'field'>>
@@ -50,7 +50,7 @@ export function compileSteps(rule: FieldRule, steps: Steps): CompiledRule | unde
   const less = rule.less && field && compileLess(rule.less, { ...options, field })
   const below = rule.below === undefined ? undefined : compileBelow(rule.below, reading)
   const during = rule.during && compileDuring(rule, { describe: options.describe, problems })
-  const where = rule.where && compileWhere(rule.where)
+  const chosen = compileChosen(rule)
   problems.push(...outcomeProblems(rule, coerce))
   if (!source || problems.length > known) return undefined
   const finish = (found: unknown, notes: RecordNotes): unknown => {
@@ -89,17 +89,17 @@ export function compileSteps(rule: FieldRule, steps: Steps): CompiledRule | unde
   if (rule.from.kind === 'value') return constantRule(bindValue, problems)
   const bindTimed = during ? (columns: Columns) => during.bind(columns, bindValue(columns)) : bindValue
   const beside = [below, during, less].flatMap((part) => part?.columns ?? [])
-  const bind = (columns: Columns): Compute => {
-    if (!where && !rule.rows) return bindTimed(columns)
-    const view = openRowView(columns, rule.rows ? [...source.columns, ...beside.flatMap(namesOf)] : [])
-    const names = [...source.columns, ...beside.flatMap(namesOf)].map((name) => view.columns.placeOf(name))
-    const places = names.filter((place) => place !== undefined)
-    const folding = { ...steps.folding, rows: rule.rows, join: view.join, places }
-    return foldRows(bindTimed(view.columns), folding, where?.bind(columns))
-  }
+  const read = [...source.columns, ...beside.flatMap(namesOf)]
+  const bind = (columns: Columns): Compute =>
+    chosen || rule.rows
+      ? foldRule(columns, { bind: bindTimed, read, chosen, folding: { ...steps.folding, rows: rule.rows } })
+      : bindTimed(columns)
   // Rules of rows may name columns of the record, which are the same.
   const seen = rule.rows ? ofRecord(source) : source
-  const others = [...(rule.rows ? beside.map(withoutMark) : beside), ...(where?.columns ?? [])]
+  const others = [
+    ...(rule.rows ? beside.map(withoutMark) : beside),
+    ...(chosen?.columns ?? []).map(withoutMark),
+  ]
   return {
     columns: [...new Set([...seen.columns, ...others.flatMap(namesOf)])],
     valueColumns: seen.columns,
@@ -108,6 +108,21 @@ export function compileSteps(rule: FieldRule, steps: Steps): CompiledRule | unde
       withDefault(missingOf(seen, columns).length > 0 ? () => nothingSaid : bind(columns), rule, coerce),
     timed: during !== undefined,
   }
+}
+
+interface RuleOfRows {
+  bind: CompiledRule['bind']
+  /** Columns that the rule reads. */
+  read: readonly string[]
+  chosen: ReturnType<typeof compileChosen>
+  folding: Folding
+}
+
+function foldRule(columns: Columns, { bind, read, chosen, folding }: RuleOfRows): Compute {
+  const view = openRowView(columns, [...(folding.rows ? read : []), ...(chosen?.columns ?? [])])
+  const places = read.map((name) => view.columns.placeOf(name)).filter((place) => place !== undefined)
+  const full = { ...folding, join: view.join, places }
+  return foldRows(bind(view.columns), full, chosen?.bind(view.columns) ?? {})
 }
 
 /** A column that may be absent is as good as an empty one then. */

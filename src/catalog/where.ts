@@ -27,6 +27,27 @@ export function compileWhere(where: NonNullable<FieldRule['where']>): Where {
   }
 }
 
+type Holds = (cells: readonly unknown[]) => boolean
+
+/** Which rows of a record count: of those that `holds`, where there are some only those that it `prefers`. */
+export interface ChosenRows {
+  holds?: Holds | undefined
+  prefers?: Holds | undefined
+}
+
+/** Undefined where all of them do. */
+export function compileChosen({
+  where,
+  prefer,
+}: FieldRule): { columns: readonly string[]; bind(columns: Columns): ChosenRows } | undefined {
+  const [holds, prefers] = [where, prefer].map((conditions) => conditions && compileWhere(conditions))
+  if (!holds && !prefers) return undefined
+  return {
+    columns: [...(holds?.columns ?? []), ...(prefers?.columns ?? [])],
+    bind: (columns) => ({ holds: holds?.bind(columns), prefers: prefers?.bind(columns) }),
+  }
+}
+
 function holds(cell: unknown, { values, not }: CellCondition): boolean {
   const text =
     typeof cell === 'string' ? cell.trim() : textOf(contentOf(cell, reading, openNotes(undefined, 0)))

@@ -19,6 +19,7 @@ const foreignParts = [
   'optional',
   'rows',
   'where',
+  'prefer',
   'each',
   'matching',
   'parts',

@@ -36,7 +36,7 @@ const plainParts = [
  */
 export function normalizeRule(input: FieldRuleInput, folder = ''): FieldRule {
   if (typeof input === 'string') return { from: sourceOf(shorthand(input), folder) }
-  const { pattern, result, trim, optional, where, during, lookup, elements } = input
+  const { pattern, result, trim, optional, where, prefer, during, lookup, elements } = input
   return {
     from: sourceOf(input, folder),
     ...(pattern === undefined ? {} : { pattern: { regex: pattern, result } }),
@@ -44,7 +44,8 @@ export function normalizeRule(input: FieldRuleInput, folder = ''): FieldRule {
     ...(trim === undefined ? {} : { trim: isTrue(trim) }),
     ...(optional === undefined ? {} : { optional: isTrue(optional) }),
     ...(elements === undefined ? {} : { elements: { regex: elements.pattern, result: elements.result } }),
-    ...(where === undefined ? {} : { where: mapValues(where, conditionOf) }),
+    ...(where === undefined ? {} : { where: conditionsOf(where) }),
+    ...(prefer === undefined ? {} : { prefer: conditionsOf(prefer) }),
     ...(during === undefined ? {} : { during: mapValues(during, timeColumnsOf) }),
     ...(lookup === undefined ? {} : { lookup: { ...lookup, file: resolve(folder, lookup.file) } }),
   }
@@ -70,6 +71,10 @@ function sourceOf(input: FieldRuleDetails, folder: string): FieldRule['from'] {
     key: key === undefined ? undefined : ruleOf(key),
     item: mapValues(item ?? {}, ruleOf),
   }
+}
+
+export function conditionsOf(where: Readonly<Record<string, WhereInput>>): Record<string, CellCondition> {
+  return mapValues(where, conditionOf)
 }
 
 function conditionOf(input: WhereInput): CellCondition {

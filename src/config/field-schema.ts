@@ -25,6 +25,7 @@ export interface FieldRuleDetails {
   optional?: Flag | undefined
   rows?: RowChoice | undefined
   where?: Record<string, WhereInput> | undefined
+  prefer?: Record<string, WhereInput> | undefined
   each?: string | undefined
   key?: FieldRuleInput | undefined
   item?: Record<string, FieldRuleInput> | undefined
@@ -67,7 +68,7 @@ const cellSchema = z.union([z.string(), z.number(), z.boolean()], {
 const cellsSchema = z.union([cellSchema, z.array(cellSchema).min(1)], {
   error: 'a value or a list of values',
 })
-const whereSchema = mappingOf(
+export const whereSchema = mappingOf(
   z.string(),
   z.union([cellSchema, z.array(cellSchema).min(1), mapping({ not: cellsSchema })], {
     error: 'a value, a list of values, or { not: … }; "" is an empty cell',
@@ -140,6 +141,9 @@ const ruleDetailsSchema = mapping({
   where: whereSchema
     .optional()
     .describe('Only rows (or members of each) whose cells are so; "" is an empty cell'),
+  prefer: whereSchema
+    .optional()
+    .describe('Rows whose cells are so count alone; where a product has none of them, all of its rows do'),
   each: text('rows, or the name of a column that holds a list')
     .optional()
     .describe('For skus and variations: one member for each row, or for each member of the list in a column'),

@@ -1,10 +1,13 @@
 import { z } from 'zod'
 import type { ConfigDocument } from './document.ts'
+import { conditionsOf } from './field-rules.ts'
+import { whereSchema } from './field-schema.ts'
 import { flag, mapping, text } from './leaves.ts'
 import type { GroupConfig } from './model.ts'
 import { isMapping, soundPart } from './parts.ts'
 import type { ConfigPath } from './problems.ts'
 
+const ways = ['parent', 'members', 'above'] as const
 const nameText = 'a column, or a text with {column} placeholders'
 
 const membersSchema = mapping({
@@ -22,6 +25,9 @@ export const groupSchema = z
       flag(),
       mapping({
         parent: text(nameText).optional().describe('Names the row that a row belongs to; empty: to none'),
+        above: whereSchema
+          .optional()
+          .describe('Rows whose cells are so belong to the row above them; "" is an empty cell'),
         members: membersSchema.optional().describe('Where a row lists the rows that belong to it'),
         optional: flag()
           .optional()
@@ -34,7 +40,7 @@ export const groupSchema = z
           .describe('What other rows call a row, such as [SKU, "id:{ID}"]; default: its product_id'),
       }),
     ],
-    { error: 'true, or a mapping with parent or members' },
+    { error: 'true, or a mapping with parent, members or above' },
   )
   .meta({ title: 'Which rows are one product' })
 
@@ -43,8 +49,9 @@ type GroupInput = z.output<typeof groupSchema>
 export function buildGroup(input: GroupInput | undefined): GroupConfig | undefined {
   if (input === undefined || input === false || input === 'false') return undefined
   if (input === true || input === 'true') return { by: 'id' }
-  const { parent, members, names } = input
+  const { parent, members, above, names } = input
   const optional = input.optional === true || input.optional === 'true' ? { optional: true } : {}
+  if (above !== undefined) return { by: 'above', where: conditionsOf(above), ...optional }
   if (parent !== undefined) return { by: 'parent', parent, names, ...optional }
   return members && { by: 'members', ...members, names, ...optional }
 }
@@ -56,10 +63,14 @@ export function checkGroup(
   problemsOf: (group: GroupConfig) => readonly string[],
 ): void {
   const value = document.at(path)
-  if (isMapping(value) && (value.parent === undefined) === (value.members === undefined)) {
-    const found = value.parent === undefined ? 'found neither parent nor members' : 'found parent and members'
-    document.addProblem(path, `${found}, expected one of them`)
-    return
+  if (isMapping(value)) {
+    const given = ways.filter((way) => value[way] !== undefined)
+    const found =
+      given.length === 0 ? 'found neither parent, members nor above' : `found ${given.join(' and ')}`
+    if (given.length !== 1) {
+      document.addProblem(path, `${found}, expected one of them`)
+      return
+    }
   }
   const group = buildGroup(soundPart(document, path, groupSchema.optional()))
   for (const problem of group ? problemsOf(group) : []) document.addProblem(path, problem)

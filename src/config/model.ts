@@ -1,5 +1,5 @@
 import type { CatalogName, FeedName } from '../lib/brand.ts'
-import type { FieldRule } from './rule-model.ts'
+import type { CellCondition, FieldRule } from './rule-model.ts'
 
 /** The configuration after parsing, environment and defaults: what the stages are given. Durations in ms, sizes in bytes. */
 export interface Config {
@@ -216,11 +216,13 @@ export type AsOfRule =
   | { from: 'column'; column: string; date: string | undefined; zone: string }
 
 /**
- * Rows of one product have its id; or they name their parent; or they are listed by it. `parent` and `names` are columns
+ * Rows of one product have its id; or they stand below its row and are as `where` says; or they name their parent; or
+ * they are listed by it. `parent` and `names` are columns
  * or templates; a row without `names` is called by its product id. `optional`: files may lack the columns.
  */
 export type GroupConfig =
   | { by: 'id' }
+  | { by: 'above'; where: Readonly<Record<string, CellCondition>>; optional?: boolean }
   | { by: 'parent'; parent: string; names: readonly string[]; optional?: boolean }
   | {
       by: 'members'

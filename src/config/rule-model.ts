@@ -43,6 +43,8 @@ export interface FieldRule {
   rows?: 'first' | 'last' | 'all' | 'min' | 'max' | 'sum' | 'any' | 'price'
   /** By column: which rows (or members) count. */
   where?: Readonly<Record<string, CellCondition>>
+  /** By column: rows that count alone where a record has such. */
+  prefer?: Readonly<Record<string, CellCondition>>
   /** The cell holds pairs of names and values (`custom_fields`). */
   pairs?: { separator: string; equals: string }
   /** What stands for the end of a line; behind a backslash it stands for itself. */

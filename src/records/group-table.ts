@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { GroupConfig } from '../config/model.ts'
 import type { IdTable } from './id-table.ts'
 import { NumberList } from './number-list.ts'
 import { OpenLinks } from './open-links.ts'
@@ -13,6 +14,8 @@ export interface RowLinks {
   parent: string | undefined
   /** What it calls the rows that belong to it. */
   members: readonly string[]
+  /** It belongs to the row above it, whatever its id. */
+  continues?: boolean
 }
 
 /** Why a row could not be grouped as it says. */
@@ -47,9 +50,9 @@ export class GroupTable implements IdTable {
   #rows = 0
   #withoutId = 0
 
-  constructor(by: 'id' | 'parent' | 'members', hash: TextHash) {
+  constructor(by: GroupConfig['by'], hash: TextHash) {
     this.#hash = hash
-    this.#open = by === 'id' ? undefined : new OpenLinks(by)
+    this.#open = by === 'parent' || by === 'members' ? new OpenLinks(by) : undefined
   }
 
   /** Products, and heads without a readable id, each of which counts as one. */
@@ -102,6 +105,11 @@ export class GroupTable implements IdTable {
   /** Rows in file order, numbered from 1 without a gap. */
   add(row: number, id: string | undefined, links: RowLinks | undefined): void {
     this.#rows = row
+    if (links?.continues && row > 1) {
+      this.#marks.mark(row, marks.child)
+      this.#groups.set(row, this.#groups.get(row - 1))
+      return
+    }
     const hash = id === undefined ? noHash : this.#hash(id)
     if (id === undefined) this.#marks.mark(row, marks.noId)
     const open = this.#open

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { FormatConfig } from '../config/model.ts'
+import type { FormatConfig, GroupConfig } from '../config/model.ts'
 import { CellReader } from './cells.ts'
 import { everyValid } from './check-encoding.ts'
 import { CheckedXml } from './checked-xml.ts'
@@ -30,8 +30,7 @@ export interface IdReader {
 
 /** Reads what a row says about the rows it belongs together with. */
 export interface LinkReader {
-  /** Rows of one product have its id, or name their parent, or are listed by it. */
-  by: 'id' | 'parent' | 'members'
+  by: GroupConfig['by']
   /** Columns of the file, by index, that hold the id: of a product they are read from its first row alone. */
   headColumns: readonly number[]
   /** The column that names other rows; undefined where only the id counts. */

@@ -26,6 +26,14 @@ it('a row is called by its names, or else by its id', () => {
   expect(linksOf({ by: 'id' }, { sku: 'a' })).toEqual({ id: 'a', names: [], parent: undefined, members: [] })
 })
 
+it('a row whose cells are as said belongs to the row above', () => {
+  const where = { sku: { values: [''], not: false }, kind: { values: ['image'], not: true } }
+  const read = (row: Record<string, unknown>) => linksOf({ by: 'above', where }, row).continues
+  expect(read({ sku: ' ', kind: 'variant' })).toBe(true)
+  expect(read({ sku: '', kind: 'image' })).toBe(false)
+  expect(read({ sku: 'a', kind: 'variant' })).toBe(false)
+})
+
 it('members are what the pattern finds between the split marks', () => {
   const group = { by: 'members', column: 'v', split: '|', pattern: 'sku=([^,]+)', names: [] } as const
   const read = (v: unknown) => linksOf(group, { sku: 'p', v }).members
@@ -38,5 +46,6 @@ it('the columns that tie rows together must be there, those of names need not', 
   const missing = (group: GroupConfig) => compileGroup(group, [])?.missing(() => undefined)
   expect(missing({ by: 'parent', parent: '{a}/{b}', names: ['c'] })).toEqual(['a', 'b'])
   expect(missing({ by: 'members', column: 'd', split: '|', names: [] })).toEqual(['d'])
+  expect(missing({ by: 'above', where: { e: { values: [''], not: false } } })).toEqual(['e'])
   expect(missing({ by: 'id' })).toEqual([])
 })

@@ -57,6 +57,26 @@ describe('whose cells count of a record of several rows', () => {
     ['tag1', 'image', { rows: 'all' }, ['0', '1', '2'].map((name) => `https://i.example/${name}.jpg`)],
     ['availability', 'qty', { rows: 'any', ...stock }, 'InStock'],
     ['availability', 'qty', stock, 'OutOfStock'],
+    ['brand', 'image', { prefer: variants }, 'https://i.example/1.jpg'],
+    ['brand', 'image', { prefer: { kind: { values: ['offer'], not: false } } }, 'https://i.example/0.jpg'],
+    ['inventory_level', 'qty', { rows: 'sum', prefer: { sku: { values: ['S-RED'], not: false } } }, 0],
+    [
+      'availability',
+      'qty',
+      { rows: 'any', ...stock, where: { '../kind': { values: ['parent'], not: false } }, prefer: variants },
+      'InStock',
+    ],
+    [
+      'availability',
+      'qty',
+      {
+        rows: 'any',
+        ...stock,
+        where: { '../kind': { values: ['hidden'], not: false } },
+        default: 'Invisible',
+      },
+      'Invisible',
+    ],
   ])('%s of %s with %j is %j', (field, column, rule, expected) => {
     expect(read(field, { ...columnRule(column), ...rule })).toEqual(expected)
   })

@@ -11,6 +11,13 @@ describe('group', () => {
   it.each<[string, unknown]>([
     ['true', { by: 'id' }],
     ['false', undefined],
+    [
+      '{ above: { ID: "", Kind: [Variant, 2] } }',
+      {
+        by: 'above',
+        where: { ID: { values: [''], not: false }, Kind: { values: ['Variant', '2'], not: false } },
+      },
+    ],
     ['{ parent: Parent }', { by: 'parent', parent: 'Parent', names: [] }],
     [
       '{ parent: Parent, names: [SKU, "id:{ID}"] }',
@@ -26,9 +33,10 @@ describe('group', () => {
   })
 
   it.each<[string, RegExp]>([
-    ['yes', /found "yes", expected true, or a mapping with parent or members/],
-    ['{ names: [a] }', /found neither parent nor members, expected one of them/],
+    ['yes', /found "yes", expected true, or a mapping with parent, members or above/],
+    ['{ names: [a] }', /found neither parent, members nor above, expected one of them/],
     ['{ parent: a, members: { column: b } }', /found parent and members, expected one of them/],
+    ['{ parent: a, above: { b: "" } }', /found parent and above, expected one of them/],
     ['{ parent: a, name: [b] }', /unknown key; did you mean "names"\?/],
     ['{ members: { split: ";" } }', /group\.members\.column: is missing, expected the name of a column/],
   ])('%s is not', async (text, problem) => {

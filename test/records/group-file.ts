@@ -1,11 +1,12 @@
+import type { GroupConfig } from '../../src/config/model.ts'
 import type { GroupTable } from '../../src/records/group-table.ts'
 import type { IdReader } from '../../src/records/judge-pass.ts'
 import type { ParsedRecord, RejectedRecord } from '../../src/records/model.ts'
 import { readGroupedRecords } from '../../src/records/read-grouped-records.ts'
 import { anyFormat, type FeedFolder, judge } from './feed-file.ts'
 
-/** Reads ids from `id`, names from `id` and `ref` (as `id:<ref>`), parents from `parent`, members from `members`. */
-export function linkReader(by: 'id' | 'parent' | 'members') {
+/** Reads ids from `id` (rows without one, or with `variant` in `ref`, may belong to the row above), names from `id` and `ref` (as `id:<ref>`), parents from `parent`, members from `members`. */
+export function linkReader(by: GroupConfig['by']) {
   return (columns: readonly string[]): IdReader => {
     const indices = ['id', 'ref', 'parent', 'members']
       .map((column) => columns.indexOf(column))
@@ -23,7 +24,7 @@ export function linkReader(by: 'id' | 'parent' | 'members') {
       links: {
         by,
         headColumns: [columns.indexOf('id')],
-        column: by === 'id' ? undefined : by,
+        column: by === 'parent' || by === 'members' ? by : undefined,
         read: (cells) => {
           const { id, ref, parent, members } = read(cells)
           const names = [...(id === '' ? [] : [id]), ...(ref === '' ? [] : [`id:${ref}`])]
@@ -31,6 +32,7 @@ export function linkReader(by: 'id' | 'parent' | 'members') {
             names,
             parent: parent === '' ? undefined : parent,
             members: members === '' ? [] : members.split('|'),
+            continues: by === 'above' && (id === '' || ref === 'variant'),
           }
         },
       },
@@ -50,10 +52,7 @@ export interface GroupedFile {
 export async function readGroups(
   folder: FeedFolder,
   text: string,
-  {
-    by = 'id',
-    ...options
-  }: { by?: 'id' | 'parent' | 'members'; heldBytesMax?: number; recordBytes?: number } = {},
+  { by = 'id', ...options }: { by?: GroupConfig['by']; heldBytesMax?: number; recordBytes?: number } = {},
 ): Promise<GroupedFile> {
   const source = await folder.write(text.startsWith('{') ? 'a.ndjson' : 'a.csv', text)
   const judgement = await judge(source, {

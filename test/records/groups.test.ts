@@ -22,6 +22,33 @@ function issuesOf({ records }: GroupedFile): unknown[] {
   return records.flatMap(({ issues = [] }) => issues.map(({ record, code }) => [record, code]))
 }
 
+describe('rows below the row of their product', () => {
+  const by = 'above'
+
+  it('belong to it, wherever rows with its id stand', async () => {
+    const text = 'id,ref,name\na,,A\n,,a2\nb,,B\nx,variant,b2\n,,b3\na,,AA\n,,a4\n'
+    const file = await readGroups(folder, text, { by })
+    expect(rowsOf(file)).toEqual([
+      [3, 4, 5],
+      [1, 2, 6, 7],
+    ])
+    expect(file.records.map(({ cells }) => cells[0])).toEqual(['b', 'a'])
+    expect([file.counted, file.table.withoutId, file.table.has('x')]).toEqual([2, 0, false])
+  })
+
+  it('are a record without an id where there is none above', async () => {
+    const file = await readGroups(folder, 'id,ref,name\n,,X\n,,Y\na,,A\n', { by })
+    expect(rowsOf(file)).toEqual([[1, 2], [3]])
+    expect(file.table.withoutId).toBe(1)
+  })
+
+  it('belong to no other product when the row above them cannot be read', async () => {
+    const file = await readGroups(folder, 'id,ref,name\na,,A\nb,,B,1\n,,b2\nc,,C\n', { by })
+    expect(rowsOf(file)).toEqual([[1], [4]])
+    expect(file.rejected.map(({ record }) => record)).toEqual([2, 3])
+  })
+})
+
 describe('rows of one id', () => {
   it('are one product, adjacent or not, with the first cells that are not empty', async () => {
     const text = 'id,name,list\na,,1\nb,B,\na,A,2\n a ,AA,3\nc,C,\nb,,9\n'
