@@ -16,7 +16,7 @@ const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 const keys = catalogKeys('main' as CatalogName, 'consents')
 const token = 'email-token-of-the-fault-tests'
 const callsPerPage = 10_000
-const waitMs = 120_000 * faultScale
+const waitMs = 240_000 * faultScale
 /** Everything that is ever said; of a long run it would not fit into a string. */
 const logLevel = faultScale > 1 ? 'info' : 'debug'
 

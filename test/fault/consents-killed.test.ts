@@ -16,7 +16,7 @@ const kills = 5 * faultScale
 const betweenMsMax = faultScale > 1 ? 10_000 : 3_000
 /** After one, all files are applied again before anything is sent. */
 const wipesShare = faultScale > 1 ? 0.05 : 0.2
-const timeout = 120_000 * faultScale
+const timeout = 300_000 * faultScale
 
 /** What a call may meet at the endpoint, each so many times. */
 function faults(random: SeededRandom): Record<string, unknown>[] {

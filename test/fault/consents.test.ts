@@ -9,7 +9,7 @@ beforeEach(leaks.remember)
 afterEach(leaks.check)
 
 const people = faultScale > 1 ? Math.min(100_000, 5_000 * faultScale) : 1_000
-const timeout = 120_000 * faultScale
+const timeout = 300_000 * faultScale
 
 /** A site whose newest file is number `version`, all of it delivered. */
 class Story {
