@@ -56,7 +56,7 @@ export async function showOwnFile(daemon: TemporaryDaemon, file: string, { trial
   const { clock } = daemon.operation
   printTitle('1. The file arrives')
   const startedMs = clock.monotonic()
-  const name = basename(file)
+  const name = plainName(file)
   await drop(daemon, file, name)
   const report = await observer.imported(name)
   await observer.delivered()
@@ -112,6 +112,12 @@ export function showOwnSteps(file: string, { trial }: OwnGuess): void {
   # With your account's address and API_PRODUCTS token (or those that "npm run -s catalogd -- sandbox" prints):
   export CATALOG_API_URL=https://… API_PRODUCTS_TOKEN=…
   npm run -s catalogd -- start`)
+}
+
+/** For the copy in the drop folder: a name that the daemon has no reason to change, since its report is awaited by it. */
+function plainName(file: string): string {
+  const plain = basename(file).replace(/[^\w.-]+/g, '_')
+  return plain.replace(/^[._]+/, '').slice(-80) || 'feed'
 }
 
 /** The user's file stays where it is. */

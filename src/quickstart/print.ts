@@ -1,11 +1,11 @@
 import { styleText } from 'node:util'
-import { safeLines } from '../lib/terminal-text.ts'
+import { safeLine, safeLines } from '../lib/terminal-text.ts'
 
 // All that the quickstart's second stage writes goes through this file.
 
 export function printTitle(text: string): void {
   // Bold where the terminal can and NO_COLOR does not forbid it.
-  process.stdout.write(`\n${styleText('bold', safeLines(text), { stream: process.stdout })}\n`)
+  process.stdout.write(`\n${styleText('bold', safeLine(text), { stream: process.stdout })}\n`)
 }
 
 /** Names at the left, texts in one column beside them. */

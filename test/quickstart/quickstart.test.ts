@@ -79,23 +79,28 @@ describe('the quickstart', () => {
     await expectNothingLeft(child)
   }, 60_000)
 
-  it('takes a file of your own, and ends with three of its products as they were sent', async () => {
-    await using own = await tempDir('own-file')
-    const file = own.join('export.csv')
-    const lines = ['A1', 'A2', 'A3', 'A4'].map(
-      (sku) => `${sku},Lamp ${sku},https://s.example/${sku},https://s.example/${sku}.jpg,3,9.50,EUR\n`,
-    )
-    await writeFile(file, `sku,name,url,image,stock,price,currency\n${lines.join('')}`)
-    await using child = await start({}, [file])
-    expect(await child.ended()).toEqual({ code: 0, signal: null })
-    expect(child.stderr).toBe('')
-    const { stdout } = child
-    expect(stdout).toMatch(/products +4 at the sandbox, 0 wait/)
-    const shown = stdout.slice(stdout.indexOf('3. Some of its products'), stdout.indexOf('Next: keep'))
-    expect(shown.match(/ {4}product_id +A\d\n {4}name +Lamp A\d\n/g)).toHaveLength(3)
-    expect(stdout).toContain('catalogd -- start')
-    await expectNothingLeft(child)
-  }, 60_000)
+  it.each(['export.csv', `.Export: 12\u001b[31m\n${'ü'.repeat(90)}.csv`])(
+    'takes a file of your own (%j), and ends with three of its products as they were sent',
+    async (name) => {
+      await using own = await tempDir('own-file')
+      const file = own.join(name)
+      const lines = ['A1', 'A2', 'A3', 'A4'].map(
+        (sku) => `${sku},Lamp ${sku},https://s.example/${sku},https://s.example/${sku}.jpg,3,9.50,EUR\n`,
+      )
+      await writeFile(file, `sku,name,url,image,stock,price,currency\n${lines.join('')}`)
+      await using child = await start({}, [file])
+      expect(await child.ended()).toEqual({ code: 0, signal: null })
+      expect(child.stderr).toBe('')
+      const { stdout } = child
+      expect(stdout).toMatch(/products +4 at the sandbox, 0 wait/)
+      const shown = stdout.slice(stdout.indexOf('3. Some of its products'), stdout.indexOf('Next: keep'))
+      expect(shown.match(/ {4}product_id +A\d\n {4}name +Lamp A\d\n/g)).toHaveLength(3)
+      expect(stdout).toContain('catalogd -- start')
+      expect(stdout).not.toMatch(/[^\P{Cc}\n]/u)
+      await expectNothingLeft(child)
+    },
+    60_000,
+  )
 
   it('says what to do with a file that it cannot read, once', async () => {
     await using own = await tempDir('own-file')
