@@ -192,7 +192,6 @@ it.each([
   'Preis / kg',
   'Price (wholesale)',
   'Shop name',
-  'Category ID',
   'Nº',
   'Precio de envío',
 ])('reads nothing in %s', (column) => {

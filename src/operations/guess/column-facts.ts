@@ -24,7 +24,7 @@ export interface ColumnFacts {
   /** What separates them in every cell, or `json`; undefined where no one mark does. */
   listMark: string | undefined
   /** What is missing before the cells for them to be addresses: the shop's own, `https:` or `https://`. */
-  reach: 'shop' | 'https:' | 'https://' | undefined
+  reach: 'shop' | 'shop/' | 'https:' | 'https://' | undefined
   numbers: number
   integers: number
   /** Numbers of pieces, perhaps as a bound: `5`, `>10`, `10+`. */
@@ -80,6 +80,7 @@ const listMarks = ['|', ';', ',', '\n', ' ']
 /** Addresses that lack something; lists of them are none. */
 const reaches = [
   { reach: 'shop', form: /^\/(?!\/)[^\s,;|]+$/ },
+  { reach: 'shop/', form: /^(?!https?:|www\.)[\w-]+(?:\/[\w.%~-]+)+\.(?:jpe?g|png|gif|webp|html?|php)$/i },
   { reach: 'https:', form: /^\/\/[\w.-]+\.\w+\/[^\s,;|]+$/ },
   { reach: 'https://', form: /^www\.[\w.-]+\.\w+\/[^\s,;|]+$/i },
 ] as const

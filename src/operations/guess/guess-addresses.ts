@@ -9,7 +9,7 @@ export function urlRule(guesses: Guesses, rules: readonly RuleGuess[], given: Gi
   const guess = guesses.get('url')
   if (!guess) return builtUrlRule(rules, { given, slug: guesses.get('slug')?.facts })
   const line = { field: 'url', rule: addressRule(guess.facts, given), comment: why(guess, reachWords(guess)) }
-  return guess.facts.reach === 'shop' && given.shopUrl === undefined ? { ...line, open: true } : line
+  return isOfShop(guess.facts) && given.shopUrl === undefined ? { ...line, open: true } : line
 }
 
 function builtUrlRule(
@@ -44,7 +44,7 @@ function mainImageRule(source: MeaningGuess, given: Given): RuleGuess {
   if (!isList(facts)) {
     const line = { field, rule: addressRule(facts, given), comment: why(source, reachWords(source)) }
     // Pictures often stand at another host than the shop.
-    return facts.reach === 'shop' ? { ...line, open: true } : line
+    return isOfShop(facts) ? { ...line, open: true } : line
   }
   const line = { field, rule: { column: facts.column, pattern: firstOf(facts) } }
   const comment = why(source, 'the first address of the cell')
@@ -95,16 +95,21 @@ function firstOf({ listMark }: ColumnFacts): string {
 function addressRule({ column, reach, entities }: ColumnFacts, given: Given): unknown {
   const html = entities > 0 ? { html: 'text' } : {}
   if (reach === undefined) return entities > 0 ? { column, ...html } : column
-  const template = `${reach === 'shop' ? shopOf(given) : reach}{${column}}`
+  const before = isOfShop({ reach }) ? `${shopOf(given)}${reach === 'shop/' ? '/' : ''}` : reach
+  const template = `${before}{${column}}`
   return entities > 0 ? { template, ...html } : template
 }
 
 function reachWords({ facts }: MeaningGuess): string {
   if (facts.reach === undefined) return ''
   const example = facts.examples[0] ?? ''
-  return facts.reach === 'shop'
+  return isOfShop(facts)
     ? `${example} is taken for an address of your shop`
     : `${example} lacks "${facts.reach}"`
+}
+
+function isOfShop({ reach }: Pick<ColumnFacts, 'reach'>): boolean {
+  return reach === 'shop' || reach === 'shop/'
 }
 
 function shopOf({ shopUrl }: Given): string {

@@ -47,7 +47,7 @@ function cellRule(main: MeaningGuess, html: { html?: string }): RuleGuess {
   const { list, column, values } = main.facts
   const text = textOf(values)
   const separator = [' > ', '>', ' / ', ' » ', '/'].find((mark) => text.includes(mark))?.trim()
-  const split = ['|', ';', ', '].find((mark) => text.includes(mark))
+  const split = ['%%', '||', '|', ';', '@', '^', ', '].find((mark) => text.includes(mark))
   // Some write a path so, and some a list.
   if (separator === undefined && list === undefined && / \| /.test(text)) {
     const levels = { column, ...html, separator: '|', slash: '-' }
@@ -69,6 +69,12 @@ function cellRule(main: MeaningGuess, html: { html?: string }): RuleGuess {
     ...(separator === '/' ? {} : { slash: '-' }),
     ...(list === undefined ? { split: splits ? (split ?? '|').trim() : '|' } : {}),
   }
+  const isOdd =
+    separator === undefined && splits && split !== undefined && (split.length > 1 || '@^'.includes(split))
+  if (separator === undefined && splits && list === undefined && (isOdd || isTree(main.facts, split))) {
+    const doubt = `does ${JSON.stringify(split?.trim())} separate several categories, or the levels of one?`
+    return { field, rule, comment: `${why(main)}; ${doubt}`, open: true }
+  }
   return { field, rule, comment: why(main) }
 }
 
@@ -81,10 +87,10 @@ function textOf(values: readonly string[]): string {
 }
 
 /** What stands behind the first mark always stands below the same. */
-function isTree({ values }: ColumnFacts): boolean {
+function isTree({ values }: ColumnFacts, mark = '|'): boolean {
   const parents = new Map<string, string>()
   const paths = values
-    .map((text) => text.split('|').map((level) => level.trim()))
+    .map((text) => text.split(mark).map((level) => level.trim()))
     .filter((path) => path.length > 1)
   const isSame = paths.every((path) =>
     path.slice(1).every((level, index) => {

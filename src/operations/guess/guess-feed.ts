@@ -4,7 +4,7 @@ import { type ColumnFacts, columnFacts } from './column-facts.ts'
 import { type FeedLine, feedLines } from './feed-text.ts'
 import type { Lists } from './find-members.ts'
 import { unusedImages } from './further-images.ts'
-import { groupRows, rulesOfRows } from './guess-groups.ts'
+import { groupRows, parentColumn, rulesOfRows } from './guess-groups.ts'
 import { guessMeanings } from './guess-meanings.ts'
 import { guessPreset } from './guess-preset.ts'
 import { listed } from './guess-reason.ts'
@@ -13,9 +13,10 @@ import { mayHide } from './guess-visibility.ts'
 import { HeaderNames } from './header-names.ts'
 import { headerlessLines, looksLikeData } from './headerless.ts'
 import { missingImage } from './missing-image.ts'
-import type { Given, RuleGuess } from './model.ts'
+import type { Given, Guesses, RuleGuess } from './model.ts'
 import { presetLines } from './preset-lines.ts'
 import { readSampleTable, type SampleTable } from './sample-table.ts'
+import { unusedTopics } from './unused-topics.ts'
 
 /** What a file was taken for. */
 export interface FeedGuess {
@@ -62,7 +63,10 @@ export async function guessFeed({
     ? presetLines(preset, looked)
     : isHeaderless
       ? headerlessLines(columns, looked)
-      : ruleLines(table, tableRules(table, looked), looked)
+      : [
+          ...ruleLines(table, tableRules(table, looked), looked),
+          ...parentLines(guessMeanings(columns, names, looked.members), { columns, rows: table.rows }),
+        ]
   return {
     name: table.name,
     dialect: describeDialect(table.dialect),
@@ -88,6 +92,18 @@ function tableRules({ rows }: SampleTable, { columns, names, members, given }: L
   return grouped ? rulesOfRows(rules, grouped.grouping) : rules
 }
 
+/** Variants that stand in records of their own. */
+function parentLines(
+  guesses: Guesses,
+  file: Pick<SampleTable, 'rows'> & Pick<Looked, 'columns'>,
+): FeedLine[] {
+  const parent = parentColumn(guesses, file)
+  if (parent === undefined) return []
+  const name = JSON.stringify(parent)
+  const comment = `group: ${name} holds ids of other records: are those its variants? They are products of their own until group: { parent: ${name}, names: [ … ] } says so`
+  return [{ key: '', value: undefined, comment, open: true }]
+}
+
 /** In XML, what only some objects of a list hold cannot be told from what others do. */
 function memberFacts({ columns, members, dialect }: SampleTable): ColumnFacts[] {
   return members
@@ -109,6 +125,7 @@ function ruleLines(
   if (missing.length > 0) throw noProducts(table, missing)
   const used = columnsOf(rules)
   const others = columns.filter(({ column, filled }) => filled > 0 && !used.has(column))
+  const left = members.filter(({ column }) => !used.has(column))
   const { lists } = table
   const otherLists = lists.filter(
     (list) => ![...used].some((name) => name === list || name.startsWith(`${list}.`)),
@@ -116,16 +133,15 @@ function ruleLines(
   const image = rules.some(({ field }) => field === 'image_url')
     ? []
     : [missingImage({ columns: others, lists })]
-  const images =
-    image.length > 0
-      ? []
-      : unusedImages({ columns: others, members: members.filter(({ column }) => !used.has(column)) })
+  const images = image.length > 0 ? [] : unusedImages({ columns: others, members: left })
   const flags = others
     .filter((facts) => mayHide(facts, names.find(facts.column)?.meaning))
     .map(({ column, values }) => {
       const comment = `fields.availability: ${JSON.stringify(column)} is not looked at: is all of ${listed(values)} for sale?`
       return { key: '', value: undefined, comment, open: true } as const
     })
+  const fields = new Set(rules.map(({ field }) => field))
+  const topics = unusedTopics({ columns: [...others, ...left], fields, names })
   const { type, path } = table.dialect
   const format: FeedLine[] =
     type === 'csv' || path === undefined || path === ''
@@ -142,6 +158,8 @@ function ruleLines(
     ...image,
     ...images,
     ...flags,
+    ...topics,
+    ...unusedVariants(rules, left),
     ...unusedLines([...others.map(({ column }) => column), ...otherLists]),
   ]
 }
@@ -150,6 +168,18 @@ function isUnique(rules: readonly RuleGuess[], columns: readonly ColumnFacts[]):
   const id = rules.find(({ field }) => field === 'product_id')?.rule
   const facts = columns.find(({ column }) => column === id)
   return facts === undefined || facts.distinct > 0.98 || facts.cut !== undefined
+}
+
+/** Lists whose objects have amounts of their own. */
+function unusedVariants(rules: readonly RuleGuess[], members: readonly ColumnFacts[]): FeedLine[] {
+  if (rules.some(({ field }) => field === 'skus')) return []
+  const priced = members.filter(
+    ({ column, list, numbers }) => numbers > 0.5 && /price|pri[cs]|cena/i.test(column.slice(list?.length)),
+  )
+  const [list] = priced.map((facts) => facts.list)
+  if (list === undefined) return []
+  const comment = `fields.skus: the objects of ${JSON.stringify(list)} have prices of their own: are they variants?`
+  return [{ key: '', value: undefined, comment, open: true }]
 }
 
 function unusedLines(columns: readonly string[]): FeedLine[] {

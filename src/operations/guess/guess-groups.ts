@@ -16,10 +16,28 @@ interface File extends Pick<SampleTable, 'rows'> {
   names: HeaderNames
 }
 
+/** Records whose cell in some column is the id of another are its variants: `column`, or undefined. */
+export function parentColumn(
+  guesses: Guesses,
+  { columns, rows }: Pick<File, 'columns' | 'rows'>,
+): string | undefined {
+  const own = guesses.get('product_id')?.facts
+  const ids = columns.filter(({ distinct, fill, characters, urls }) => {
+    return distinct > unique && fill > unique && urls === 0 && characters < 60
+  })
+  const known = (own && !ids.includes(own) ? [...ids, own] : ids).map((facts) => new Set(facts.values))
+  return columns.find(({ column, fill, filled, distinct, values, index }) => {
+    if (filled === 0 || fill === 1 || own?.index === index || !ofParents.test(column)) return false
+    const isShared = distinct < 1 || rows.length < 20
+    return isShared && known.some((set) => values.every((value) => set.has(value)))
+  })?.column
+}
+
+const ofParents = /parent|child|master|main|group|vater|eltern|padre|pai\b|rodic|p[eè]re|ouder|nadrz/i
+
 type Groups = readonly (readonly (readonly unknown[])[])[]
 
 const unique = 0.98
-const ofProducts = /product|parent|style|produkt|produit|producto|prodotto|produto|handle/i
 const ofVariants =
   /(?:sku|varia\w*|child|option|offer|inventory|item|listing|article|artikel|combination)[\w .-]*?(?:id|sku|code|nr|no|number|nummer|ref)$|sku$|^(?:ean|gtin|barcode|upc)\w*$/i
 
@@ -63,7 +81,7 @@ function parentOf(chosen: MeaningGuess, guesses: Guesses, file: File): ColumnFac
   return file.columns.find((facts) => {
     const { column, distinct, fill, urls, filled } = facts
     if (facts === chosen.facts || distinct > unique || fill <= unique || urls > 0 || filled < 3) return false
-    if (!ofProducts.test(column) || file.names.find(column)?.meaning !== 'product_id') return false
+    if (file.names.find(column)?.meaning !== 'product_id' || ofVariants.test(column)) return false
     const groups = groupsBy(facts, file)
     const alike = groups.filter((rows) => valuesOf(rows, name?.index).size === 1)
     return groups.length > 0 && distinct > 0.03 && alike.length >= groups.length * 0.9
@@ -158,7 +176,7 @@ function withRows(rule: unknown, rows: string): unknown {
 }
 
 /** Of a rule that reads columns by name; templates of images may be it, too. */
-function columnsIn(rule: unknown): string[] {
+export function columnsIn(rule: unknown): string[] {
   if (typeof rule === 'string') return rule.includes('{') ? placeholders(rule) : [rule]
   if (typeof rule !== 'object' || rule === null) return []
   const { column, template } = rule as { column?: string | string[]; template?: string }

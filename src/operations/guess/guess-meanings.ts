@@ -36,6 +36,7 @@ const fits: Readonly<Record<Meaning, Fits>> = {
   price_currency_code: ({ examples }) => examples.every((text) => /^[A-Za-z]{3}$/.test(text)),
   rating_value: ({ numbers }) => numbers > 0.5,
   review_count: ({ numbers }) => numbers > 0.5,
+  brand: (facts) => isText(facts) && !isCodes(facts),
   categories: (facts) =>
     isText(facts) && !isCodes(facts) && !isKind(facts) && !/\.@?type$/i.test(facts.column),
   date_published: ({ dates }) => dates > 0.9,
@@ -58,7 +59,7 @@ function isKind({ values }: ColumnFacts): boolean {
 }
 
 const kinds =
-  /^(?:\w|products?|items?|variants?|variations?|parents?|child|sku|(?:simple|grouped|external|variable|configurable|bundle|virtual|downloadable|physical|digital|standard|normal|regular|inventory|non-inventory|service|gift ?card)(?:[ -]product)?)$/i
+  /^(?:\w|products?|items?|variants?|variations?|parents?|child|sku|(?:simple|grouped|external|variable|configurable|bundle|virtual|downloadable|physical|digital|standard|normal|regular|stor(?:e)?able|consumable|com-variacao|sem-variacao|variacao|physical|bundled|inventory|non-inventory|service|gift ?card)(?:[ -]product)?)$/i
 
 /** What each column of the file holds; a column counts once, and each meaning has one column. `members`: see `findMembers`. */
 export function guessMeanings(

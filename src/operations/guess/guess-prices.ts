@@ -30,7 +30,9 @@ export function priceRules(guesses: Guesses, given: Given): RuleGuess[] {
   if (before) {
     const same = before.facts.list === undefined ? {} : { rows: 'price' }
     const rule = amountRule(before.facts.column, locale, { ...same, above: 'price' })
-    rules.push({ field: 'list_price', rule, comment: why(before) })
+    const doubt = [sale, price].flatMap((guess) => guess?.doubt ?? [])
+    const line = { field: 'list_price', rule, comment: [why(before), ...doubt].join('; ') }
+    rules.push(doubt.length === 0 ? line : { ...line, open: true })
   }
   rules.push(currencyRule(guesses, given))
   return rules

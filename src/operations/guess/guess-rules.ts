@@ -133,6 +133,15 @@ function countRules(guesses: Guesses): RuleGuess[] {
       }),
       comment: why(stock),
     })
+  const words = guesses.get('availability')
+  if (!stock && words && isCount(words.facts))
+    rules.push({ field: 'inventory_level', rule: words.facts.column, comment: why(words) })
+  else if (!stock && words && isMixed(words.facts))
+    rules.push({
+      field: 'inventory_level',
+      rule: { column: words.facts.column, pattern: '^(?:\\D.*)?([0-9]*)$' },
+      comment: why(words, 'the numbers among its words'),
+    })
   const rating = guesses.get('rating_value')
   if (rating)
     rules.push({
@@ -155,6 +164,19 @@ function countRules(guesses: Guesses): RuleGuess[] {
       comment: why(date, `dates such as ${date.facts.examples[0]}`),
     })
   return rules
+}
+
+/** Under another name, but pieces all the same. */
+function isCount({ values, quantities, integers, list }: ColumnFacts): boolean {
+  return (
+    list === undefined && quantities === 1 && integers === 1 && values.some((value) => Number(value) > 12)
+  )
+}
+
+/** Pieces where they are known, and words elsewhere. */
+function isMixed({ values, list }: ColumnFacts): boolean {
+  const numbers = values.filter((value) => /^\d{1,6}$/.test(value))
+  return list === undefined && numbers.length < values.length && numbers.some((value) => Number(value) > 1)
 }
 
 function commaOf({ locale }: ColumnFacts): { decimal?: ',' } {

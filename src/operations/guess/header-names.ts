@@ -26,11 +26,12 @@ const languages: Readonly<Record<string, string>> = {
   pl: 'Polish',
   cs: 'Czech',
   pt: 'Portuguese',
+  da: 'Danish',
 }
 
 /** Whether tax is in a price: `isWithoutTax` looks at that. */
 const taxWords =
-  /\b(brutto|gross|netto?|ttc|ht)\b|\b(incl|excl|inkl|exkl|inc|ex|zzgl|with|without|con|sin|avec|sans|inkl?usive)\b[. ]*(mwst|ust|vat|tax(es)?|moms|iva|tva)\b|\b(mit|ohne) (mwst|steuer)\b/gi
+  /\b(brutto|gross|netto?|ttc|ht)\b|\b(incl|excl|inkl|exkl|inc|ex|zzgl|with|without|con|sin|avec|sans|inkl?usive)\b[. ]*(mwst|ust|vat|tax(es)?|moms|iva|tva)\b|\b(mit|ohne) (mwst|steuer)\b|\b(vat|tax|iva|tva|mwst|ust|btw|moms|dph)[. ]+(incl?|inkl|inclu\w+)\b/gi
 
 /** Parts of paths that tell nothing by themselves: `price.amount`, `images.edges.node.url`, `title.en`. */
 const vagueEnd =
@@ -41,6 +42,8 @@ const namedMember = /\[[^=\]]+=([^\]]+)\](?:\.[^.]+)?$/
 const localeEnd = /[-_ ][a-z]{2}[-_][A-Z]{2}(?:-\w+)?$/
 const localeStart = /^[A-Z]{2}_(?=[A-Z][a-z])/
 const firstOfSeveral = /[ ]?\b1\s*$|(?<=\p{L})1\s*$/u
+const prefix = /^(?:ox|[a-z]_)?(?:products?|items?|artikel|articles?|variants?|variations?)?[ _.-]*(?=[a-z])/
+
 /** In brackets: whose price it is, or of what. */
 const otherPrice =
   /cost|einkauf|achat|compra|wholesale|dealer|händler|b2b|shipping|versand|deposit|pfand|base|unit/i
@@ -86,8 +89,26 @@ export class HeaderNames {
     const exact = this.#byName.get(foldName(column)) ?? this.#byName.get(foldName(last))
     if (exact) return { ...exact, exact: true }
     const telling = lastOf(column.replace(vagueEnd, ''))
-    const partial = this.#findPart(telling) ?? this.#findSeveral(telling)
+    const partial = this.#findPart(telling) ?? this.#findSeveral(telling) ?? this.#findBehindPrefix(last)
     return partial && { ...partial, exact: false }
+  }
+
+  /** Without what stands before every name of an export: `OXCATEGORY`, `productprice`, `v_products_price`. */
+  #findBehindPrefix(last: string): Known | undefined {
+    const bare = plain(last)
+    const rest = bare.replace(prefix, '')
+    const found = rest === bare ? undefined : (this.#byName.get(foldName(rest)) ?? this.#findPart(rest))
+    // The image of a variant is one all the same; its number is not that of the product.
+    return found?.meaning === 'product_id' && /varia/.test(bare) ? undefined : found
+  }
+
+  /** What a name speaks of, perhaps with more that nobody knows: `PRICE_REDUCTION`, `website category ids`. */
+  findTopics(column: string): readonly Meaning[] {
+    const words = plain(lastOf(column).replace(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')).split(/[^\p{L}]+/u)
+    const known = words.flatMap(
+      (word) => this.#byName.get(word) ?? this.#byName.get(word.replace(/(?:es|s)$/, '')) ?? [],
+    )
+    return [...new Set(known.map(({ meaning }) => meaning))]
   }
 
   #findPart(telling: string): Known | undefined {
@@ -106,7 +127,9 @@ export class HeaderNames {
         /\b(EUR|USD|GBP|SEK|NOK|DKK|CHF|PLN|CZK|BRL|INR|de|en|fr|es|sv|it|nl|pl|cs|cz|pt|default)\b\s*$/i,
         ' ',
       )
-    const first = this.#byName.get(foldName(stem.replace(firstOfSeveral, '')))
+    const first =
+      this.#byName.get(foldName(stem.replace(firstOfSeveral, ''))) ??
+      this.#findWords(stem.replace(firstOfSeveral, ''))
     const found =
       this.#byName.get(foldName(stem)) ??
       // Of several prices the first may be anything.

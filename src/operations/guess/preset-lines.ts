@@ -4,8 +4,10 @@ import { readPreset } from '../../config/preset-file.ts'
 import type { ColumnFacts } from './column-facts.ts'
 import { type FeedLine, feedLines } from './feed-text.ts'
 import { findLocale } from './find-locale.ts'
+import { ofSmallOnes } from './find-members.ts'
 import { holdsImages } from './further-images.ts'
 import { readsCurrency } from './guess-currency.ts'
+import { columnsIn } from './guess-groups.ts'
 import { guessMeanings } from './guess-meanings.ts'
 import type { PresetGuess } from './guess-preset.ts'
 import { listed } from './guess-reason.ts'
@@ -25,6 +27,7 @@ const unknownShopUrl = 'https://shop.example'
 /** What a preset is asked for besides. */
 export function presetLines(preset: PresetGuess, asked: Asked): FeedLine[] {
   const { given, columns } = asked
+  const ungrouped = groupLine(preset.preset, columns)
   const lines: FeedLine[] = [
     {
       key: 'preset',
@@ -32,6 +35,7 @@ export function presetLines(preset: PresetGuess, asked: Asked): FeedLine[] {
       comment: `recognised by ${preset.signature.map((name) => `"${name}"`).join(', ')}`,
     },
   ]
+  lines.push(...ungrouped)
   if (preset.needsShopUrl) lines.push(openLine('shopUrl', given.shopUrl, unknownShopUrl))
   const named = columns.filter(
     ({ column }) => /price|preis|^prix|precio/i.test(column) && !/shipping/i.test(column),
@@ -87,6 +91,25 @@ function openLine(key: string, given: string | undefined, unknown: string): Feed
   return { key, value: unknown, comment: 'not in the file: put in yours', open: true }
 }
 
+/** A file without the column that names the parents of variants has none. */
+function groupLine(name: string, columns: readonly ColumnFacts[]): FeedLine[] {
+  const preset = readPreset(name, '.')
+  if (typeof preset === 'string') return []
+  const { group, aliases } = preset as { group?: unknown; aliases?: Record<string, string[]> }
+  const parent =
+    typeof group === 'object' && group !== null && 'parent' in group ? String(group.parent) : undefined
+  if (parent === undefined) return []
+  const called = [parent, ...(aliases?.[parent] ?? [])].map(foldName)
+  if (columns.some(({ column }) => called.includes(foldName(column)))) return []
+  return [
+    {
+      key: 'group',
+      value: false,
+      comment: `no column is called ${JSON.stringify(parent)}: there are no variants`,
+    },
+  ]
+}
+
 interface Currency {
   given: Given
   priced: readonly ColumnFacts[]
@@ -132,8 +155,9 @@ const contractWords = new Set(['InStock', 'OutOfStock', 'Discontinued', 'Invisib
 
 /** The fields of the API, in cells that are not written as it wants them: these are read by rules of their own. */
 function fittedRules({ preset }: PresetGuess, { columns, names, given }: Asked): RuleGuess[] {
-  if (preset !== 'native') return []
   const guesses = guessMeanings(columns, names)
+  if (preset !== 'native')
+    return addedRules(preset, guessRules(guesses, given, { members: [], names }), columns)
   const isOwn = (field: string) => {
     const facts = guesses.get(field)?.facts
     return facts !== undefined && foldName(facts.column) === foldName(field) ? facts : undefined
@@ -156,6 +180,24 @@ function fittedRules({ preset }: PresetGuess, { columns, names, given }: Asked):
   return guessRules(guesses, given, { members: [], names }).filter(({ field }) => fields.includes(field))
 }
 
+const addedFields = ['brand', 'categories', 'description', 'alternate_image_urls', 'inventory_level']
+
+/** Fields for which the file has none of the columns that the preset knows, but another. */
+function addedRules(name: string, rules: readonly RuleGuess[], columns: readonly ColumnFacts[]): RuleGuess[] {
+  const preset = readPreset(name, '.')
+  const known = namesIn(preset)
+  const aliases =
+    typeof preset === 'string' ? {} : ((preset.aliases as Record<string, string[]> | undefined) ?? {})
+  const there = new Set(columns.map(({ column }) => foldName(column)))
+  const isThere = (column: string) =>
+    [column, ...(aliases[column] ?? [])].some((one) => there.has(foldName(one)))
+  return rules.filter(({ field, rule }) => {
+    const own = [ruleOfPreset(name, field).column].flat().filter((column) => typeof column === 'string')
+    const isNew = columnsIn(rule).every((column) => !known.has(foldName(column)))
+    return addedFields.includes(field) && own.length > 0 && !own.some(isThere) && isNew
+  })
+}
+
 /** What a preset does not look at, and may matter; what it rejects, or sends as it should not. */
 function doubtLines(
   { preset }: PresetGuess,
@@ -165,7 +207,9 @@ function doubtLines(
   const read = namesIn(readPreset(preset, '.'))
   const unread = columns.filter(({ column, filled }) => filled > 0 && !read.has(foldName(column)))
   const doubts: string[] = []
-  const images = unread.filter(holdsImages).map(({ column }) => column)
+  const images = unread
+    .filter((facts) => holdsImages(facts) && !ofSmallOnes.test(facts.column))
+    .map(({ column }) => column)
   if (images.length > 0)
     doubts.push(`fields.alternate_image_urls: images of ${listed(images, 8)} are left out`)
   const states = unread.filter((facts) => mayHide(facts, names.find(facts.column)?.meaning))
@@ -200,11 +244,10 @@ function namesIn(value: unknown): Set<string> {
       for (const [, name = ''] of part.matchAll(/\{(?:\.\.\/)?([^{}]+?)\??\}/g)) found.add(foldName(name))
     } else if (Array.isArray(part)) for (const element of part) visit(element)
     else if (typeof part === 'object' && part !== null)
-      for (const [key, content] of Object.entries(part)) {
-        visit(key)
-        visit(content)
-      }
+      for (const content of Object.values(part)) visit(content)
   }
   visit(value)
+  const aliases = typeof value === 'object' && value !== null && 'aliases' in value ? value.aliases : {}
+  visit(Object.keys(aliases ?? {}))
   return found
 }

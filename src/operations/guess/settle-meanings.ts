@@ -11,13 +11,19 @@ interface File {
 
 /** What one column is taken for may follow from what stands beside it. */
 export function settleMeanings(guesses: Map<Meaning, MeaningGuess>, { columns, ofDescriptions }: File): void {
+  settleStandard(guesses)
   settleRegular(guesses)
+  settleLevels(guesses, columns)
   settleName(guesses, ofDescriptions)
   settleImage(guesses, columns)
   addDoubts(guesses, columns)
 }
 
-const regularName = /regular|normal|ordinar|r[eé]guli|habitual/i
+const regularName =
+  /regular|normal|ordinar|r[eé]guli|habitual|retail|standard|\bfull|cheio|intero|pieno|plein|lleno|reg[_ -]?price|before/i
+
+/** Dealers pay less than that, too. */
+const ofCosts = /retail|standard/i
 
 /** Beside a regular price, "price" alone is what the product costs now: with the discount, where there is one. */
 function settleRegular(guesses: Map<Meaning, MeaningGuess>): void {
@@ -27,9 +33,43 @@ function settleRegular(guesses: Map<Meaning, MeaningGuess>): void {
   const regular = candidates.find(({ column }) => regularName.test(column))
   const [now, ...others] = candidates.filter((facts) => facts !== regular)
   if (!regular || !now || now.mean > regular.mean) return
-  guesses.set('price', { ...price, facts: now, others })
+  if (ofCosts.test(regular.column) && guesses.has('sale_price')) return
+  const doubt = ofCosts.test(regular.column)
+    ? { doubt: `is it what customers pay, and ${JSON.stringify(regular.column)} what it cost before?` }
+    : {}
+  guesses.set('price', { ...price, ...doubt, facts: now, others })
   guesses.set('list_price', { facts: regular, reason: price.reason, others: [] })
   if (now.mean < regular.mean) guesses.delete('sale_price')
+}
+
+/** Below a list price, a standard price may be what the shop pays. */
+function settleStandard(guesses: Map<Meaning, MeaningGuess>): void {
+  const [price, list] = [guesses.get('price'), guesses.get('list_price')]
+  if (!price || !list || price.others.length > 0 || guesses.has('sale_price')) return
+  if (/standard|cost/i.test(price.facts.column) && list.facts.mean > price.facts.mean) guesses.delete('price')
+}
+
+const levelNumber = /(?<![\d])(\d)(?=\D*$)/
+
+/** Numbered columns of categories are the levels of one path. */
+function settleLevels(guesses: Map<Meaning, MeaningGuess>, columns: readonly ColumnFacts[]): void {
+  const known = guesses.get('sub_category') ?? guesses.get('categories')
+  const stem = known?.facts.column.replace(levelNumber, '#')
+  if (!known || stem === undefined || !stem.includes('#')) return
+  const [first, second, ...others] = columns
+    .filter(({ column, filled }) => filled > 0 && column.replace(levelNumber, '#') === stem)
+    .toSorted((one, other) => levelOf(one) - levelOf(other))
+  if (!first || !second) return
+  const isAmong = [first, second, ...others].includes(guesses.get('categories')?.facts ?? first)
+  const reason = 'the names are those of levels'
+  if (isAmong) guesses.set('categories', { facts: first, reason, others: [] })
+  const rest = isAmong ? [second, ...others] : [first, second, ...others]
+  const [below, ...further] = rest
+  if (below) guesses.set('sub_category', { facts: below, reason, others: further })
+}
+
+function levelOf({ column }: ColumnFacts): number {
+  return Number(levelNumber.exec(column)?.[1] ?? 0)
 }
 
 /** ERPs call the name a description, and the description a long one. */
@@ -60,7 +100,7 @@ function settleImage(guesses: Map<Meaning, MeaningGuess>, columns: readonly Colu
   if (other) guesses.set('image_url', { facts: other, reason: 'the cells look like it', others: [] })
 }
 
-const ofDiscounts = /discount|rabatt|remise|descuento|rebate/i
+export const ofDiscounts = /discount|rabatt|remise|descuento|rebate/i
 const isFlag = (value: string) => /^(?:yes|no|true|false|y|n|0|1|ja|nein|nej|oui|non|s[ií])$/i.test(value)
 
 function addDoubts(guesses: Map<Meaning, MeaningGuess>, columns: readonly ColumnFacts[]): void {
@@ -82,7 +122,5 @@ function addDoubts(guesses: Map<Meaning, MeaningGuess>, columns: readonly Column
   const sale = guesses.get('sale_price')?.facts
   const flag = columns.find(({ column, values }) => /\bon[ _]?sale$/i.test(column) && values.every(isFlag))
   const isMixed = flag !== undefined && flag.values.length > 1
-  // Where it is empty or 0, the price itself says that there is no sale.
-  if (sale && isMixed && sale.fill === 1 && !sale.hasZeros)
-    doubt('sale_price', `does it count only where ${JSON.stringify(flag.column)} says so?`)
+  if (sale && isMixed) doubt('sale_price', `does it count only where ${JSON.stringify(flag.column)} says so?`)
 }
