@@ -60,8 +60,10 @@ function cellRule(main: MeaningGuess, html: { html?: string }): RuleGuess {
     return { field, rule: isPath ? levels : several, comment: `${why(main)}; ${doubt}`, open: true }
   }
   // One text with commas is a list only where another mark separates the levels.
-  const splits =
-    split !== undefined && (split.trim() !== ',' || separator !== undefined || /,\S/.test(text) === false)
+  const isComma = split?.trim() === ','
+  const commas = values.filter((value) => value.includes(', ')).length / Math.max(values.length, 1)
+  const isList = separator !== undefined || (!/,\S/.test(text) && commas > 0.3)
+  const splits = split !== undefined && (!isComma || isList)
   const rule = {
     column,
     ...html,
@@ -69,10 +71,9 @@ function cellRule(main: MeaningGuess, html: { html?: string }): RuleGuess {
     ...(separator === '/' ? {} : { slash: '-' }),
     ...(list === undefined ? { split: splits ? (split ?? '|').trim() : '|' } : {}),
   }
-  const isOdd =
-    separator === undefined && splits && split !== undefined && (split.length > 1 || '@^'.includes(split))
-  if (separator === undefined && splits && list === undefined && (isOdd || isTree(main.facts, split))) {
-    const doubt = `does ${JSON.stringify(split?.trim())} separate several categories, or the levels of one?`
+  const isOdd = split !== undefined && (isComma || split.length > 1 || '@^'.includes(split))
+  if (separator === undefined && list === undefined && split && (isOdd || isTree(main.facts, split))) {
+    const doubt = `does ${JSON.stringify(split.trim())} separate several categories, or the levels of one?`
     return { field, rule, comment: `${why(main)}; ${doubt}`, open: true }
   }
   return { field, rule, comment: why(main) }

@@ -27,7 +27,6 @@ const unknownShopUrl = 'https://shop.example'
 /** What a preset is asked for besides. */
 export function presetLines(preset: PresetGuess, asked: Asked): FeedLine[] {
   const { given, columns } = asked
-  const ungrouped = groupLine(preset.preset, columns)
   const lines: FeedLine[] = [
     {
       key: 'preset',
@@ -35,7 +34,6 @@ export function presetLines(preset: PresetGuess, asked: Asked): FeedLine[] {
       comment: `recognised by ${preset.signature.map((name) => `"${name}"`).join(', ')}`,
     },
   ]
-  lines.push(...ungrouped)
   if (preset.needsShopUrl) lines.push(openLine('shopUrl', given.shopUrl, unknownShopUrl))
   const named = columns.filter(
     ({ column }) => /price|preis|^prix|precio/i.test(column) && !/shipping/i.test(column),
@@ -89,25 +87,6 @@ function mixedMarks(named: readonly ColumnFacts[]): FeedLine {
 function openLine(key: string, given: string | undefined, unknown: string): FeedLine {
   if (given !== undefined) return { key, value: given, comment: 'as you said' }
   return { key, value: unknown, comment: 'not in the file: put in yours', open: true }
-}
-
-/** A file without the column that names the parents of variants has none. */
-function groupLine(name: string, columns: readonly ColumnFacts[]): FeedLine[] {
-  const preset = readPreset(name, '.')
-  if (typeof preset === 'string') return []
-  const { group, aliases } = preset as { group?: unknown; aliases?: Record<string, string[]> }
-  const parent =
-    typeof group === 'object' && group !== null && 'parent' in group ? String(group.parent) : undefined
-  if (parent === undefined) return []
-  const called = [parent, ...(aliases?.[parent] ?? [])].map(foldName)
-  if (columns.some(({ column }) => called.includes(foldName(column)))) return []
-  return [
-    {
-      key: 'group',
-      value: false,
-      comment: `no column is called ${JSON.stringify(parent)}: there are no variants`,
-    },
-  ]
 }
 
 interface Currency {
