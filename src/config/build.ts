@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
 import type { CatalogName, FeedName } from '../lib/brand.ts'
-import { encodingOf } from '../lib/encoding.ts'
 import { buildApi, buildIntent, buildStack } from './build-access.ts'
 import { buildAlerts, buildConsole } from './build-operator.ts'
 import { buildPull } from './build-pull.ts'
@@ -9,8 +8,9 @@ import { consentCommandName } from './consent-fields.ts'
 import type { ConfigDocument } from './document.ts'
 import { parseDuration } from './duration.ts'
 import { normalizeRule } from './field-rules.ts'
+import { buildFormat } from './format-schema.ts'
 import { buildGroup } from './group-schema.ts'
-import type { CatalogConfig, Config, ConsentsConfig, FeedConfig, FormatConfig } from './model.ts'
+import type { CatalogConfig, Config, ConsentsConfig, FeedConfig } from './model.ts'
 import type { ConfigPath } from './problems.ts'
 import { type CatalogInput, type ConfigInput, defaultSettle, type FeedInput } from './schema.ts'
 import { parseShare } from './share.ts'
@@ -104,7 +104,10 @@ function buildFeed(
       input.done === undefined
         ? { kind: 'quiet', forMs: checked(parseDuration(input.settle ?? defaultSettle)) }
         : { kind: 'marker', pattern: input.done },
-    format: buildFormat(input.format),
+    format: {
+      ...buildFormat(input.format),
+      recordBytes: checked(parseSize(input.format.recordBytes)),
+    },
     fields: Object.fromEntries(rules),
     ...(group === undefined ? {} : { group }),
     ...(transform === undefined ? {} : { transform }),
@@ -124,21 +127,6 @@ function buildFiles({ files, kind, mode = defaultMode[kind] }: FeedInput): FeedC
   const full = files.full === undefined ? [] : [{ pattern: files.full, mode: 'full' as const }]
   const delta = files.delta === undefined ? [] : [{ pattern: files.delta, mode: 'delta' as const }]
   return [...full, ...delta]
-}
-
-function buildFormat(input: FeedInput['format']): FormatConfig {
-  const { type, path, header, delimiter, quote, encoding, members, sheet, recordBytes } = input
-  return {
-    type,
-    path,
-    header,
-    delimiter: delimiter === 'tab' ? '\t' : delimiter,
-    quote,
-    encoding: encoding === undefined ? undefined : encodingOf(encoding),
-    members,
-    sheet,
-    recordBytes: checked(parseSize(recordBytes)),
-  }
 }
 
 const defaultMode = { products: 'full', consents: 'delta' } as const

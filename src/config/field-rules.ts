@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { DuringInput, FieldRuleDetails, FieldRuleInput, WhereInput } from './field-schema.ts'
-import type { CellCondition, FieldRule, TimeColumns } from './rule-model.ts'
+import { buildFormat } from './format-schema.ts'
+import type { CellCondition, FieldRule, LookupTable, TimeColumns } from './rule-model.ts'
 
 const placeholder = /\{[^{}]+\}/
 
@@ -47,8 +48,16 @@ export function normalizeRule(input: FieldRuleInput, folder = ''): FieldRule {
     ...(where === undefined ? {} : { where: conditionsOf(where) }),
     ...(prefer === undefined ? {} : { prefer: conditionsOf(prefer) }),
     ...(during === undefined ? {} : { during: mapValues(during, timeColumnsOf) }),
-    ...(lookup === undefined ? {} : { lookup: { ...lookup, file: resolve(folder, lookup.file) } }),
+    ...(lookup === undefined ? {} : { lookup: tableOf(lookup, folder) }),
   }
+}
+
+function tableOf(
+  { file, key, value, format }: NonNullable<FieldRuleDetails['lookup']>,
+  folder: string,
+): LookupTable {
+  const table = { file: resolve(folder, file), key, value }
+  return format === undefined ? table : { ...table, format: buildFormat(format) }
 }
 
 function shorthand(text: string): FieldRuleDetails {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { tableFormatSchema } from './format-schema.ts'
 import { constant, flag, mapping, mappingOf, oneOf, text, textOf } from './leaves.ts'
 
 const rowChoices = ['first', 'last', 'all', 'min', 'max', 'sum', 'any', 'price'] as const
@@ -37,7 +38,7 @@ export interface FieldRuleDetails {
   html?: 'text' | undefined
   part?: 'currency' | 'amount' | undefined
   words?: 'availability' | undefined
-  lookup?: { file: string; key: string; value: string } | undefined
+  lookup?: LookupInput | undefined
   unescape?: string | undefined
   elements?: { pattern: string; result?: string | undefined } | undefined
   above?: 'price' | undefined
@@ -47,6 +48,12 @@ export interface FieldRuleDetails {
   zone?: string | undefined
 }
 
+type LookupInput = {
+  file: string
+  key: string
+  value: string
+  format?: z.output<typeof tableFormatSchema> | undefined
+}
 type Flag = boolean | 'true' | 'false'
 type Cell = string | number | boolean
 type RowChoice = (typeof rowChoices)[number]
@@ -184,6 +191,9 @@ const ruleDetailsSchema = mapping({
     file: text('a file with a table'),
     key: columnName(),
     value: columnName(),
+    format: tableFormatSchema
+      .optional()
+      .describe('How the table is written; each part is detected when left out'),
   })
     .optional()
     .describe('Replaces the value (each element of a list) by means of a table, relative to this file'),

@@ -1,5 +1,5 @@
 import type { ConfigDocument } from './document.ts'
-import type { FormatConfig } from './model.ts'
+import type { FormatConfig } from './format-model.ts'
 import { soundPart } from './parts.ts'
 import type { ConfigPath } from './problems.ts'
 import { feedShape } from './schema.ts'

@@ -1,3 +1,4 @@
+import type { FormatConfig } from './format-model.ts'
 export type EmptyPolicy = 'keep' | 'clear'
 
 /** How one contract field is computed from a record; normalised (shorthand strings are expanded by the configuration). */
@@ -88,4 +89,6 @@ export interface LookupTable {
   file: string
   key: string
   value: string
+  /** What of its form is not detected. */
+  format?: Omit<FormatConfig, 'recordBytes'>
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { encodingNames, encodingOf } from '../lib/encoding.ts'
 import { fieldRuleSchema } from './field-schema.ts'
+import { formatShape } from './format-schema.ts'
 import { groupSchema } from './group-schema.ts'
 import {
   duration,
@@ -89,45 +89,8 @@ const fieldNamesSchema = z.array(text('the name of a product field'), {
   error: 'a list of product fields',
 })
 
-const headerExpected = 'none, or a list of column names'
-
 const formatSchema = mapping({
-  type: oneOf(['csv', 'tsv', 'ndjson', 'json', 'xml', 'xlsx']).optional(),
-  path: textOf(
-    (value) => !/^[./]|[./]$|\.\.|\/\/|\s/.test(value),
-    'the way to the records, such as data.products (JSON) or rss/channel/item (XML)',
-  )
-    .optional()
-    .describe(
-      'JSON: keys to the array of records, "" for the root; XML: elements from the root to the record',
-    ),
-  header: z
-    .union(
-      [
-        z.literal('none'),
-        z.array(text('the name of a column'), { error: headerExpected }).min(1, headerExpected),
-      ],
-      {
-        error: headerExpected,
-      },
-    )
-    .optional()
-    .describe('The file has no header line; columns are called 1, 2, … or as listed'),
-  delimiter: textOf(
-    (value) => value === 'tab' || /^[^\r\n"]$/u.test(value),
-    'one character, or tab',
-  ).optional(),
-  quote: oneOf(['"', "'", 'none']).optional().describe('none: a quote is an ordinary character'),
-  encoding: textOf(
-    (value) => encodingOf(value) !== undefined,
-    `one of ${encodingNames.join(', ')}`,
-  ).optional(),
-  members: text('a pattern of member names, such as *.csv')
-    .optional()
-    .describe('Which members of a zip archive are read; default: all files that are not hidden'),
-  sheet: text('the name of a sheet')
-    .optional()
-    .describe('Which sheet of a spreadsheet is read; default: the first that is not hidden'),
+  ...formatShape,
   recordBytes: size({ min: 1000, max: 1_000_000_000, because: 'a longer record refuses the file' }).default(
     '16MB',
   ),

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { CatalogConfig, FeedConfig, FeedMode, FormatConfig } from '../config/model.ts'
+import type { FormatConfig } from '../config/format-model.ts'
+import type { CatalogConfig, FeedConfig, FeedMode } from '../config/model.ts'
 
 /** What a push asks for, as far as path, query and headers tell. */
 export interface PushRequest {

@@ -40,8 +40,8 @@ function tablesOf({ lookup, from }: FieldRule): LookupTable[] {
   return [...(lookup ? [lookup] : []), ...inside.flatMap(tablesOf)]
 }
 
-function idOf({ file, key, value }: LookupTable): string {
-  return JSON.stringify([file, key, value])
+function idOf({ file, key, value, format }: LookupTable): string {
+  return JSON.stringify([file, key, value, format])
 }
 
 async function readTable(
@@ -60,12 +60,12 @@ async function readTable(
 }
 
 async function readRows(table: LookupTable, signal: AbortSignal | undefined): Promise<Map<string, string>> {
-  const { file, key, value } = table
+  const { file, key, value, format = anyFormat } = table
   const { size } = await stat(file)
   const source = { path: file, bytes: size, name: basename(file), signal }
   const judgement = await judgeFile({
     ...source,
-    format: { ...anyFormat, recordBytes },
+    format: { ...format, recordBytes },
     neededColumns: [key, value],
     openIdReader: () => undefined,
   })

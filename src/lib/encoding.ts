@@ -1,4 +1,4 @@
-import type { Encoding } from '../config/model.ts'
+import type { Encoding } from '../config/format-model.ts'
 
 /** How often an encoding occurs is the order of the list: it is shown in messages. */
 const canonical: readonly Encoding[] = [

@@ -1,4 +1,4 @@
-import type { FormatConfig } from '../config/model.ts'
+import type { FormatConfig } from '../config/format-model.ts'
 
 /** Every part is detected: for files that no feed describes. */
 export const anyFormat: Omit<FormatConfig, 'recordBytes'> = {

@@ -1,5 +1,5 @@
 import iconv from 'iconv-lite'
-import type { Encoding } from '../config/model.ts'
+import type { Encoding } from '../config/format-model.ts'
 import { undecodable } from './single-byte.ts'
 
 /** Of damage that no record has asked for yet. What comes beyond is told without its place. */

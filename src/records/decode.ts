@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer'
 import iconv from 'iconv-lite'
-import type { Encoding } from '../config/model.ts'
+import type { Encoding } from '../config/format-model.ts'
 import type { DamagePlaces } from './damage-places.ts'
 import { fileRefusal } from './refusal.ts'
 import { SingleByteDecoder, undecodable } from './single-byte.ts'

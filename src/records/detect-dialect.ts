@@ -1,4 +1,4 @@
-import type { Encoding, FormatConfig } from '../config/model.ts'
+import type { Encoding, FormatConfig } from '../config/format-model.ts'
 import { ConfigError } from '../lib/errors.ts'
 import { delimiterLine } from './delimiter-line.ts'
 import { detectDelimiter } from './detect-delimiter.ts'

@@ -1,4 +1,4 @@
-import type { Encoding } from '../config/model.ts'
+import type { Encoding } from '../config/format-model.ts'
 import { encodingOf } from '../lib/encoding.ts'
 import { EncodingEvidence } from './encoding-evidence.ts'
 import type { EncodingGuess } from './guess-encoding.ts'

@@ -1,5 +1,5 @@
 import iconv from 'iconv-lite'
-import type { Encoding } from '../config/model.ts'
+import type { Encoding } from '../config/format-model.ts'
 
 /** Text as bytes of the encoding; characters that it does not have become `?`. */
 export function encodeText(text: string, encoding: Encoding): Buffer {

@@ -1,5 +1,5 @@
 import iconv from 'iconv-lite'
-import type { Encoding } from '../config/model.ts'
+import type { Encoding } from '../config/format-model.ts'
 
 /** Signs inside words, capitals after small letters, and vowel points, which no shop writes. */
 const oddPlaces: readonly RegExp[] = [

@@ -1,5 +1,5 @@
 import { analyse } from 'chardet'
-import type { Encoding } from '../config/model.ts'
+import type { Encoding } from '../config/format-model.ts'
 import { betterLatin, oddities, plausibleScripts, strangeness, textAs } from './encoding-readings.ts'
 
 /** What text that is not UTF-8 seems to be. */

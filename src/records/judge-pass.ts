@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { FormatConfig, GroupConfig } from '../config/model.ts'
+import type { FormatConfig } from '../config/format-model.ts'
+import type { GroupConfig } from '../config/model.ts'
 import { CellReader } from './cells.ts'
 import { everyValid } from './check-encoding.ts'
 import { CheckedXml } from './checked-xml.ts'

@@ -1,4 +1,4 @@
-import type { Encoding } from '../config/model.ts'
+import type { Encoding } from '../config/format-model.ts'
 import type { DamagePlaces } from './damage-places.ts'
 import type { XmlScope } from './xml-names.ts'
 

@@ -1,4 +1,4 @@
-import type { Encoding } from '../config/model.ts'
+import type { Encoding } from '../config/format-model.ts'
 import { encodeText } from './encode-text.ts'
 import { type JsonPath, parseJsonPath } from './json-path.ts'
 import type { Dialect, ParsedRecord } from './model.ts'

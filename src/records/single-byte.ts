@@ -1,5 +1,5 @@
 import iconv from 'iconv-lite'
-import type { Encoding } from '../config/model.ts'
+import type { Encoding } from '../config/format-model.ts'
 
 /** Stands in the UTF-8 text for bytes that mean nothing in the file's encoding; never valid UTF-8 itself. */
 export const undecodable = 0xff

@@ -1,4 +1,4 @@
-import type { Encoding } from '../config/model.ts'
+import type { Encoding } from '../config/format-model.ts'
 import { DamagePlaces } from './damage-places.ts'
 import { createDecoder, type Decoding, decodeChunks, withoutMark } from './decode.ts'
 import { readDecompressed } from './decompress.ts'

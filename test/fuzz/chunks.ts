@@ -1,4 +1,4 @@
-import type { Encoding } from '../../src/config/model.ts'
+import type { Encoding } from '../../src/config/format-model.ts'
 import { FileRefusedError } from '../../src/lib/errors.ts'
 import { decodeChunks } from '../../src/records/decode.ts'
 import type { RecordSlice } from '../../src/records/model.ts'

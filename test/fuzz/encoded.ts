@@ -1,5 +1,5 @@
 import iconv from 'iconv-lite'
-import type { Encoding } from '../../src/config/model.ts'
+import type { Encoding } from '../../src/config/format-model.ts'
 import { encodingNames } from '../../src/lib/encoding.ts'
 import type { Random } from './random.ts'
 

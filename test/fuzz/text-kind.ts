@@ -1,4 +1,4 @@
-import type { Encoding } from '../../src/config/model.ts'
+import type { Encoding } from '../../src/config/format-model.ts'
 import { FileRefusedError } from '../../src/lib/errors.ts'
 import { decodeCut, generateCuts } from './chunks.ts'
 import { decodeWhole, encode, encodings } from './encoded.ts'

@@ -4,6 +4,7 @@ import type { FieldRule } from '../../src/config/rule-model.ts'
 import { readTables } from '../../src/imports/read-tables.ts'
 import { openFile } from '../../src/operations/open-file.ts'
 import { columnRule, feedOf, recordOf } from '../catalog/support.ts'
+import { loadFeed } from '../presets/read-preset.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 const text = 'id;path\n1;Home\n2; Garden \n1;Again\n;nothing\n3;\n'
@@ -39,6 +40,23 @@ describe('tables by which values are looked up', () => {
     })
     if (opened.kind !== 'readable') throw new Error(opened.kind)
     expect(opened.mapping.map(recordOf(['P1', '2']), 0).patch?.set.brand).toBe('Garden')
+  })
+
+  it('are written as their format says', async () => {
+    await using folder = await tempDir('tables')
+    await writeFile(folder.join('groups.txt'), Buffer.from('1^K\xf6rbe, gro\xdf\n2^Vasen\n', 'latin1'))
+    const table = 'file: ./groups.txt, key: "1", value: "2"'
+    const format = 'format: { header: none, delimiter: "^", encoding: windows-1252 }'
+    const rules = `product_id: id\n  brand: { column: group, lookup: { ${table}, ${format} } }`
+    const feed = await loadFeed(`fields:\n  ${rules}`)
+    const { lookup } = feed.fields.brand ?? {}
+    if (!lookup) throw new Error('no lookup')
+    const brand = { ...columnRule('group'), lookup: { ...lookup, file: folder.join('groups.txt') } }
+    const read = await readTables(feedOf({ product_id: columnRule('id'), brand }))
+    expect([...(read?.(brand.lookup) ?? [])]).toEqual([
+      ['1', 'K\u00f6rbe, gro\u00df'],
+      ['2', 'Vasen'],
+    ])
   })
 
   it.each([

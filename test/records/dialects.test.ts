@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Encoding } from '../../src/config/model.ts'
+import type { Encoding } from '../../src/config/format-model.ts'
 import type { Dialect } from '../../src/records/model.ts'
 import { compress, encode, FeedFolder, judge, judgeAndRead } from './feed-file.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Encoding } from '../../src/config/model.ts'
+import type { Encoding } from '../../src/config/format-model.ts'
 import { createDecoder } from '../../src/records/decode.ts'
 import { encodeText } from '../../src/records/encode-text.ts'
 import { SingleByteDecoder } from '../../src/records/single-byte.ts'

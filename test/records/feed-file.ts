@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
-import type { Encoding, FormatConfig } from '../../src/config/model.ts'
+import type { Encoding, FormatConfig } from '../../src/config/format-model.ts'
 import { type Judgement, judgeFile } from '../../src/records/judge.ts'
 import type { JudgeOptions } from '../../src/records/judge-pass.ts'
 import type { Dialect, ParsedRecord, RecordIssue, RejectedRecord } from '../../src/records/model.ts'

@@ -1,6 +1,6 @@
 import iconv from 'iconv-lite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Encoding } from '../../src/config/model.ts'
+import type { Encoding } from '../../src/config/format-model.ts'
 import { encodeText } from '../../src/records/encode-text.ts'
 import { EncodingEvidence } from '../../src/records/encoding-evidence.ts'
 import { FeedFolder, judge } from './feed-file.ts'

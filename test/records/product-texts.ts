@@ -1,4 +1,4 @@
-import type { Encoding } from '../../src/config/model.ts'
+import type { Encoding } from '../../src/config/format-model.ts'
 
 /** Names and descriptions as shops write them, and the encodings in which such files are exported. */
 export const productTexts: Readonly<

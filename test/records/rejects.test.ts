@@ -1,7 +1,7 @@
 import { access, readFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Encoding } from '../../src/config/model.ts'
+import type { Encoding } from '../../src/config/format-model.ts'
 import type { RejectedRecord } from '../../src/records/model.ts'
 import { reasonColumn } from '../../src/records/model.ts'
 import { rejectColumns } from '../../src/records/reject-columns.ts'

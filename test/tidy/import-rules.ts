@@ -81,7 +81,12 @@ function checkImport(module: Module, one: Import): Finding[] {
       `src/${unit} has no row in the import table (test/tidy/import-rules.ts); add one or move the file`,
     )
   if (unitOf(one.target) === unit || isBelow(one.target, ['lib', ...row.values])) return []
-  const typesFrom = ['config/model.ts', 'config/rule-model.ts', ...(row.types ?? [])]
+  const typesFrom = [
+    'config/model.ts',
+    'config/format-model.ts',
+    'config/rule-model.ts',
+    ...(row.types ?? []),
+  ]
   if (one.typeOnly && isBelow(one.target, typesFrom)) return []
   const allowed = [...row.values, ...typesFrom.map((folder) => `${folder} (types)`), 'lib'].join(', ')
   const what = isBelow(one.target, typesFrom) ? 'a value from' : 'from'

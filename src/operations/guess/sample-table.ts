@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
-import type { FormatConfig } from '../../config/model.ts'
+import type { FormatConfig } from '../../config/format-model.ts'
 import { anyFormat } from '../../records/any-format.ts'
 import { type Judgement, judgeFile } from '../../records/judge.ts'
 import type { Dialect } from '../../records/model.ts'
