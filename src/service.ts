@@ -22,6 +22,7 @@ import { RedisOutbox } from './outbox/outbox.ts'
 import type { OutboxScripts } from './outbox/scripts.ts'
 import type { RedisConnections } from './redis/connections.ts'
 import { openTicketQueue } from './redis/tickets.ts'
+import { closeToOthers, isOpenToOthers } from './sources/layout.ts'
 import { openStateLock } from './sources/state-lock.ts'
 import { openOutbox, type StorageOptions, stateDirOf } from './storage.ts'
 
@@ -113,7 +114,7 @@ interface Intakes extends AsyncDisposable {
 
 /** Waits for the state lock in the background, then accepts and imports until disposed. */
 function openIntakes(options: ServiceOptions, parts: readonly CatalogParts[]): Intakes {
-  const { config, clock, onStandby, onActive, onFatal } = options
+  const { config, clock, log, onStandby, onActive, onFatal } = options
   const stop = new AbortController()
   const stack = new ReleaseStack()
   const run = async () => {
@@ -129,7 +130,14 @@ function openIntakes(options: ServiceOptions, parts: readonly CatalogParts[]): I
     })
     intakes.state = 'starting'
     stack.use('state lock', lock)
+    if (await isOpenToOthers(config.stateDir)) {
+      log.warn(
+        { stateDir: config.stateDir },
+        'other users of this machine may enter the state folder; what catalogd makes in it is closed to them: chmod 700 it, or give it a group',
+      )
+    }
     for (const part of parts) {
+      await closeToOthers(stateDirOf(config, part.catalog.name))
       const consents = await openConsentParts(options, part, stack)
       const intake = await openIntake({ ...intakeOptions(options, part), consents })
       intakes.opened.set(part.catalog.name, stack.use('intake', intake))

@@ -55,9 +55,10 @@ function printProblems(context: CommandContext, { problems, message }: ConfigPro
   context.print({ file: context.configFile, valid: false, problems }, () => message)
 }
 
-async function inspect({ config }: LoadedConfig, file: string): Promise<Report> {
+async function inspect({ config, warnings }: LoadedConfig, file: string): Promise<Report> {
   const catalogs = [...config.catalogs.values()]
   const notes = [
+    ...warnings,
     ...catalogs.flatMap(({ api, feeds, consents }) => [
       ...noteMissing(api.url),
       ...([...feeds.values()].some(({ kind }) => kind === 'products') ? noteMissing(api.productsToken) : []),

@@ -52,7 +52,8 @@ async function openDaemon(
 ) {
   const { openService } = await import('../service.ts')
   const { openStorage } = await import('../storage.ts')
-  const { config } = await context.loadedConfig()
+  const { config, warnings } = await context.loadedConfig()
+  for (const warning of warnings) context.log.warn(warning)
   const catalogs = await context.catalogs()
   const { clock, log, signal } = context
   const storage = await openStorage({ config, clock, log, signal })

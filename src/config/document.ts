@@ -9,6 +9,7 @@ import {
   parseDocument,
   Scalar,
 } from 'yaml'
+import { isSecretName } from '../lib/redact.ts'
 import { type ConfigPath, type ConfigProblem, formatPath, type Position } from './problems.ts'
 import { type Environment, expandVariables, maskReferences, unmaskReferences } from './variables.ts'
 
@@ -33,6 +34,7 @@ export class ConfigDocument {
   readonly #places = new Map<string, Place>()
   readonly #unset = new Map<string, { path: ConfigPath; names: readonly string[] }>()
   readonly #empty = new Map<string, readonly string[]>()
+  #secretsWritten = 0
   readonly #lines = new LineCounter()
   #nodes = 0
 
@@ -71,6 +73,11 @@ export class ConfigDocument {
   /** All places whose value could not be filled in from the environment. */
   unset(): readonly { path: ConfigPath; names: readonly string[] }[] {
     return [...this.#unset.values()]
+  }
+
+  /** How many secrets stand in the file itself, and not in a variable. */
+  get secretsWritten(): number {
+    return this.#secretsWritten
   }
 
   /** Where the value stands; for one that is absent, where the key of the nearest mapping around it stands. */
@@ -138,6 +145,7 @@ export class ConfigDocument {
         `found ${match}, expected \${NAME} or \${NAME:-default}; write $\${ for a literal \${`,
       )
     }
+    if (text !== '' && text === scalar.value && isSecret(path.at(-1), text)) this.#secretsWritten++
     if (text === '' && empty.length > 0) this.#empty.set(formatPath(path), empty)
     if (unset.length > 0) this.#unset.set(formatPath(path), { path, names: unset })
     return text
@@ -159,6 +167,15 @@ interface Visit {
   key: Position | undefined
   depth: number
   resolve(node: Node | null): Node | null | undefined
+}
+
+/** By the name of its key, or an address with a password. */
+function isSecret(key: string | number | undefined, text: string): boolean {
+  return (
+    key === 'passphrase' ||
+    isSecretName(String(key)) ||
+    /^[a-z][a-z0-9+.-]*:\/\/[^\s/@]*:[^\s/@]+@/i.test(text)
+  )
 }
 
 function describeYamlError(code: string, message: string): string {

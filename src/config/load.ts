@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { ConfigError, systemErrorCode } from '../lib/errors.ts'
 import { buildConfig } from './build.ts'
@@ -24,6 +24,8 @@ export interface LoadedConfig {
   config: Config
   /** The configuration in the words of the file: environment and defaults filled in, secrets included. */
   input: ConfigInput
+  /** What is not wrong, but should not stay so. */
+  warnings: readonly string[]
 }
 
 /** The configuration for the stages. Throws a ConfigProblemsError with everything that is wrong. */
@@ -47,7 +49,16 @@ export async function readConfig({ file, env, ...knowledge }: LoadOptions): Prom
   return {
     config: buildConfig(parsed.data, { document, file: absolute, folder }),
     input: parsed.data,
+    warnings: await warnings(document, absolute),
   }
+}
+
+async function warnings({ file, secretsWritten }: ConfigDocument, absolute: string): Promise<string[]> {
+  const { mode } = await stat(absolute)
+  if (secretsWritten === 0 || (mode & 0o004) === 0) return []
+  return [
+    `${file} holds secrets, and every user of this machine may read it: chmod o-r it, or take them from variables`,
+  ]
 }
 
 async function readText(file: string): Promise<string> {

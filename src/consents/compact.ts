@@ -30,7 +30,7 @@ export async function compactJournal({
   const { file: from, bytes } = await openJournalFile(path, identity)
   await using _ = from
   const temporary = `${path}.new`
-  await using to = await open(temporary, 'w')
+  await using to = await open(temporary, 'w', 0o600)
   const partitions = Math.ceil(bytes / partBytes)
   const header = newHeader(identity)
   // The length that the header names is known in the end only: until then blanks keep its place.

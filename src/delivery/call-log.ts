@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs'
 import { readdir, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createStream, type RotatingFileStream } from 'rotating-file-stream'
@@ -91,9 +92,14 @@ export class CallLog implements AsyncDisposable {
     if (this.#stream && !this.#stream.destroyed) return this.#stream
     const { dir, processName, rotateMegabytes = 16 } = this.#options
     const name = `${processName}.ndjson`
+    try {
+      mkdirSync(dir, { recursive: true, mode: 0o700 })
+    } catch {
+      // The stream says what is wrong.
+    }
     const stream = createStream(
       (time, index) => (time ? `${processName}.${fileTime(time)}-${index}.ndjson` : name),
-      { path: dir, size: `${rotateMegabytes}M` },
+      { path: dir, size: `${rotateMegabytes}M`, mode: 0o600 },
     )
     // Each failed write reports its error itself.
     stream.on('error', () => {})

@@ -3,6 +3,7 @@ import path from 'node:path'
 import type { FeedConfig, FeedMode } from '../config/model.ts'
 import type { FeedName } from '../lib/brand.ts'
 import type { Dialect, RecordIssue } from '../records/model.ts'
+import { privateFileMode, privateFolderMode } from '../sources/durable.ts'
 import { compilePatterns } from '../sources/file-patterns.ts'
 import type { AcceptLine, ImportOutcome } from '../sources/model.ts'
 import type { Tally } from './tally.ts'
@@ -156,8 +157,8 @@ function stemOf(reportsDir: string, { sequence, feed }: AcceptLine): string {
 
 /** Whole or not at all: a reader never sees half a report. */
 export async function writeReport(file: string, report: ImportReport): Promise<void> {
-  await mkdir(path.dirname(file), { recursive: true })
-  await writeFile(`${file}.tmp`, `${JSON.stringify(report, undefined, 2)}\n`)
+  await mkdir(path.dirname(file), { recursive: true, mode: privateFolderMode })
+  await writeFile(`${file}.tmp`, `${JSON.stringify(report, undefined, 2)}\n`, { mode: privateFileMode })
   await rename(`${file}.tmp`, file)
 }
 

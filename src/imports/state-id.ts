@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemErrorCode } from '../lib/errors.ts'
+import { privateFileMode, privateFolderMode } from '../sources/durable.ts'
 
 /** Names this state folder, so that sequences of another one are never taken for its own. */
 export async function readStateId(dir: string): Promise<string> {
@@ -11,9 +12,9 @@ export async function readStateId(dir: string): Promise<string> {
   } catch (error) {
     if (systemErrorCode(error) !== 'ENOENT') throw error
   }
-  await mkdir(dir, { recursive: true })
+  await mkdir(dir, { recursive: true, mode: privateFolderMode })
   const id = randomUUID()
-  await writeFile(`${file}.tmp`, `${id}\n`)
+  await writeFile(`${file}.tmp`, `${id}\n`, { mode: privateFileMode })
   await rename(`${file}.tmp`, file)
   return id
 }

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { privateFileMode, privateFolderMode } from '../sources/durable.ts'
 import type { AcceptLine, ClaimId } from '../sources/model.ts'
 
 /** A file whose imports failed in a way that nobody expected. */
@@ -83,9 +84,9 @@ export class Suspects {
   }
 
   #write(): void {
-    mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 })
+    mkdirSync(dirname(this.#file), { recursive: true, mode: privateFolderMode })
     const temporary = `${this.#file}.tmp`
-    const file = openSync(temporary, 'w', 0o600)
+    const file = openSync(temporary, 'w', privateFileMode)
     try {
       writeSync(file, `${JSON.stringify(Object.fromEntries(this.#byClaim), undefined, 2)}\n`)
       fsyncSync(file)

@@ -141,8 +141,8 @@ class RejectsFile implements RejectsWriter {
 
   /** The folder may not be there yet: the first import of all may be the one with rejects. */
   async #open(): Promise<FileHandle> {
-    await mkdir(dirname(this.#path), { recursive: true })
-    return open(this.#path, 'w')
+    await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 })
+    return open(this.#path, 'w', 0o600)
   }
 
   async #flush(): Promise<void> {

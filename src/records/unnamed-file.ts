@@ -19,7 +19,7 @@ export class UnnamedFile implements AsyncDisposable {
 
   static async open(place: { dir: string; what: string }): Promise<UnnamedFile> {
     const file = await written(place, async () => {
-      await mkdir(place.dir, { recursive: true })
+      await mkdir(place.dir, { recursive: true, mode: 0o700 })
       const path = join(place.dir, randomUUID())
       const created = await open(path, 'wx+', 0o600)
       await unlink(path)

@@ -61,7 +61,7 @@ export class EmbeddedFolder {
 
   async writeRecord({ pid, socketPath }: ServerRecord): Promise<void> {
     const file = `${this.#recordFile}.${process.pid}.tmp`
-    await writeFile(file, `${pid}\n${socketPath}\n`)
+    await writeFile(file, `${pid}\n${socketPath}\n`, { mode: 0o600 })
     await rename(file, this.#recordFile)
   }
 

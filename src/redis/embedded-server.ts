@@ -68,7 +68,10 @@ function serverArguments({ dir, socketPath, logFile }: ServerSettings): string[]
 
 /** Undefined when there is no such program. */
 async function trySpawn(binary: string, args: string[], log: FileHandle): Promise<ChildProcess | undefined> {
+  // Its files are for its user alone; a child begins with the umask of the moment.
+  const umask = process.umask(0o077)
   const child = spawn(binary, args, { detached: true, stdio: ['ignore', log.fd, log.fd] })
+  process.umask(umask)
   const error = await new Promise<Error | undefined>((resolve) => {
     child.once('spawn', () => resolve(undefined))
     child.once('error', resolve)

@@ -1,7 +1,7 @@
 import { constants, type Stats } from 'node:fs'
-import { link, lstat, open, rename, unlink } from 'node:fs/promises'
+import { chmod, link, lstat, open, rename, unlink } from 'node:fs/promises'
 import { systemErrorCode } from '../lib/errors.ts'
-import { linkUnsupported } from './durable.ts'
+import { linkUnsupported, privateFileMode } from './durable.ts'
 
 /** How a file looked when it was found settled. */
 export interface SeenFile {
@@ -39,11 +39,18 @@ export async function claimFile({ from, to, seen, takesChanged }: Claiming): Pro
     throw error
   }
   try {
-    return await confirm({ to, from, before, seen, takesChanged, sync: () => handle.sync() })
+    const result = await confirm({ to, from, before, seen, takesChanged, sync: () => handle.sync() })
+    if (result.kind === 'claimed' && before.nlink === 1) await keepPrivate(to)
+    return result
   } catch (error) {
     await putBack(to, from)
     throw error
   }
+}
+
+/** A file of another user keeps its rights, unless we are root: it is protected by its folder then. */
+async function keepPrivate(path: string): Promise<void> {
+  await chmod(path, privateFileMode).catch(() => undefined)
 }
 
 async function openRegular(path: Buffer) {

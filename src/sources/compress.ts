@@ -3,6 +3,7 @@ import { createWriteStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { createZstdCompress } from 'node:zlib'
+import { privateFileMode } from './durable.ts'
 
 /** First bytes of gzip, zstd and zip. */
 const compressedMagic = ['1f8b', '28b52ffd', '504b0304']
@@ -42,7 +43,11 @@ export async function hashContent({ algorithm = 'sha256', onPart, ...reading }: 
 export async function compressContent(reading: Reading, to: string): Promise<string> {
   const hash = createHash('sha256')
   const compress = createZstdCompress()
-  const written = pipeline(compress, createWriteStream(to), reading.signal ? { signal: reading.signal } : {})
+  const written = pipeline(
+    compress,
+    createWriteStream(to, { mode: privateFileMode }),
+    reading.signal ? { signal: reading.signal } : {},
+  )
   const read = readParts(reading, async (part) => {
     hash.update(part)
     // The part is read over once this is done. A stream that was destroyed does not always say so here.

@@ -1,7 +1,11 @@
 import { constants } from 'node:fs'
-import { copyFile, mkdir, open, rename, unlink } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, open, rename, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { systemErrorCode } from '../lib/errors.ts'
+
+/** What stands below `state` holds the merchant's files, and addresses: it is for the user of this process alone. */
+export const privateFileMode = 0o600
+export const privateFolderMode = 0o700
 
 /** Network shares and some user-space file systems cannot sync a folder; nothing more can be done there. */
 const folderSyncUnsupported = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EPERM', 'EISDIR', 'EBADF'])
@@ -24,8 +28,8 @@ export async function syncFile(path: string): Promise<number> {
 }
 
 /** Creates a folder and those above it, durably. */
-export async function makeFolder(dir: string): Promise<void> {
-  const first = await mkdir(dir, { recursive: true })
+export async function makeFolder(dir: string, mode = privateFolderMode): Promise<void> {
+  const first = await mkdir(dir, { recursive: true, mode })
   if (first === undefined) return
   for (let folder = dir; ; folder = dirname(folder)) {
     await syncFolder(dirname(folder))
@@ -37,6 +41,7 @@ export async function makeFolder(dir: string): Promise<void> {
 export async function copyDurably(from: string, to: string, temporary: string): Promise<number> {
   try {
     await copyFile(from, temporary, constants.COPYFILE_FICLONE)
+    await chmod(temporary, privateFileMode)
     const bytes = await syncFile(temporary)
     await rename(temporary, to)
     return bytes
@@ -55,12 +60,13 @@ export async function copyInParts(
   { onPart, signal }: { onPart?: () => void; signal?: AbortSignal } = {},
 ): Promise<void> {
   try {
-    return await copyFile(from, to, constants.COPYFILE_FICLONE_FORCE)
+    await copyFile(from, to, constants.COPYFILE_FICLONE_FORCE)
+    return await chmod(to, privateFileMode)
   } catch {
     // Most file systems have no clones; anything else shows again below.
   }
   await using source = await open(from, 'r')
-  await using target = await open(to, 'w')
+  await using target = await open(to, 'w', privateFileMode)
   const part = Buffer.allocUnsafeSlow(partBytes)
   const zeros = Buffer.alloc(partBytes)
   for (let at = 0; ; ) {
@@ -80,7 +86,7 @@ export async function copyInParts(
 /** Writes a small file so that it is there whole or not at all. */
 export async function writeDurably(path: string, content: string | Buffer, temporary: string): Promise<void> {
   try {
-    await using file = await open(temporary, 'w')
+    await using file = await open(temporary, 'w', privateFileMode)
     await file.writeFile(content)
     await file.sync()
     await rename(temporary, path)

@@ -6,7 +6,8 @@ import { makeFolder } from './durable.ts'
 /** Creates a drop folder that is missing; throws a SourceError that says what to do when it cannot be used. */
 export async function ensureDropFolder(dir: string): Promise<void> {
   try {
-    await makeFolder(dir)
+    // Others are to write there, as far as the umask lets them.
+    await makeFolder(dir, 0o777)
   } catch (cause) {
     throw new SourceError('drop-folder', `The drop folder ${dir} cannot be created (${nameOf(cause)})`, {
       hint: `Create it, and let ${whoWeAre()} read and write there`,

@@ -1,5 +1,7 @@
+import { chmod, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CatalogName } from '../lib/brand.ts'
+import { makeFolder, privateFolderMode } from './durable.ts'
 import type { ClaimId } from './model.ts'
 
 /** Where things stand inside `state/<catalog>`. */
@@ -35,4 +37,16 @@ export function isCompressName(fileName: string): boolean {
 export function claimOfTemporary(fileName: string): ClaimId | undefined {
   const prefix = [copyPrefix, compressPrefix].find((candidate) => fileName.startsWith(candidate))
   return prefix && fileName.slice(prefix.length).split('~', 1)[0]
+}
+
+/** Folders below `state` that an earlier version made are closed to others. The folder itself may be somebody's own. */
+export async function closeToOthers(dir: string): Promise<void> {
+  await makeFolder(dir)
+  // Not ours to change where another user owns it.
+  await chmod(dir, privateFolderMode).catch(() => undefined)
+}
+
+/** Whether other users may enter or list a folder. */
+export async function isOpenToOthers(dir: string): Promise<boolean> {
+  return ((await stat(dir)).mode & 0o007) !== 0
 }

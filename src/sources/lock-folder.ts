@@ -1,6 +1,7 @@
 import fs, { type Stats } from 'node:fs'
 import { lock } from 'proper-lockfile'
 import { systemErrorCode } from '../lib/errors.ts'
+import { privateFolderMode } from './durable.ts'
 
 interface Acquiring {
   /** The folder that is the lock. */
@@ -35,7 +36,9 @@ export async function acquireLockFolder({
       const isAnothers = identity !== undefined && !(isMine && stats && folderIdentity(stats) === identity)
       callback(isAnothers && !error ? goneError(file) : error, stats)
     })
-  const { mkdir, rmdir, utimes, realpath } = fs
+  const { rmdir, utimes, realpath } = fs
+  const mkdir = (folder: string, callback: fs.NoParamCallback) =>
+    fs.mkdir(folder, privateFolderMode, callback)
   try {
     const release = await lock(path, {
       lockfilePath: path,

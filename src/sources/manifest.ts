@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import type { Clock } from '../lib/clock.ts'
 import { SourceError, systemErrorCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import { makeFolder, syncFolder, writeDurably } from './durable.ts'
+import { makeFolder, privateFileMode, syncFolder, writeDurably } from './durable.ts'
 import { ManifestIndex, type ManifestView, spanLengthMax } from './manifest-index.ts'
 import type { NewLine } from './manifest-lines.ts'
 import { readManifestLines } from './manifest-reading.ts'
@@ -31,7 +31,7 @@ interface Opening {
 export async function openManifest({ dir, clock, log, onForeign }: Opening): Promise<Manifest> {
   await makeFolder(dir)
   const path = join(dir, manifestFileName)
-  const file = await open(path, constants.O_RDWR | constants.O_CREAT, 0o644)
+  const file = await open(path, constants.O_RDWR | constants.O_CREAT, privateFileMode)
   try {
     const manifest = new Manifest({ file, path, ...(onForeign ? { onForeign } : {}) })
     const size = (await file.stat()).size

@@ -9,7 +9,7 @@ import type { Acceptor } from './acceptor.ts'
 import { compileNameTime } from './as-of.ts'
 import { type ClaimParts, claimFileName, partsOf } from './claim-name.ts'
 import { hashContent } from './compress.ts'
-import { removeIfPresent, syncFolder } from './durable.ts'
+import { privateFileMode, removeIfPresent, syncFolder } from './durable.ts'
 import { cleanName } from './entry-name.ts'
 import { compilePatterns } from './file-patterns.ts'
 import { copyName } from './layout.ts'
@@ -196,7 +196,7 @@ async function receive(
   body: AsyncIterable<Uint8Array>,
   { path, bytesMax, acceptor }: Receiving,
 ): Promise<number> {
-  await using file = await open(path, 'wx')
+  await using file = await open(path, 'wx', privateFileMode)
   let bytes = 0
   let lookAt = lookAtSpaceEveryBytes
   for await (const chunk of body) {

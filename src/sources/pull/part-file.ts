@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
+import { privateFileMode } from '../durable.ts'
 import { PullError } from './pull-error.ts'
 
 interface Opening {
@@ -32,7 +33,7 @@ export class PartFile implements AsyncDisposable {
   }
 
   static async open(options: Opening): Promise<PartFile> {
-    return new PartFile(await open(options.path, 'w'), options)
+    return new PartFile(await open(options.path, 'w', privateFileMode), options)
   }
 
   get bytes(): number {
