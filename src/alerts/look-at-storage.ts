@@ -19,8 +19,9 @@ export function lookAtRedis(state: RedisState): Condition[] {
     const message = `Redis at ${state.address} cannot write its append-only file and refuses all changes`
     return condition('read-only', message, 'Free disk space there; everything goes on by itself')
   }
-  if (maxMemoryBytes === 0 || usedMemoryBytes < maxMemoryBytes) return []
-  const message = `Redis at ${state.address} has no memory left (maxmemory)`
+  if (!state.info.isShortOfMemory) return []
+  const used = usedMemoryBytes < maxMemoryBytes ? 'is nearly out of memory' : 'has no memory left'
+  const message = `Redis at ${state.address} ${used} (maxmemory): imports wait`
   return condition('memory', message, 'Give it more; everything goes on by itself')
 }
 

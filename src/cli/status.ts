@@ -44,8 +44,9 @@ function redisTrouble(redis: Status['redis']): string | undefined {
   if (aof === 'failing') {
     return `at ${address} cannot write its append-only file and refuses all changes. Free disk space there; everything goes on by itself`
   }
-  if (maxMemoryBytes === 0 || usedMemoryBytes < maxMemoryBytes) return undefined
-  return `at ${address} has no memory left (maxmemory). Give it more; everything goes on by itself`
+  if (!redis.info.isShortOfMemory) return undefined
+  const used = usedMemoryBytes < maxMemoryBytes ? 'is nearly out of memory' : 'has no memory left'
+  return `at ${address} ${used} (maxmemory): imports wait, delivery goes on. Give it more; everything goes on by itself`
 }
 
 function formatCatalog({

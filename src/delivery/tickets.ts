@@ -6,6 +6,8 @@ export interface TicketQueue {
    * Ids hold no colons. A lower priority number runs first.
    */
   ensureTicket(ticket: { id: string; priority: number; delayMs?: number }): Promise<unknown>
+  /** False: tickets may not come about, or not be run, at present. */
+  areReliable(): Promise<boolean>
   /** Runs tickets, also those that other processes made, in so many slots until it is disposed. */
   runTickets(runner: TicketRun): AsyncDisposable
 }
@@ -38,6 +40,12 @@ export class TicketPlan {
     this.#queue = queue
     this.#processName = processName
     this.bulkTicketsMax = Math.max(1, concurrency - 1)
+  }
+
+  /** Names for slots that run without a ticket. */
+  withoutTickets({ urgentDue }: { urgentDue: boolean }): string[] {
+    const bulk = Array.from({ length: this.bulkTicketsMax }, (_, index) => `bulk.alone.${index}`)
+    return urgentDue ? ['urgent.alone', ...bulk] : bulk
   }
 
   isUrgent(id: string): boolean {

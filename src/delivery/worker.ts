@@ -72,6 +72,8 @@ class DeliveryWorker implements Delivery {
   readonly #bulkRunning = new Set<string>()
   /** How long to rest before the next look, by ticket, until it has left the queue; `undefined`: no look is needed. */
   readonly #rests = new Map<string, number | undefined>()
+  /** Slots that run without a ticket. */
+  readonly #alone = new Map<string, Promise<void>>()
   #looking: 'no' | 'yes' | 'again' = 'no'
   /** Kinds of work that the outbox refuses: it may still answer what only reads. */
   readonly #failing = new Set<WorkKind>()
@@ -106,6 +108,7 @@ class DeliveryWorker implements Delivery {
       () => {},
     )
     await this.#runner?.[Symbol.asyncDispose]()
+    await Promise.all(this.#alone.values())
     finished.abort()
     await giveUp
     // Ends a probe that is still waiting for its answer.
@@ -156,9 +159,22 @@ class DeliveryWorker implements Delivery {
     const { urgentDue, anyDue, nextDueMs } = await outbox.lookDue()
     if (anyDue) progress.expected()
     else progress.made()
+    if (anyDue && !(await this.#options.tickets.areReliable())) return this.#runWithoutTickets(urgentDue)
     if (urgentDue) await this.#plan.ensureUrgent()
     if (anyDue) await this.#plan.ensureBulk(this.#bulkRunning)
     else if (nextDueMs !== undefined) await this.#plan.ensureDelayed(nextDueMs)
+  }
+
+  /** Redis may be too full for tickets, although what delivery itself writes goes through, and makes room. */
+  #runWithoutTickets(urgentDue: boolean): void {
+    for (const id of this.#plan.withoutTickets({ urgentDue })) {
+      if (this.#alone.has(id)) continue
+      const run = this.#runTicket(id, this.#stopping.signal).finally(() => this.#alone.delete(id))
+      this.#alone.set(
+        id,
+        run.then(() => void this.#lookAgain(id)),
+      )
+    }
   }
 
   async #runTicket(id: string, signal: AbortSignal): Promise<void> {

@@ -12,6 +12,7 @@ import type { Archive } from '../sources/archive.ts'
 import type { Manifest } from '../sources/manifest.ts'
 
 import type { ImportTurns } from './import-turns.ts'
+import type { Room } from './room.ts'
 import type { Suspects } from './suspects.ts'
 
 /** What every step of an import of one catalog is given. */
@@ -28,6 +29,8 @@ export interface ImportContext {
   /** For reads. */
   connection: RedisConnection
   keys: CatalogKeys
+  /** In Redis, for products; what consents need is little, and a revocation does not wait for it. */
+  room: Pick<Room, 'wait'> | undefined
   /** Present where the feeds hold consents; `keys` and `writer` are theirs then. */
   consents: ConsentIntake | undefined
   suspects: Suspects

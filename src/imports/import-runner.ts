@@ -18,6 +18,7 @@ import type { AcceptLine, DecisionLine } from '../sources/model.ts'
 import { Importer } from './importer.ts'
 import { prepareKeyIndexes } from './key-indexes.ts'
 import type { ImportReport } from './report.ts'
+import { Room } from './room.ts'
 import type { Suspects } from './suspects.ts'
 import { WriterLease } from './writer-lease.ts'
 
@@ -142,7 +143,7 @@ export class ImportRunner implements AsyncDisposable {
     const connection = connections.commands
     await prepareKeyIndexes({ connection, keys, keyFields, writer, log, catalog, signal })
     const { manifest, archive, reportsDir, suspects, watchdog } = this.#options
-    const { onOffered, onImported, onCatalogDecision } = this.#options
+    const { onOffered, onImported, onCatalogDecision, onNotice } = this.#options
     this.#importer = new Importer({
       context: {
         catalog,
@@ -155,6 +156,7 @@ export class ImportRunner implements AsyncDisposable {
         connection,
         keys,
         consents,
+        room: consents ? undefined : new Room({ connections, clock, log, onNotice }),
         suspects,
         clock,
         log,

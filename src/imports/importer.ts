@@ -96,6 +96,8 @@ export class Importer {
           continue
         }
         work.advance()
+        if (feedContext) await context.room?.wait(work, signal)
+        if (signal.aborted) return
         const next = feedContext
           ? await this.#runFeedStep(feedContext, step)
           : await this.#runCatalogStep(context, step as DecisionLine)

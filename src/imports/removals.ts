@@ -36,6 +36,7 @@ export async function applyRemovals(context: FeedContext, sequence: number): Pro
   const { feed, writer, connection, keys, work } = context
   const set = keys.heldIds(feed.name)
   for (;;) {
+    await context.room?.wait(work, context.signal)
     context.signal.throwIfAborted()
     const ids = (await connection.srandmember(set, idsPerStep)) as ProductId[]
     if (ids.length === 0) return

@@ -22,6 +22,8 @@ export async function runAnnounced(context: ImportContext, work: WatchedWork): P
       continue
     }
     work.advance()
+    await context.room?.wait(work, signal)
+    if (signal.aborted) return
     await applyAnnounced(context)
   }
 }

@@ -137,10 +137,10 @@ export class RedisOutbox implements DeliveryOutbox {
   }
 
   async countFailure(description: string): Promise<number> {
-    const failures = await this.#connection.hincrby(this.#keys.pace, 'failures', 1)
+    const failures = await this.#write('pace', ['HINCRBY', 'failures', 1])
     const lastFailure = JSON.stringify({ at: this.#now(), text: description })
-    await this.#connection.hset(this.#keys.pace, { lastFailure })
-    return failures
+    await this.#write('pace', ['HSET', 'lastFailure', lastFailure])
+    return Number(failures)
   }
 
   async countCall(call: { bodyBytes: number; products: number; answered: boolean }): Promise<void> {
@@ -154,14 +154,13 @@ export class RedisOutbox implements DeliveryOutbox {
   }
 
   async pause(reason: PauseReason, hint: string): Promise<void> {
-    await this.#connection.hsetnx(this.#keys.pause, reason, JSON.stringify({ since: this.#now(), hint }))
+    await this.#write('pause', ['HSETNX', reason, JSON.stringify({ since: this.#now(), hint })])
   }
 
   async resume(reason: PauseReason, how: 'probed' | 'operator'): Promise<void> {
-    const multi = this.#connection.multi().hdel(this.#keys.pause, reason)
-    if (how === 'probed') multi.set(this.#keys.probed, '1', 'PX', probedForMs)
-    else multi.hdel(this.#keys.pace, ...limitFields)
-    await multi.exec()
+    if (how === 'probed') await this.#write('probed', ['SET', '1', 'PX', probedForMs])
+    else await this.#connection.hdel(this.#keys.pace, ...limitFields)
+    await this.#connection.hdel(this.#keys.pause, reason)
   }
 
   async pausedFor(): Promise<PauseReason[]> {
@@ -169,7 +168,7 @@ export class RedisOutbox implements DeliveryOutbox {
   }
 
   async takeProbeTurn(forMs: number): Promise<boolean> {
-    return (await this.#connection.set(this.#keys.probeTurn, '1', 'PX', forMs, 'NX')) === 'OK'
+    return String(await this.#write('probeTurn', ['SET', '1', 'PX', forMs, 'NX'])) === 'OK'
   }
 
   async recentlyProbed(): Promise<boolean> {
@@ -271,6 +270,13 @@ export class RedisOutbox implements DeliveryOutbox {
 
   #run(name: ScriptName, args: readonly ScriptArgument[]): Promise<unknown> {
     return this.#scripts.run(this.#connection, name, args)
+  }
+
+  #write(
+    key: Parameters<OutboxScripts['write']>[1],
+    command: Parameters<OutboxScripts['write']>[2],
+  ): Promise<unknown> {
+    return this.#scripts.write(this.#connection, key, command)
   }
 
   #now(): string {

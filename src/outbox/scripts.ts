@@ -41,6 +41,7 @@ const scriptKeys = {
   renew: ['leases'],
   hold: ['pace'],
   limit: ['pace'],
+  write: ['pace'],
   'correct-times': ['urgent', 'new', 'deferred', 'echoes', 'leases', 'probed', 'probeTurn'],
   look: ['urgent', 'new', 'deferred', 'echoes', 'pause', 'pace', 'leases', 'claimed'],
   echo: ['documents', 'echoes'],
@@ -106,6 +107,16 @@ export class OutboxScripts {
   /** Adds a call to a transaction. */
   append(batch: RedisBatch, name: ScriptName, args: readonly ScriptArgument[]): void {
     this.#folder.append(batch, name, this.#call(name, args))
+  }
+
+  /** One command that writes `key`, also when Redis is full: without this it would be refused then. */
+  write(
+    connection: RedisConnection,
+    key: 'pace' | 'pause' | 'probed' | 'probeTurn',
+    command: readonly [name: string, ...args: ScriptArgument[]],
+  ): Promise<unknown> {
+    const keys = [this.#keys.pace, this.#keys[key]]
+    return this.#folder.run(connection, 'write', { keys, args: command })
   }
 
   #call(name: ScriptName, args: readonly ScriptArgument[]) {

@@ -1,5 +1,10 @@
--- Goes before every script of this folder: what time it is, and whether the pace of the catalog lets a call begin.
+-- Goes before every script of this folder: it may run when Redis is full, it knows what time it is, and whether the pace of
+-- the catalog lets a call begin.
 --
+-- A full Redis refuses a script whose first write may need memory; after a write that needs none it lets all others
+-- through. So what was offered is delivered, which makes room. (Offers are refused: they go with writes of documents.)
+redis.call('PERSIST', KEYS[1])
+
 -- The clock of Redis may be set back. What it wrote before then lies further ahead than it can; whoever meets such a time
 -- brings it back, so that the wait does not begin anew each time somebody asks.
 local time = redis.call('TIME')

@@ -7,13 +7,14 @@ import { connectionOptions, describeAddress, type RedisAddress } from './connect
 import { downError, explainRedisFailure, isConnectionFailure } from './failure.ts'
 import { OutageLog } from './outage.ts'
 import { readServerInfo, waitUntilReady } from './readiness.ts'
-import { checkServerInfo, type ServerInfo } from './server-info.ts'
+import { checkServerInfo, parseServerInfo, type ServerInfo } from './server-info.ts'
 
 const stateWithinMs = 2_000
 const openWithinMs = 10_000
 /** A server that goes away more often while one thing is opened is not fit for use. */
 const outagesMax = 5
 const repeatAfterMs = 100
+const memoryKnownForMs = 250
 
 export interface OpenRedisOptions {
   address: RedisAddress
@@ -52,6 +53,7 @@ export class RedisConnections implements AsyncDisposable {
   readonly address: string
   readonly #options: OpenRedisOptions
   readonly #outage: OutageLog
+  #memory: { askedAt: number; isShort: Promise<boolean> } | undefined
 
   constructor(options: OpenRedisOptions) {
     this.#options = options
@@ -120,6 +122,16 @@ export class RedisConnections implements AsyncDisposable {
   /** Why commands fail at present, or undefined. */
   get failure(): OperatingError | undefined {
     return this.#outage.up ? undefined : downError(this.address, this.#outage.lastError)
+  }
+
+  /** Whether Redis is so full that nothing more should be offered; asked at most four times a second. */
+  isShortOfMemory(): Promise<boolean> {
+    const now = this.#options.clock.monotonic()
+    if (this.#memory === undefined || now - this.#memory.askedAt >= memoryKnownForMs) {
+      const isShort = this.commands.info('memory').then((text) => parseServerInfo(text).isShortOfMemory)
+      this.#memory = { askedAt: now, isShort }
+    }
+    return this.#memory.isShort
   }
 
   /** For `status`: never throws, and answers within two seconds even when the server is silent. */

@@ -9,9 +9,14 @@ export interface ServerInfo {
   usedMemoryBytes: number
   /** 0: no limit. */
   maxMemoryBytes: number
+  /** Nothing is offered, so that what was can be delivered. */
+  isShortOfMemory: boolean
   evictionPolicy: string
   aof: 'off' | 'ok' | 'failing'
 }
+
+/** From here on imports wait, long before Redis refuses writes. */
+const memoryShareMax = 0.7
 
 const versionMin = [6, 2] as const
 
@@ -19,6 +24,7 @@ export function parseServerInfo(text: string): ServerInfo {
   const lines = text.split('\n').map((line) => line.trim())
   const fields = new Map(lines.filter((line) => line.includes(':')).map(splitAtColon))
   const number = (name: string) => Number(fields.get(name) ?? 0)
+  const [used, max] = [number('used_memory'), number('maxmemory')]
   return {
     version: fields.get('redis_version') ?? '0',
     processId: number('process_id'),
@@ -26,8 +32,9 @@ export function parseServerInfo(text: string): ServerInfo {
       number('loading') === 1
         ? { percent: number('loading_loaded_perc'), secondsLeft: number('loading_eta_seconds') }
         : undefined,
-    usedMemoryBytes: number('used_memory'),
-    maxMemoryBytes: number('maxmemory'),
+    usedMemoryBytes: used,
+    maxMemoryBytes: max,
+    isShortOfMemory: max > 0 && used >= max * memoryShareMax,
     evictionPolicy: fields.get('maxmemory_policy') ?? 'noeviction',
     aof: aofState(number('aof_enabled'), fields.get('aof_last_write_status')),
   }

@@ -37,6 +37,8 @@ const abortWithinMs = 2_000
 const backOffMs = 1_000
 /** More errors than this in a second: the server refuses, and BullMQ asks again without a pause. */
 const errorsInARowMax = 5
+/** Errors that follow each other sooner are one trouble, told once. */
+const troubleOverAfterMs = 60_000
 
 class TicketWorker extends Worker {
   /** BullMQ does so last when it closes, thus never while Redis is away: its timer would keep the process alive. */
@@ -61,6 +63,7 @@ export class TicketRunner implements AsyncDisposable {
   readonly #running = new Map<string, { ended: Promise<void>; abort: AbortController }>()
   readonly #closing = new AbortController()
   #errors = { count: 0, since: 0 }
+  #lastErrorAt = Number.NEGATIVE_INFINITY
 
   constructor(options: StartOptions) {
     this.#options = options
@@ -150,7 +153,9 @@ export class TicketRunner implements AsyncDisposable {
     const now = this.#options.clock.monotonic()
     if (now - this.#errors.since > backOffMs) this.#errors = { count: 0, since: now }
     this.#errors.count++
-    if (this.#errors.count === 1) {
+    const isNew = now - this.#lastErrorAt > troubleOverAfterMs
+    this.#lastErrorAt = now
+    if (isNew) {
       this.#options.log.warn({ error: describeError(error) }, 'Redis refuses what the ticket queue asks')
     }
     if (this.#errors.count === errorsInARowMax) void this.#rest()

@@ -87,6 +87,11 @@ export class TicketQueue implements AsyncDisposable {
     }
   }
 
+  /** False while Redis is short of memory: it may refuse what a ticket needs. */
+  async areReliable(): Promise<boolean> {
+    return !(await this.#options.connections.isShortOfMemory())
+  }
+
   /** Runs tickets in this process until disposed. */
   runTickets(options: RunTicketsOptions): TicketRunner {
     const { connections, clock, log } = this.#options

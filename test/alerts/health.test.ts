@@ -47,11 +47,14 @@ describe('lookAtRedis', () => {
     const info = { version: '7', processId: 1, loading: undefined, evictionPolicy: 'noeviction' } as const
     const state = (aof: 'ok' | 'failing', usedMemoryBytes: number): RedisState => ({
       ...{ up: true, since: 0, address: 'here' },
-      info: { ...info, aof, usedMemoryBytes, maxMemoryBytes: 100 },
+      info: { ...info, aof, usedMemoryBytes, maxMemoryBytes: 100, isShortOfMemory: usedMemoryBytes >= 70 },
     })
-    expect(lookAtRedis(state('ok', 99))).toEqual([])
+    expect(lookAtRedis(state('ok', 69))).toEqual([])
     expect(lookAtRedis(state('failing', 99)).map(({ subject }) => subject)).toEqual(['read-only'])
-    expect(lookAtRedis(state('ok', 100)).map(({ subject }) => subject)).toEqual(['memory'])
+    expect(lookAtRedis(state('ok', 70)).map(({ subject }) => subject)).toEqual(['memory'])
+    expect(lookAtRedis(state('ok', 100)).map(({ message }) => message)).toEqual([
+      'Redis at here has no memory left (maxmemory): imports wait',
+    ])
   })
 })
 

@@ -24,6 +24,10 @@ export class MemoryTickets implements TicketQueue {
     void this.#clock.sleep(delayMs).then(() => this.#start())
   }
 
+  async areReliable() {
+    return true
+  }
+
   runTickets(run: TicketRun): AsyncDisposable {
     const runner = { run, slots: run.concurrency, stop: new AbortController() }
     this.#runners.add(runner)
