@@ -80,6 +80,8 @@ describe('init --from', () => {
     const { stdout } = await initFrom(text)
     expect(stdout).toContain('9 records: 8 good, 1 rejected\n  rejected  1 record  price')
     expect(stdout).toMatch(/ start$/m)
+    const blank = await initFrom(nativeRows(30, () => ['InStock', 'Home']).replace('P4,', ','))
+    expect(blank.stdout).toMatch(/ start$/m)
   })
 
   it('does not start where nothing would be sent, or later records replace others', async () => {

@@ -90,9 +90,13 @@ async function feedOf({ lines }: FeedGuess): Promise<FeedConfig> {
 }
 
 function isReadyToStart({ refused, missingColumns, ...check }: FileCheck): boolean {
-  if (refused || missingColumns || (check.ids?.unreadable ?? 0) > 0) return false
+  if (refused || missingColumns) return false
   const sent = check.applied - check.incomplete.products
-  return sent > 0 && lostOf(check) <= Math.max(1, check.records * lostAtMost)
+  return sent > 0 && lostOf(check) <= fewOf(check) && (check.ids?.unreadable ?? 0) <= fewOf(check)
+}
+
+function fewOf({ records }: FileCheck): number {
+  return Math.max(1, records * lostAtMost)
 }
 
 function lostOf({ rejected, superseded }: Pick<FileCheck, 'rejected' | 'superseded'>): number {
