@@ -7,7 +7,7 @@ import type { MeaningGuess } from './model.ts'
 
 const imageFile = /\.(?:jpe?g|png|gif|webp|avif)(?:$|[?#&"'\s,;|\]@])/i
 /** More than these are no numbers of pictures, but sizes or years. */
-const numberOfImage = /[ _.-]*(?<!\d)\d{1,2}(?!\d)/
+const numberOfImage = /[ _.-]*(?:(?<!\d)\d{1,2}(?!\d)|(?:two|three|four|five)$)/i
 
 /** Columns that hold further pictures stand beside the list of them, or make one. */
 export function settleFurtherImages(
@@ -36,8 +36,11 @@ function isFurther(facts: ColumnFacts, names: HeaderNames): boolean {
   const { column, urls, urlLists, imageUrls } = facts
   if (ofSmallOnes.test(column) || ofOthers.test(column) || /varia/i.test(column) || urls + urlLists <= 0.8)
     return false
-  const meaning = names.find(column)?.meaning ?? names.find(column.replace(numberOfImage, ''))?.meaning
-  if (meaning === 'image_url' || meaning === 'alternate_image_urls') return true
+  const rest = column.replace(numberOfImage, '')
+  const numbered = rest === column ? undefined : names.find(rest)?.meaning
+  // Without a number it is the main image once more, perhaps in another size.
+  if (numbered === 'image_url' || numbered === 'alternate_image_urls') return true
+  if (names.find(column)?.meaning === 'alternate_image_urls') return true
   return (
     imageUrls > 0.8 &&
     column

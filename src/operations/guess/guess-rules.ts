@@ -57,7 +57,12 @@ function idRule(guesses: Guesses, { id }: Given): RuleGuess {
   if (id !== undefined) return { field: 'product_id', rule: id, comment: 'as you said' }
   const guess = guesses.get('product_id')
   if (!guess) {
-    const any = guesses.get('gtin') ?? guesses.get('url') ?? guesses.get('name')
+    const model = guesses.get('mpn')
+    const any =
+      (model && model.facts.distinct > 0.98 ? model : undefined) ??
+      guesses.get('gtin') ??
+      guesses.get('url') ??
+      guesses.get('name')
     const rule = any?.facts.column ?? 'id'
     return {
       field: 'product_id',

@@ -54,8 +54,17 @@ export function unusedTopics({ columns, fields, names }: Unused): FeedLine[] {
     const comment = `fields.${field}: nothing is taken for it; ${listed(found.map(({ column }) => column))} may hold it`
     return [{ key: '', value: undefined, comment, open: true } as const]
   })
+  const times = fields.has('list_price')
+    ? columns.filter(({ column, dates }) => dates > 0 && ofSales.test(column))
+    : []
+  for (const field of times.length > 0 ? ['price', 'list_price'] : []) {
+    const comment = `fields.${field}: ${listed(times.map(({ column }) => column))} may say when a sale counts`
+    more.push({ key: '', value: undefined, comment, open: true })
+  }
   return [...lines, ...more]
 }
+
+const ofSales = /special|sale|promo|offer|discount|rabatt|angebot|aktion|oferta|akce|sconto|korting|kampanj/i
 
 function spaced(column: string): string {
   return column.replace(/[_.]|(?<=\p{Ll})(?=\p{Lu})/gu, ' ')

@@ -6,10 +6,10 @@ const words = {
   shown: `1;true;yes;y;on;active;enabled;published;publish;visible;online;live;listed;both;catalog;search;catalog, search;
     catalog/search;ja;j;aktiv;aktiviert;sichtbar;veröffentlicht;freigegeben;freigeschaltet;oui;o;actif;active;activé;
     publié;en ligne;affiché;si;s;activo;activa;activado;publicado;habilitado;en línea;mostrado;synlig;aktiverad;
-    publicerad;visas;x;attivo;attiva;pubblicato;visibile;abilitato;actief;
+    publicerad;visas;x;a;attivo;attiva;pubblicato;visibile;abilitato;actief;
     gepubliceerd;zichtbaar;ingeschakeld;aktywny;aktywna;widoczny;opublikowany;tak;aktivní;viditelný;zobrazit;ano;publikováno;
     ativo;ativa;publicado;visível;habilitado;sim;in use;for sale;on sale;approved;verkäuflich`,
-  hidden: `0;-1;false;no;n;off;none;inactive;disabled;unpublished;invisible;hidden;not visible;not visible individually;
+  hidden: `d;h;0;-1;false;no;n;off;none;inactive;disabled;unpublished;invisible;hidden;not visible;not visible individually;
     offline;draft;archived;private;trash;unlisted;deleted;nein;inaktiv;deaktiviert;unsichtbar;versteckt;gesperrt;entwurf;
     archiviert;gelöscht;nicht sichtbar;non;inactif;désactivé;non publié;hors ligne;masqué;caché;brouillon;archivé;privé;
     corbeille;inactivo;desactivado;no publicado;deshabilitado;oculto;borrador;archivado;privado;papelera;nej;avaktiverad;
