@@ -4,10 +4,12 @@ import { type ColumnFacts, columnFacts } from './column-facts.ts'
 import { type FeedLine, feedLines } from './feed-text.ts'
 import type { Lists } from './find-members.ts'
 import { unusedImages } from './further-images.ts'
-import { groupRows, parentColumn, rulesOfRows } from './guess-groups.ts'
+import { groupLine, groupTable } from './guess-groups.ts'
+import { parentColumn } from './guess-links.ts'
 import { guessMeanings } from './guess-meanings.ts'
 import { guessPreset } from './guess-preset.ts'
 import { listed } from './guess-reason.ts'
+import { rulesOfRows } from './guess-row-rules.ts'
 import { columnsOf, guessRules } from './guess-rules.ts'
 import { mayHide } from './guess-visibility.ts'
 import { HeaderNames } from './header-names.ts'
@@ -63,10 +65,7 @@ export async function guessFeed({
     ? presetLines(preset, looked)
     : isHeaderless
       ? headerlessLines(columns, looked)
-      : [
-          ...ruleLines(table, tableRules(table, looked), looked),
-          ...parentLines(guessMeanings(columns, names, looked.members), { columns, rows: table.rows }),
-        ]
+      : tableLines(table, looked)
   return {
     name: table.name,
     dialect: describeDialect(table.dialect),
@@ -85,11 +84,16 @@ interface Looked extends Lists {
   given: Given
 }
 
-function tableRules({ rows }: SampleTable, { columns, names, members, given }: Looked): RuleGuess[] {
-  const guesses = guessMeanings(columns, names, members)
-  const grouped = given.id === undefined ? groupRows(guesses, { rows, columns, names }) : undefined
-  const rules = guessRules(grouped?.guesses ?? guesses, given, { members, names })
-  return grouped ? rulesOfRows(rules, grouped.grouping) : rules
+function tableLines(table: SampleTable, looked: Looked): FeedLine[] {
+  const { columns, names, members, given } = looked
+  const grouped = given.id === undefined ? groupTable(table.rows, looked) : undefined
+  const guesses = grouped?.guesses ?? guessMeanings(columns, names, members)
+  const rules = guessRules(guesses, given, { members, names })
+  if (!grouped)
+    return [...ruleLines(table, rules, looked), ...parentLines(guesses, { ...looked, rows: table.rows })]
+  const { grouping } = grouped
+  const lines = ruleLines(table, rulesOfRows(rules, grouping), { ...looked, ofGroup: grouping.columns })
+  return [groupLine(grouping), ...lines]
 }
 
 /** Variants that stand in records of their own. */
@@ -119,11 +123,11 @@ const needed = ['name', 'price']
 function ruleLines(
   table: SampleTable,
   rules: readonly RuleGuess[],
-  { columns, members, names }: Lists & { columns: readonly ColumnFacts[] },
+  { columns, members, names, ofGroup = [] }: Looked & { ofGroup?: readonly string[] },
 ): FeedLine[] {
   const missing = needed.filter((field) => !rules.some((rule) => rule.field === field))
   if (missing.length > 0) throw noProducts(table, missing)
-  const used = columnsOf(rules)
+  const used = new Set([...columnsOf(rules), ...ofGroup])
   const others = columns.filter(({ column, filled }) => filled > 0 && !used.has(column))
   const left = members.filter(({ column }) => !used.has(column))
   const { lists } = table
@@ -147,13 +151,8 @@ function ruleLines(
     type === 'csv' || path === undefined || path === ''
       ? []
       : [{ key: 'format', value: { type, path }, comment: 'guessed: where the records stand' }]
-  const repeats = rules.some(({ field, open }) => field === 'product_id' && open && !isUnique(rules, columns))
-  const group: FeedLine[] = repeats
-    ? [{ key: 'group', value: true, comment: 'rows of one product_id are one product' }]
-    : []
   return [
     ...format,
-    ...group,
     ...feedLines(rules),
     ...image,
     ...images,
@@ -162,12 +161,6 @@ function ruleLines(
     ...unusedVariants(rules, left),
     ...unusedLines([...others.map(({ column }) => column), ...otherLists]),
   ]
-}
-
-function isUnique(rules: readonly RuleGuess[], columns: readonly ColumnFacts[]): boolean {
-  const id = rules.find(({ field }) => field === 'product_id')?.rule
-  const facts = columns.find(({ column }) => column === id)
-  return facts === undefined || facts.distinct > 0.98 || facts.cut !== undefined
 }
 
 /** Lists whose objects have amounts of their own. */

@@ -1,229 +1,231 @@
-import type { ColumnFacts } from './column-facts.ts'
-import type { HeaderNames, Meaning } from './header-names.ts'
-import type { Guesses, MeaningGuess, RuleGuess } from './model.ts'
-import type { SampleTable } from './sample-table.ts'
+import { type ColumnFacts, columnFacts } from './column-facts.ts'
+import type { FeedLine } from './feed-text.ts'
+import type { Lists } from './find-members.ts'
+import { findSlug } from './find-slug.ts'
+import {
+  findAbove,
+  findParents,
+  findRepeated,
+  isKindColumn,
+  ofVariantKinds,
+  type Row,
+  type RowFile,
+  type RowLinks,
+  repeatedBy,
+  textOf,
+  unique,
+} from './guess-links.ts'
+import { guessMeanings } from './guess-meanings.ts'
+import type { Meaning } from './header-names.ts'
+import type { Guesses, MeaningGuess } from './model.ts'
+
+/** In the words of a rule. */
+export type Conditions = Readonly<Record<string, unknown>>
 
 /** Rows of which several are one product. */
 export interface Grouping {
+  links: RowLinks
+  /** Columns that say which rows are one product, besides its number. */
+  columns: readonly string[]
   /** What tells the rows of one product apart: where the first is empty, the next counts. */
   variantIds: readonly ColumnFacts[]
+  /** Rows that are sold, where the row of the product itself is not. */
+  members: Conditions | undefined
+  /** The first row of a product is the one that speaks for it. */
+  hasHeads: boolean
   /** Whether the rows of some product differ in this column. */
   varies: (column: string) => boolean
+  /** Whether it is empty in all rows but the first of their product. */
+  isOfHeads: (column: string) => boolean
+  /** Whether the rows that are sold have it. */
+  isOfMembers: (columns: readonly string[]) => boolean
 }
 
-interface File extends Pick<SampleTable, 'rows'> {
-  columns: readonly ColumnFacts[]
-  names: HeaderNames
-}
-
-/** Records whose cell in some column is the id of another are its variants: `column`, or undefined. */
-export function parentColumn(
-  guesses: Guesses,
-  { columns, rows }: Pick<File, 'columns' | 'rows'>,
-): string | undefined {
-  const own = guesses.get('product_id')?.facts
-  const ids = columns.filter(({ distinct, fill, characters, urls }) => {
-    return distinct > unique && fill > unique && urls === 0 && characters < 60
+/** Rows of variants may lack what every product has: how full a column is shows in the rows that have a name. */
+export function groupTable(
+  rows: readonly Row[],
+  { columns, names, members }: Lists & { columns: readonly ColumnFacts[] },
+): { guesses: Guesses; grouping: Grouping } | undefined {
+  const called = columns.filter(({ column }) => names.find(column)?.meaning === 'name')
+  const heads = rows.filter((row) => called.some((facts) => textOf(row, facts) !== ''))
+  const fillOf = (facts: ColumnFacts) =>
+    heads.filter((row) => textOf(row, facts) !== '').length / Math.max(heads.length, 1)
+  const fuller = columns.map((facts) => ({ ...facts, fill: Math.max(facts.fill, fillOf(facts)) }))
+  const guesses = [...guessMeanings(fuller, names, members)].map(([meaning, guess]) => {
+    const facts = fuller.includes(guess.facts) ? columns[fuller.indexOf(guess.facts)] : undefined
+    return [meaning, { ...guess, facts: facts ?? guess.facts }] as const
   })
-  const known = (own && !ids.includes(own) ? [...ids, own] : ids).map((facts) => new Set(facts.values))
-  return columns.find(({ column, fill, filled, distinct, values, index }) => {
-    if (filled === 0 || fill === 1 || own?.index === index || !ofParents.test(column)) return false
-    const isShared = distinct < 1 || rows.length < 20
-    return isShared && known.some((set) => values.every((value) => set.has(value)))
-  })?.column
+  return groupRows(new Map(guesses), { rows, columns, names })
 }
 
-const ofParents = /parent|child|master|main|group|vater|eltern|padre|pai\b|rodic|p[eè]re|ouder|nadrz/i
+export function groupLine({ links }: Grouping): FeedLine {
+  const { group, comment, doubt } = links
+  const line = { key: 'group', value: group, comment: [comment, doubt ?? []].flat().join('; ') }
+  return doubt === undefined ? line : { ...line, open: true }
+}
 
-type Groups = readonly (readonly (readonly unknown[])[])[]
+type Groups = readonly (readonly Row[])[]
 
-const unique = 0.98
 const ofVariants =
   /(?:sku|varia\w*|child|option|offer|inventory|item|listing|article|artikel|combination)[\w .-]*?(?:id|sku|code|nr|no|number|nummer|ref)$|sku$|^(?:ean|gtin|barcode|upc)\w*$/i
 
-/** The number of the product, where another column tells its variants apart; undefined where the id does not repeat. */
-export function groupRows(
-  guesses: Guesses,
-  file: File,
-): { guesses: Guesses; grouping: Grouping } | undefined {
+/** The number of the product, where another column tells its variants apart; undefined where each row is one. */
+function groupRows(guesses: Guesses, file: RowFile): { guesses: Guesses; grouping: Grouping } | undefined {
   const chosen = guesses.get('product_id')
   if (!chosen || chosen.facts.cut !== undefined) return undefined
-  const parent = chosen.facts.distinct > unique ? parentOf(chosen, guesses, file) : undefined
-  const id: MeaningGuess = parent
-    ? { ...chosen, facts: parent, reason: 'it says which rows are one product' }
-    : chosen
-  if (id.facts.distinct > unique) return undefined
-  const groups = groupsBy(id.facts, file)
-  const placeOf = (column: string) => file.columns.find((facts) => facts.column === column)?.index
-  const grouping = {
-    variantIds: variantIds(id, groups, file),
-    varies: (column: string) => groups.some((rows) => valuesOf(rows, placeOf(column)).size > 1),
-  }
-  const slug = guesses.has('slug') ? undefined : findSlug(file.columns, id.facts.distinct)
-  const more: [Meaning, MeaningGuess][] = [['product_id', id]]
+  const links = findLinks(chosen, guesses, file)
+  if (!links) return undefined
+  const byHead = groupsBy(links, file)
+  const heads = byHead.flatMap(([head]) => (head ? [head] : []))
+  const groups = byHead.filter((group) => group.length > 1)
+  // What is said of ids is said of products: in the rows of their variants they may be anything.
+  const isById = links.group === true
+  const facts = isById ? links.id : columnFacts(links.id.column, links.id.index, heads)
+  const reason = links.id === chosen.facts ? chosen.reason : 'it says which rows are one product'
+  const more: [Meaning, MeaningGuess][] = [['product_id', { ...chosen, facts, reason }]]
+  const slug = guesses.has('slug') ? undefined : findSlug(file.columns, links.id.distinct)
   if (slug) more.push(['slug', { facts: slug, reason: 'the cells look like it', others: [] }])
+  const ofVariants = variantIds(links, groups, file)
+  const members = membersOf(links, { groups, byHead, ids: ofVariants, guesses, file })
+  const columnOf = (name: string) => file.columns.find(({ column }) => column === name)
+  const cellsIn = (rows: readonly Row[], name: string) => {
+    const facts = columnOf(name)
+    return facts ? rows.map((row) => textOf(row, facts)) : []
+  }
+  const rest = groups.flatMap((rows) => rows.slice(1))
+  const grouping: Grouping = {
+    links,
+    columns: links.columns,
+    variantIds: ofVariants,
+    members: members?.where,
+    hasHeads: !isById || members !== undefined,
+    varies: (name) =>
+      groups.some((rows) => new Set(cellsIn(rows, name).filter((cell) => cell !== '')).size > 1),
+    isOfHeads: (name) => rest.length > 0 && cellsIn(rest, name).every((cell) => cell === ''),
+    isOfMembers: (names) => {
+      const rows = members?.rows ?? rest
+      return rows.every((row) => names.some((name) => cellsIn([row], name).some((cell) => cell !== '')))
+    },
+  }
   return { guesses: new Map([...guesses, ...more]), grouping }
 }
 
-const slugName = /(?:^|[.=_ -])(?:(?:url[ _-]?)?(?:handle|slug)|url[ _-]?key|seo?[ _-]?name)(?:\]\.\w+)?$/i
-
-/** The last part of the address of a product: as different as their ids. */
-export function findSlug(columns: readonly ColumnFacts[], ids = 1): ColumnFacts | undefined {
-  return columns.find(({ column, distinct, values, filled }) => {
-    const isSlug = filled > 0 && values.every((text) => /^[\p{L}\p{N}_%.-]+$/u.test(text))
-    return isSlug && slugName.test(column) && distinct > 0.9 * ids
-  })
+function findLinks(chosen: MeaningGuess, guesses: Guesses, file: RowFile): RowLinks | undefined {
+  const name = guesses.get('name')?.facts
+  const linked =
+    findParents(guesses, file) ??
+    (name && name.fill < 1 ? (findRepeated(guesses, file) ?? findAbove(guesses, file)) : undefined)
+  if (linked) return linked
+  if (chosen.facts.distinct <= unique) return repeatedBy(chosen.facts, file)
+  const parent = parentOf(chosen, guesses, file)
+  return parent ? repeatedBy(parent, file) : name?.fill === 1 ? findRepeated(guesses, file) : undefined
 }
 
 /** Rows that share it have one name, too. */
-function parentOf(chosen: MeaningGuess, guesses: Guesses, file: File): ColumnFacts | undefined {
+function parentOf(chosen: MeaningGuess, guesses: Guesses, file: RowFile): ColumnFacts | undefined {
   const name = guesses.get('name')?.facts
   return file.columns.find((facts) => {
     const { column, distinct, fill, urls, filled } = facts
     if (facts === chosen.facts || distinct > unique || fill <= unique || urls > 0 || filled < 3) return false
     if (file.names.find(column)?.meaning !== 'product_id' || ofVariants.test(column)) return false
-    const groups = groupsBy(facts, file)
-    const alike = groups.filter((rows) => valuesOf(rows, name?.index).size === 1)
+    const groups = groupsBy(repeatedBy(facts, file), file).filter((group) => group.length > 1)
+    const namesIn = (rows: readonly Row[]) =>
+      new Set(rows.map((row) => (name ? textOf(row, name) : '')).filter((cell) => cell !== ''))
+    const alike = groups.filter((rows) => namesIn(rows).size === 1)
     return groups.length > 0 && distinct > 0.03 && alike.length >= groups.length * 0.9
   })
 }
 
-function groupsBy({ index }: ColumnFacts, { rows }: File): Groups {
-  const groups = new Map<string, (readonly unknown[])[]>()
-  for (const row of rows) {
-    const id = String(row[index] ?? '')
-    if (id === '') continue
-    const group = groups.get(id)
-    if (group) group.push(row)
-    else groups.set(id, [row])
+/** The row of the product first. */
+function groupsBy({ headOf }: RowLinks, { rows }: RowFile): Groups {
+  const groups = new Map<number, Row[]>(
+    rows.flatMap((_, index) => (headOf(index) === index ? [[index, []]] : [])),
+  )
+  for (const [index, row] of rows.entries()) {
+    const head = headOf(index)
+    const group = groups.get(head)
+    if (!group) groups.set(head, [row])
+    else if (index === head) group.unshift(row)
+    else group.push(row)
   }
-  return [...groups.values()].filter((group) => group.length > 1)
+  return [...groups.values()]
 }
 
-function valuesOf(rows: readonly (readonly unknown[])[], index: number | undefined): Set<unknown> {
-  return new Set(rows.map((row) => (index === undefined ? '' : row[index])).filter((cell) => cell !== ''))
-}
-
-function variantIds({ facts: id }: MeaningGuess, groups: Groups, { columns }: File): ColumnFacts[] {
-  const found = columns.filter((facts) => {
-    const { column, index, filled, urls, characters } = facts
-    if (facts === id || filled === 0 || urls > 0 || characters > 60 || !ofVariants.test(column)) return false
-    return groups.every((rows) => {
-      const cells = rows.map((row) => row[index]).filter((cell) => cell !== '')
-      return new Set(cells).size === cells.length
-    })
+function variantIds({ id, link }: RowLinks, groups: Groups, { columns }: RowFile): ColumnFacts[] {
+  const called = columns.filter((facts) => {
+    const { column, filled, urls, characters } = facts
+    if (facts === id && !link) return false
+    if (facts === link || filled === 0 || urls > 0 || characters > 60) return false
+    return ofVariants.test(column) || (link !== undefined && facts === id)
   })
+  const found = called.filter((facts) =>
+    groups.every((rows) => {
+      const cells = rows.map((row) => textOf(row, facts)).filter((cell) => cell !== '')
+      return new Set(cells).size === cells.length
+    }),
+  )
   const rank = ({ column }: ColumnFacts) =>
     /sku/i.test(column) ? 0 : /ean|gtin|barcode|upc/i.test(column) ? 2 : 1
   const sorted = found.toSorted((one, other) => rank(one) - rank(other))
-  const last = sorted.findIndex(({ fill }) => fill > unique)
+  const rest = groups.flatMap((rows) => rows.slice(1))
+  const isOfAll = (facts: ColumnFacts) =>
+    facts.fill > unique || (rest.length > 0 && rest.every((row) => textOf(row, facts) !== ''))
+  const last = sorted.findIndex(isOfAll)
   return last < 0 ? [] : sorted.slice(0, last + 1)
 }
 
-/** Rules for the rows of one product: the lowest price, all pieces, in stock where one is; its variants are SKUs. */
-export function rulesOfRows(rules: readonly RuleGuess[], grouping: Grouping): RuleGuess[] {
-  const sold = isSoldInRows(rules, grouping)
-  const folded = rules.map((line) => foldedRule(line, grouping, sold))
-  const image = rules.find(({ field }) => field === 'image_url')?.rule
-  if (
-    typeof image === 'string' &&
-    grouping.varies(image) &&
-    !rules.some(({ field }) => field === 'alternate_image_urls')
-  )
-    folded.push({
-      field: 'alternate_image_urls',
-      rule: { column: image, rows: 'all' },
-      comment: 'guessed: the rows of one product have images of their own',
-    })
-  if (!sold) return folded
-  const skus = skusOfRows(rules, grouping)
-  if (!skus) return folded
-  return [...folded.flatMap((line) => withoutVaried(line, grouping)), skus]
+interface Found {
+  groups: Groups
+  byHead: Groups
+  ids: readonly ColumnFacts[]
+  guesses: Guesses
+  file: RowFile
 }
 
-/** Other rows of one product than its variants, such as one for each category, say the same of what is sold. */
-function isSoldInRows(rules: readonly RuleGuess[], { variantIds, varies }: Grouping): boolean {
-  const ofSale = rules.filter(({ field }) => ['price', 'inventory_level', 'availability'].includes(field))
-  return variantIds.length > 0 || ofSale.some(({ rule }) => columnsIn(rule).some(varies))
-}
+const ofOptions =
+  /size|colou?r|farbe|gr(?:ö|oe)(?:ß|ss)e|taille|talla|option|varia|attribut|ean|gtin|barcode|upc|tamanho|tama[nñ]o|rozmiar|maat|kleur|couleur|velikost|barva|taglia|colore/i
 
-const folds: Readonly<Record<string, readonly [rows: string, words: string]>> = {
-  availability: ['any', 'in stock where one of its rows is'],
-  inventory_level: ['sum', 'of all its rows'],
-  price: ['min', 'the lowest of its rows'],
-  list_price: ['price', 'of the row with the price'],
-}
-
-function foldedRule(line: RuleGuess, { varies }: Grouping, sold: boolean): RuleGuess {
-  const { field, rule, comment } = line
-  const columns = columnsIn(rule)
-  const isList = field === 'categories' || field === 'alternate_image_urls'
-  if (isList && columns.some(varies)) return { ...line, rule: withRows(rule, 'all') }
-  const fold = sold && columns.length > 0 ? folds[field] : undefined
-  if (fold) return { ...line, rule: withRows(rule, fold[0]), comment: `${comment}; ${fold[1]}` }
-  if (field === 'name' && columns.some(varies))
-    return {
-      ...line,
-      comment: `${comment}; the rows of one product differ: the first one counts`,
-      open: true,
-    }
-  return line
-}
-
-function withRows(rule: unknown, rows: string): unknown {
-  if (typeof rule === 'string') return rule.includes('{') ? { template: rule, rows } : { column: rule, rows }
-  return typeof rule === 'object' && rule !== null ? { ...rule, rows } : rule
-}
-
-/** Of a rule that reads columns by name; templates of images may be it, too. */
-export function columnsIn(rule: unknown): string[] {
-  if (typeof rule === 'string') return rule.includes('{') ? placeholders(rule) : [rule]
-  if (typeof rule !== 'object' || rule === null) return []
-  const { column, template } = rule as { column?: string | string[]; template?: string }
-  return column !== undefined ? [column].flat() : placeholders(template ?? '')
-}
-
-function placeholders(template: string): string[] {
-  return [...template.matchAll(/\{([^{}]+?)\??\}/g)].map(([, name = '']) => name)
-}
-
-const partsOfSkus = [
-  'name',
-  'url',
-  'image_url',
-  'price',
-  'list_price',
-  'availability',
-  'inventory_level',
-] as const
-const soldParts: ReadonlySet<string> = new Set(['price', 'list_price', 'availability', 'inventory_level'])
-
-function skusOfRows(rules: readonly RuleGuess[], { variantIds, varies }: Grouping): RuleGuess | undefined {
-  const [first, ...others] = variantIds.map(({ column }) => column)
-  if (first === undefined) return undefined
-  const item: Record<string, unknown> = { id: others.length === 0 ? first : { column: [first, ...others] } }
-  for (const part of partsOfSkus) {
-    const rule = rules.find(({ field }) => field === part)?.rule
-    const columns = columnsIn(rule)
-    if (columns.length > 0 && (soldParts.has(part) || columns.some(varies))) item[part] = rule
+/** Undefined where the first row of a product is sold as well as the others. */
+function membersOf(
+  { link }: RowLinks,
+  { groups, byHead, ids, guesses, file }: Found,
+): { where: Conditions; rows: readonly Row[] } | undefined {
+  const firsts = groups.flatMap(([head]) => (head ? [head] : []))
+  const heads = byHead.flatMap(([head]) => (head ? [head] : []))
+  const rest = groups.flatMap((rows) => rows.slice(1))
+  if (rest.length === 0) return undefined
+  const all = (rows: readonly Row[], holds: (text: string) => boolean, facts: ColumnFacts) =>
+    rows.every((row) => holds(textOf(row, facts)))
+  const isBlank = (text: string) => text === ''
+  const isFilled = (text: string) => text !== ''
+  const kind = file.columns.find((facts) => isKindColumn(facts, { heads, others: rest }))
+  if (kind) {
+    const sold = rest.filter((row) => ids.length === 0 || ids.some((facts) => textOf(row, facts) !== ''))
+    const texts = [...new Set(sold.map((row) => textOf(row, kind)))]
+    const named = texts.filter((text) => ofVariantKinds.test(text))
+    const kinds = named.length > 0 ? named : texts
+    const rows = sold.filter((row) => kinds.includes(textOf(row, kind)))
+    return { where: { [kind.column]: kinds.length === 1 ? kinds[0] : kinds }, rows }
   }
-  const entries = Object.entries(entriesOf(rules)).filter(([, column]) => columnsIn(column).some(varies))
-  if (entries.length > 0) item.custom_fields = { entries: Object.fromEntries(entries) }
-  return {
-    field: 'skus',
-    rule: { each: 'rows', item },
-    comment: `guessed: ${JSON.stringify(first)} tells the rows of one product apart`,
+  const price = guesses.get('price')?.facts
+  const isZero = (text: string) => !/[1-9]/.test(text)
+  const isPriced = (text: string) => /[1-9]/.test(text)
+  const isHeadSold =
+    (!price || all(firsts, isPriced, price)) &&
+    file.columns.some(
+      (facts) => ofOptions.test(facts.column) && all(firsts, isFilled, facts) && all(rest, isFilled, facts),
+    )
+  if (link) {
+    if (isHeadSold || firsts.some((row) => textOf(row, link) !== '' && textOf(row, link) !== '0'))
+      return undefined
+    const not = file.rows.some((row) => textOf(row, link) === '0') ? ['', '0'] : ''
+    return { where: { [link.column]: { not } }, rows: rest }
   }
-}
-
-function entriesOf(rules: readonly RuleGuess[]): Readonly<Record<string, unknown>> {
-  const rule = rules.find(({ field }) => field === 'custom_fields')?.rule
-  return (rule as { entries?: Record<string, unknown> } | undefined)?.entries ?? {}
-}
-
-/** What differs between the variants belongs to them. */
-function withoutVaried(line: RuleGuess, { varies }: Grouping): RuleGuess[] {
-  if (line.field !== 'custom_fields') return [line]
-  const own = Object.entries(entriesOf([line])).filter(([, column]) => !columnsIn(column).some(varies))
-  return own.length === 0 ? [] : [{ ...line, rule: { entries: Object.fromEntries(own) } }]
+  const own = ids.find((facts) => all(firsts, isBlank, facts) && all(rest, isFilled, facts))
+  if (own) return { where: { [own.column]: { not: '' } }, rows: rest }
+  if (!price || !all(firsts, isZero, price)) return undefined
+  const sold = rest.filter((row) => isPriced(textOf(row, price)))
+  if (sold.length < rest.length * 0.9) return undefined
+  const texts = [...new Set(['', ...firsts.map((row) => textOf(row, price))])]
+  return { where: { [price.column]: { not: texts.length === 1 ? '' : texts } }, rows: sold }
 }

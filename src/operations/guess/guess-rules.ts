@@ -45,7 +45,7 @@ export function columnsOf(rules: readonly RuleGuess[]): Set<string> {
     } else if (Array.isArray(value)) for (const element of value) visit(element, key, list)
     else if (typeof value === 'object' && value !== null)
       for (const [below, content] of Object.entries(value)) {
-        if (key === 'where') add(below)
+        if (key === 'where' || key === 'prefer') add(below.replace(/^\.\.\//, ''))
         else visit(content, below, 'each' in value ? `${value.each}.` : list)
       }
   }
