@@ -15,6 +15,8 @@ export type SharedOutcome =
     }
   /** Tables beside the products, and files that try parsers: no feed of products. */
   | { kind: 'no-products'; file: string; why: string }
+  /** The same, and their first line is data: a configuration with numbered columns is offered, with all of it to be looked at. */
+  | { kind: 'no-header'; file: string; why: string }
   /** Nothing of it is applied. */
   | { kind: 'refused'; file: string; reason: RegExp }
 
@@ -107,8 +109,6 @@ export const sharedOutcomes: readonly SharedOutcome[] = [
     ['prestashop/combinations_import.csv', 'variants of products, for the preset prestashop-combinations'],
     ['prestashop/manufacturers_import.csv', 'names of brands'],
     ['prestashop/suppliers_import.csv', 'names of suppliers'],
-    ['utf16/ProductDescription.csv', 'texts without a header'],
-    ['utf16/ProductModelProductDescriptionCulture.csv', 'languages of texts, without a header'],
     ...[
       'comma_in_quotes empty empty_crlf escaped_quotes json newlines newlines_crlf quotes_and_newlines simple',
       'simple_crlf utf8',
@@ -119,4 +119,6 @@ export const sharedOutcomes: readonly SharedOutcome[] = [
         [`conformance/csv-spectrum/json/${name}.json`, 'for parsers'],
       ]),
   ].map(([file = '', why = '']): SharedOutcome => ({ kind: 'no-products', file, why })),
+  { kind: 'no-header', file: 'utf16/ProductDescription.csv', why: 'texts' },
+  { kind: 'no-header', file: 'utf16/ProductModelProductDescriptionCulture.csv', why: 'languages of texts' },
 ]

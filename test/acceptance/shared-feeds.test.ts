@@ -65,6 +65,13 @@ describe.skipIf(!isThere)('every shared feed has an outcome', () => {
     const guess = guessFeed({ file: root + file, given, signal })
     await expect(guess).rejects.toThrow(/no column looks like|no records|no array of objects|found no/i)
   })
+
+  it.each(of('no-header'))('numbered columns to start from: %s', async (_, { file }) => {
+    const { lines, open } = await guessFeed({ file: root + file, given, signal })
+    expect(open).toContainEqual(expect.stringContaining('its first line looks like data'))
+    expect(open).toContain('fields.price: which column is it?')
+    expect(lines).toContainEqual(expect.objectContaining({ key: 'format', open: true }))
+  })
 })
 
 const given = { shopUrl: undefined, currency: undefined, id: undefined }
