@@ -13,7 +13,7 @@ import type { Manifest } from '../sources/manifest.ts'
 
 import type { ImportTurns } from './import-turns.ts'
 import type { Room } from './room.ts'
-import type { Suspects } from './suspects.ts'
+import type { UnexpectedFailures } from './unexpected-failures.ts'
 
 /** What every step of an import of one catalog is given. */
 export interface ImportContext {
@@ -33,7 +33,7 @@ export interface ImportContext {
   room: Pick<Room, 'wait'> | undefined
   /** Present where the feeds hold consents; `keys` and `writer` are theirs then. */
   consents: ConsentIntake | undefined
-  suspects: Suspects
+  unexpectedFailures: UnexpectedFailures
   clock: Clock
   log: Log
   /** Something may be due for delivery. */

@@ -44,7 +44,7 @@ export async function importFile(context: FeedContext, accept: AcceptLine): Prom
 
 async function decide(run: ImportRun): Promise<Ending> {
   try {
-    refuseCondemned(run)
+    refuseGivenUp(run)
     await checkExpectation(run)
     return run.context.feed.kind === 'consents' ? await importConsents(run) : await importProducts(run)
   } catch (error) {
@@ -57,10 +57,10 @@ async function decide(run: ImportRun): Promise<Ending> {
 }
 
 /** Its import failed twice as nobody expected. The others must go on; what is wrong stands in the log. */
-function refuseCondemned({ context, accept }: ImportRun): void {
-  const suspect = context.suspects.condemned(accept)
-  if (!suspect) return
-  const reason = `${accept.name}: its import failed ${suspect.times} times in a way that catalogd does not expect, the last time with ${suspect.reason}`
+function refuseGivenUp({ context, accept }: ImportRun): void {
+  const failure = context.unexpectedFailures.givenUp(accept)
+  if (!failure) return
+  const reason = `${accept.name}: its import failed ${failure.times} times in a way that catalogd does not expect, the last time with ${failure.reason}`
   throw new FileRefusedError('unexpected', reason, {
     hint: 'That is an error of catalogd: report it with the log. What had been applied of the file stays; drop it again to try it once more',
   })
@@ -117,7 +117,7 @@ async function finish(
     held: { feed: feed.name, value: formatHeld(holding) },
     ...(full ? { fullAsOf: { feed: feed.name, value: JSON.stringify(full) } } : {}),
   })
-  context.suspects.forget(accept)
+  context.unexpectedFailures.forget(accept)
   return report
 }
 

@@ -19,7 +19,7 @@ import { Importer } from './importer.ts'
 import { prepareKeyIndexes } from './key-indexes.ts'
 import type { ImportReport } from './report.ts'
 import { Room } from './room.ts'
-import type { Suspects } from './suspects.ts'
+import type { UnexpectedFailures } from './unexpected-failures.ts'
 import { WriterLease } from './writer-lease.ts'
 
 const retryAfterMs = 500
@@ -41,7 +41,7 @@ export interface ImportRunnerOptions {
   manifest: Manifest
   archive: Archive
   reportsDir: string
-  suspects: Suspects
+  unexpectedFailures: UnexpectedFailures
   /** Identity of the manifest: its sequences mean nothing to another one. */
   stateId: string
   clock: Clock
@@ -89,7 +89,7 @@ export class ImportRunner implements AsyncDisposable {
 
   async #run(): Promise<void> {
     const { signal } = this.#stop
-    const { connections, suspects, clock, log, onNotice } = this.#options
+    const { connections, unexpectedFailures, clock, log, onNotice } = this.#options
     let delayMs = retryAfterMs
     while (!signal.aborted) {
       let readyAt = Number.POSITIVE_INFINITY
@@ -105,7 +105,7 @@ export class ImportRunner implements AsyncDisposable {
         if (isOperatingFailure(failure)) {
           log.warn({ err: failure }, 'imports pause and begin again')
           onNotice(`imports pause: ${describeError(failure)}`)
-        } else if (suspects.noteThrown(error)) {
+        } else if (unexpectedFailures.noteThrown(error)) {
           log.error({ err: failure }, 'an import failed unexpectedly; imports begin again')
         } else throw failure
         // What fails soon after each beginning (a report that cannot be written) is tried ever more seldom.
@@ -142,7 +142,7 @@ export class ImportRunner implements AsyncDisposable {
     const keyFields = consents ? [] : keyFieldsOf(catalog.feeds)
     const connection = connections.commands
     await prepareKeyIndexes({ connection, keys, keyFields, writer, log, catalog, signal })
-    const { manifest, archive, reportsDir, suspects, watchdog } = this.#options
+    const { manifest, archive, reportsDir, unexpectedFailures, watchdog } = this.#options
     const { onOffered, onImported, onCatalogDecision, onNotice } = this.#options
     this.#importer = new Importer({
       context: {
@@ -157,7 +157,7 @@ export class ImportRunner implements AsyncDisposable {
         keys,
         consents,
         room: consents ? undefined : new Room({ connections, clock, log, onNotice }),
-        suspects,
+        unexpectedFailures,
         clock,
         log,
         onOffered,

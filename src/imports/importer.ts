@@ -118,8 +118,8 @@ export class Importer {
       return undefined
     }
     log.info({ feed: step.feed, file: step.name, sequence: step.sequence, bytes: step.bytes }, 'importing')
-    const { suspects, signal } = context
-    onImported(await suspects.run(step, signal, () => importFile(context, step)), step)
+    const { unexpectedFailures, signal } = context
+    onImported(await unexpectedFailures.run(step, signal, () => importFile(context, step)), step)
     return undefined
   }
 

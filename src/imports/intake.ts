@@ -22,7 +22,7 @@ import { ImportRunner } from './import-runner.ts'
 import { NoticePublisher } from './notice-publisher.ts'
 import type { ImportReport } from './report.ts'
 import { readStateId } from './state-id.ts'
-import { Suspects } from './suspects.ts'
+import { UnexpectedFailures } from './unexpected-failures.ts'
 
 /** The consents of a catalog, whose acknowledgements are kept in the same state folder. */
 export interface ConsentParts {
@@ -131,7 +131,7 @@ function openRunners(options: IntakeOptions, { notices, archiving, ...shared }: 
     ...options,
     ...shared,
     reportsDir: join(dir, 'reports'),
-    suspects: new Suspects(dir),
+    unexpectedFailures: new UnexpectedFailures(dir),
     onImported: (report: ImportReport, accept: AcceptLine) => {
       logImport(log, report)
       notices.set(`failed:${report.feed}`, describeTrouble(report, catalog.feeds.get(report.feed)))

@@ -17,7 +17,7 @@ feeds:
     // It may end before it says that it works.
     const daemon = await place.start({ env }).catch((error: unknown) => String(error))
     if (typeof daemon !== 'string') expect(await daemon.ended()).toMatchObject({ code: 1 })
-    const notes = JSON.parse(await readFile(place.path('state', 'main', 'suspects.json'), 'utf8'))
+    const notes = JSON.parse(await readFile(place.path('state', 'main', 'unexpected-failures.json'), 'utf8'))
     expect(Object.values(notes)).toMatchObject([{ times: end, reason: 'Error: thrown in a callback' }])
   }
   let daemon = await place.start({ env })
@@ -26,7 +26,7 @@ feeds:
   await place.untilImported(2)
   const report = await readFile(place.path('state', 'main', 'failed', 'evil', 'evil.csv.report.json'), 'utf8')
   expect(report).toMatch(/evil\.csv: its import failed 2 times .* Error: thrown in a callback/)
-  expect(await readFile(place.path('state', 'main', 'suspects.json'), 'utf8')).toBe('{}\n')
+  expect(await readFile(place.path('state', 'main', 'unexpected-failures.json'), 'utf8')).toBe('{}\n')
   const rows = Array.from({ length: 3_000 }, (_, at) => row(`again-${at}`))
   await place.drop('good', 'again.csv', csv(rows))
   for (let kill = 0; kill < 3; kill++) {
@@ -34,7 +34,7 @@ feeds:
     daemon = await place.start()
   }
   await place.untilTaken('again-2999', 1)
-  expect(await readFile(place.path('state', 'main', 'suspects.json'), 'utf8')).toBe('{}\n')
+  expect(await readFile(place.path('state', 'main', 'unexpected-failures.json'), 'utf8')).toBe('{}\n')
   await place.drop('evil', 'evil.csv', csv([row('evil-1')]))
   await place.untilTaken('evil-1', 1)
 })

@@ -6,7 +6,7 @@ import type { CatalogConfig, FeedMode } from '../../src/config/model.ts'
 import { applyCatalogDecision } from '../../src/imports/catalog-decisions.ts'
 import { ImportRunner } from '../../src/imports/import-runner.ts'
 import type { ImportReport } from '../../src/imports/report.ts'
-import { Suspects } from '../../src/imports/suspects.ts'
+import { UnexpectedFailures } from '../../src/imports/unexpected-failures.ts'
 import type { AcceptSequence, FeedName } from '../../src/lib/brand.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { Watchdog } from '../../src/lib/watchdog.ts'
@@ -79,7 +79,7 @@ export async function openImports(
       manifest,
       archive,
       reportsDir: dir.join('state/reports'),
-      suspects: new Suspects(dir.join('state')),
+      unexpectedFailures: new UnexpectedFailures(dir.join('state')),
       stateId: 'state-of-the-test',
       clock,
       log,

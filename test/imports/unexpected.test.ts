@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { Suspects } from '../../src/imports/suspects.ts'
+import { UnexpectedFailures } from '../../src/imports/unexpected-failures.ts'
 import type { Archive } from '../../src/sources/archive.ts'
 import { waitFor } from '../support/events.ts'
 import { feed, openImports, row } from './harness.ts'
@@ -48,7 +48,7 @@ test('one that failed by chance is imported, and nothing is held against it', as
   await using box = await openImports(feeds, { readFrom: (archive) => throwing(archive, 1) })
   const report = await box.import('bad', feed(row('x')), { mode: 'delta' })
   expect(report).toMatchObject({ outcome: 'imported', records: 1 })
-  expect(await box.read(box.dir.join('state/suspects.json'))).toBe('{}\n')
+  expect(await box.read(box.dir.join('state/unexpected-failures.json'))).toBe('{}\n')
 })
 
 test('two ends of the process count as well, and one does not', async () => {
@@ -60,7 +60,7 @@ test('two ends of the process count as well, and one does not', async () => {
     await box.stop()
     const importing = box.import('bad', feed(row('x')), { mode: 'delta' })
     const { claim } = await waitFor(() => [...box.manifest.files()][ends - 1])
-    const earlier = new Suspects(box.dir.join('state'))
+    const earlier = new UnexpectedFailures(box.dir.join('state'))
     for (let end = 0; end < ends; end++) earlier.note(claim, new Error('it ended'))
     box.start()
     expect(await importing).toMatchObject({ outcome })

@@ -5,14 +5,14 @@ import { privateFileMode, privateFolderMode } from '../sources/durable.ts'
 import type { AcceptLine, ClaimId } from '../sources/model.ts'
 
 /** A file whose imports failed in a way that nobody expected. */
-export interface Suspect {
+export interface UnexpectedFailure {
   times: number
   /** Of the last time. */
   reason: string
 }
 
 interface Run {
-  suspects: Suspects
+  failures: UnexpectedFailures
   claim: ClaimId
   isOver: boolean
 }
@@ -28,21 +28,21 @@ const timesMax = 2
  *
  * tried → (it throws) noted, tried once more → (it throws again) noted: the file is refused, and the note goes.
  */
-export class Suspects {
+export class UnexpectedFailures {
   readonly #file: string
-  readonly #byClaim: Map<ClaimId, Suspect>
-  readonly #blamed = new WeakMap<object, ClaimId>()
+  readonly #byClaim: Map<ClaimId, UnexpectedFailure>
+  readonly #claimByError = new WeakMap<object, ClaimId>()
 
   /** `dir`: `state/<catalog>`. */
   constructor(dir: string) {
-    this.#file = join(dir, 'suspects.json')
+    this.#file = join(dir, 'unexpected-failures.json')
     this.#byClaim = readNotes(this.#file)
   }
 
   /** The note of a file that is not tried any more. */
-  condemned({ claim }: Pick<AcceptLine, 'claim'>): Suspect | undefined {
-    const suspect = this.#byClaim.get(claim)
-    return suspect && suspect.times >= timesMax ? suspect : undefined
+  givenUp({ claim }: Pick<AcceptLine, 'claim'>): UnexpectedFailure | undefined {
+    const failure = this.#byClaim.get(claim)
+    return failure && failure.times >= timesMax ? failure : undefined
   }
 
   /** Runs one import. What it throws before `signal` ends it is its own, see `noteThrown`. */
@@ -51,12 +51,12 @@ export class Suspects {
     signal: AbortSignal,
     step: () => Promise<T>,
   ): Promise<T> {
-    const run: Run = { suspects: this, claim, isOver: false }
+    const run: Run = { failures: this, claim, isOver: false }
     try {
       return await running.run(run, step)
     } catch (error) {
       if (signal.aborted || typeof error !== 'object' || error === null) throw error
-      this.#blamed.set(error, claim)
+      this.#claimByError.set(error, claim)
       throw error
     } finally {
       run.isOver = true
@@ -65,8 +65,8 @@ export class Suspects {
 
   /** False: the error came from no import, or the file could not even be refused: that is a bug elsewhere. */
   noteThrown(error: unknown): boolean {
-    const claim = typeof error === 'object' && error !== null ? this.#blamed.get(error) : undefined
-    if (claim === undefined || this.condemned({ claim })) return false
+    const claim = typeof error === 'object' && error !== null ? this.#claimByError.get(error) : undefined
+    if (claim === undefined || this.givenUp({ claim })) return false
     this.note(claim, error)
     return true
   }
@@ -100,12 +100,14 @@ export class Suspects {
 /** For an error that nobody caught: it ends the process, and belongs to the import that set going what threw it. */
 export function noteUncaught(error: unknown): void {
   const run = running.getStore()
-  if (run && !run.isOver) run.suspects.note(run.claim, error)
+  if (run && !run.isOver) run.failures.note(run.claim, error)
 }
 
-function readNotes(file: string): Map<ClaimId, Suspect> {
+function readNotes(file: string): Map<ClaimId, UnexpectedFailure> {
   try {
-    return new Map(Object.entries(JSON.parse(readFileSync(file, 'utf8')) as Record<ClaimId, Suspect>))
+    return new Map(
+      Object.entries(JSON.parse(readFileSync(file, 'utf8')) as Record<ClaimId, UnexpectedFailure>),
+    )
   } catch {
     // Not there, or not ours to understand: every file is tried as if for the first time.
     return new Map()
