@@ -71,11 +71,15 @@ export class UnexpectedFailures {
     return true
   }
 
-  /** At once and durably: the process may be about to end. */
+  /** At once and durably: the process may be about to end. Where the disk refuses it, it counts in this process alone. */
   note(claim: ClaimId, error: unknown): void {
     const times = (this.#byClaim.get(claim)?.times ?? 0) + 1
     this.#byClaim.set(claim, { times, reason: String(error).slice(0, 500) })
-    this.#write()
+    try {
+      this.#write()
+    } catch {
+      // The error itself is what has to be told.
+    }
   }
 
   /** The import has ended. */

@@ -1,8 +1,10 @@
-import { readdir } from 'node:fs/promises'
+import { mkdir, readdir } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { UnexpectedFailures } from '../../src/imports/unexpected-failures.ts'
 import type { Archive } from '../../src/sources/archive.ts'
+import type { ClaimId } from '../../src/sources/model.ts'
 import { waitFor } from '../support/events.ts'
+import { tempDir } from '../support/temp-dir.ts'
 import { feed, openImports, row } from './harness.ts'
 
 const feeds = `bad:
@@ -65,4 +67,18 @@ test('two ends of the process count as well, and one does not', async () => {
     box.start()
     expect(await importing).toMatchObject({ outcome })
   }
+})
+
+test('where the disk refuses the note, the failure counts in this process and is itself told', async () => {
+  await using dir = await tempDir()
+  await mkdir(dir.join('unexpected-failures.json.tmp'))
+  const failures = new UnexpectedFailures(dir.path)
+  const file = { claim: '0123' satisfies ClaimId }
+  const step = () =>
+    failures.run(file, AbortSignal.timeout(60_000), () => Promise.reject(new TypeError('no')))
+  for (const noted of [true, true, false]) {
+    const error = await step().catch((thrown: unknown) => thrown)
+    expect(failures.noteThrown(error)).toBe(noted)
+  }
+  expect(failures.givenUp(file)).toEqual({ times: 2, reason: 'TypeError: no' })
 })
