@@ -133,7 +133,7 @@ function openIntakes(options: ServiceOptions, parts: readonly CatalogParts[]): I
     if (await isOpenToOthers(config.stateDir)) {
       log.warn(
         { stateDir: config.stateDir },
-        'other users of this machine may enter the state folder; what catalogd makes in it is closed to them: chmod 700 it, or give it a group',
+        'other users of this machine may enter the state folder, although not what catalogd makes in it: chmod o-rwx it',
       )
     }
     for (const part of parts) {

@@ -2,9 +2,8 @@ import { Problem } from './problem.ts'
 import { textOf } from './text-of.ts'
 
 /**
- * How shops say whether something can be had: English, German, French, Spanish, Swedish, Dutch, Italian, Polish,
- * Czech, Portuguese and Russian, and the
- * addresses of schema.org. Compared by letters and digits alone, without accents. What cannot be sent at once (pre-order,
+ * How shops say whether something can be had: English, German, French, Spanish, Swedish, Dutch, Italian, Polish, Czech,
+ * Portuguese and Russian, and the addresses of schema.org. Compared by letters and digits alone, without accents. What cannot be sent at once (pre-order,
  * back-order) is out of stock, since the contract has no word for it; `when` may say otherwise.
  */
 const states: Readonly<Record<string, string>> = {
@@ -24,7 +23,8 @@ const states: Readonly<Record<string, string>> = {
     sur commande;non;agotado;sin stock;sin existencias;no disponible;fuera de stock;no hay existencias;preventa;reserva;
     slut;slut i lager;slutsåld;slutsålt;ej i lager;inte i lager;ej tillgänglig;finns ej i lager;beställningsvara;
     förhandsbokning;förbeställning;nej;uitverkocht;niet op voorraad;niet voorradig;niet leverbaar;niet beschikbaar;
-    nabestelling;nee;esaurito;esaurita;non disponibile;non disponibili;non in stock;non in magazzino;preordine;su ordinazione;niedostępny;niedostępna;niedostępne;brak;brak w magazynie;
+    nabestelling;nee;esaurito;esaurita;non disponibile;non disponibili;non in stock;non in magazzino;preordine;su ordinazione;
+    niedostępny;niedostępna;niedostępne;brak;brak w magazynie;
     na zamówienie;wyprzedany;przedsprzedaż;není skladem;vyprodáno;nedostupné;na objednávku;předobjednávka;ne;
     sem estoque;sem stock;fora de estoque;esgotado;indisponível;sob encomenda;pré venda;não;нет в наличии;под заказ;
     предзаказ;ikke på lager;udsolgt`,
