@@ -1,6 +1,7 @@
 import { type FileHandle, open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { ConsentId } from '../lib/brand.ts'
+import { privateFileMode } from '../lib/private-modes.ts'
 import { syncFolder } from '../sources/durable.ts'
 import type { JournalEntry } from './journal-entry.ts'
 import { newHeader, openJournalFile, readPart } from './journal-file.ts'
@@ -30,7 +31,7 @@ export async function compactJournal({
   const { file: from, bytes } = await openJournalFile(path, identity)
   await using _ = from
   const temporary = `${path}.new`
-  await using to = await open(temporary, 'w', 0o600)
+  await using to = await open(temporary, 'w', privateFileMode)
   const partitions = Math.ceil(bytes / partBytes)
   const header = newHeader(identity)
   // The length that the header names is known in the end only: until then blanks keep its place.

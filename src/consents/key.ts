@@ -3,6 +3,7 @@ import { link, open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ConsentId } from '../lib/brand.ts'
 import { StorageError, systemErrorCode } from '../lib/errors.ts'
+import { privateFileMode } from '../lib/private-modes.ts'
 import { linkUnsupported, makeFolder, removeIfPresent, syncFolder } from '../sources/durable.ts'
 import { readJournalKeys } from './journal-keys.ts'
 
@@ -115,7 +116,7 @@ async function readKey(file: string): Promise<Buffer | undefined> {
 async function createKey(stateDir: string, file: string, bytes: Buffer): Promise<Buffer> {
   const temporary = `${file}.${randomBytes(6).toString('hex')}`
   try {
-    await using handle = await open(temporary, 'wx', 0o600)
+    await using handle = await open(temporary, 'wx', privateFileMode)
     await handle.writeFile(`${bytes.toString('hex')}\n`)
     await handle.sync()
     await linkOrRename(temporary, file)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createStream, type RotatingFileStream } from 'rotating-file-stream'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import { privateFileMode, privateFolderMode } from '../lib/private-modes.ts'
 import type { CallBegin, CallEnd } from './call-log-entry.ts'
 
 /** Rotated files that are kept however old they are; beyond them, age decides. */
@@ -93,13 +94,13 @@ export class CallLog implements AsyncDisposable {
     const { dir, processName, rotateMegabytes = 16 } = this.#options
     const name = `${processName}.ndjson`
     try {
-      mkdirSync(dir, { recursive: true, mode: 0o700 })
+      mkdirSync(dir, { recursive: true, mode: privateFolderMode })
     } catch {
       // The stream says what is wrong.
     }
     const stream = createStream(
       (time, index) => (time ? `${processName}.${fileTime(time)}-${index}.ndjson` : name),
-      { path: dir, size: `${rotateMegabytes}M`, mode: 0o600 },
+      { path: dir, size: `${rotateMegabytes}M`, mode: privateFileMode },
     )
     // Each failed write reports its error itself.
     stream.on('error', () => {})

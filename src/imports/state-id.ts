@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemErrorCode } from '../lib/errors.ts'
-import { privateFileMode, privateFolderMode } from '../sources/durable.ts'
+import { privateFileMode, privateFolderMode } from '../lib/private-modes.ts'
 
 /** Names this state folder, so that sequences of another one are never taken for its own. */
 export async function readStateId(dir: string): Promise<string> {

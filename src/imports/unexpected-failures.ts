@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { privateFileMode, privateFolderMode } from '../sources/durable.ts'
+import { privateFileMode, privateFolderMode } from '../lib/private-modes.ts'
 import type { AcceptLine, ClaimId } from '../sources/model.ts'
 
 /** A file whose imports failed in a way that nobody expected. */

@@ -1,6 +1,7 @@
 import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { StorageError, systemErrorCode } from '../lib/errors.ts'
+import { privateFileMode, privateFolderMode } from '../lib/private-modes.ts'
 import type { Dialect, RecordFrame, RejectedRecord } from './model.ts'
 import { notesOf } from './reject-notes.ts'
 import { type RejectsFormat, RejectsText } from './rejects-text.ts'
@@ -141,8 +142,8 @@ class RejectsFile implements RejectsWriter {
 
   /** The folder may not be there yet: the first import of all may be the one with rejects. */
   async #open(): Promise<FileHandle> {
-    await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 })
-    return open(this.#path, 'w', 0o600)
+    await mkdir(dirname(this.#path), { recursive: true, mode: privateFolderMode })
+    return open(this.#path, 'w', privateFileMode)
   }
 
   async #flush(): Promise<void> {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StorageError, systemErrorCode } from '../lib/errors.ts'
+import { privateFileMode, privateFolderMode } from '../lib/private-modes.ts'
 
 /**
  * A file for what does not fit into memory. Without a name from the beginning: what nobody can open again needs no
@@ -19,9 +20,9 @@ export class UnnamedFile implements AsyncDisposable {
 
   static async open(place: { dir: string; what: string }): Promise<UnnamedFile> {
     const file = await written(place, async () => {
-      await mkdir(place.dir, { recursive: true, mode: 0o700 })
+      await mkdir(place.dir, { recursive: true, mode: privateFolderMode })
       const path = join(place.dir, randomUUID())
-      const created = await open(path, 'wx+', 0o600)
+      const created = await open(path, 'wx+', privateFileMode)
       await unlink(path)
       return created
     })

@@ -5,6 +5,7 @@ import path from 'node:path'
 import lockfile from 'proper-lockfile'
 import { StorageError, systemErrorCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import { privateFileMode, privateFolderMode } from '../lib/private-modes.ts'
 
 /** The shortest limit of all systems (macOS: 104 bytes with the closing zero). */
 const socketPathBytesMax = 103
@@ -61,7 +62,7 @@ export class EmbeddedFolder {
 
   async writeRecord({ pid, socketPath }: ServerRecord): Promise<void> {
     const file = `${this.#recordFile}.${process.pid}.tmp`
-    await writeFile(file, `${pid}\n${socketPath}\n`, { mode: 0o600 })
+    await writeFile(file, `${pid}\n${socketPath}\n`, { mode: privateFileMode })
     await rename(file, this.#recordFile)
   }
 
@@ -103,8 +104,8 @@ export class EmbeddedFolder {
 /** Creates the folder, readable by its owner only. */
 export async function openEmbeddedFolder(dir: string, log: Log): Promise<EmbeddedFolder> {
   try {
-    await mkdir(dir, { recursive: true, mode: 0o700 })
-    await chmod(dir, 0o700)
+    await mkdir(dir, { recursive: true, mode: privateFolderMode })
+    await chmod(dir, privateFolderMode)
     return new EmbeddedFolder(await realpath(dir), log)
   } catch (cause) {
     throw new StorageError('redis-folder', `${dir} cannot be used by the embedded Redis: ${String(cause)}`, {
@@ -144,7 +145,7 @@ function shortName(dir: string): string {
 
 async function makeShortFolder(dir: string): Promise<string> {
   const folder = path.join(os.tmpdir(), shortName(dir))
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await mkdir(folder, { recursive: true, mode: privateFolderMode })
   if (Buffer.byteLength(folder) + '/redis.sock'.length > socketPathBytesMax) {
     throw new StorageError(
       'redis-folder',

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { type FileHandle, open, rename, stat } from 'node:fs/promises'
 import { StorageError, systemErrorCode } from '../lib/errors.ts'
+import { privateFileMode } from '../lib/private-modes.ts'
 
 const binaries = ['redis-server', 'valkey-server']
 /** The log of a server that runs for years is begun anew at a start; one older part is kept. */
@@ -30,7 +31,7 @@ export class ServerLostError extends StorageError {}
 export async function startServer(settings: ServerSettings): Promise<StartedServer> {
   await rotateLog(settings.logFile)
   // Its log from the first moment: what is wrong with its settings it says on standard error.
-  await using log = await open(settings.logFile, 'a', 0o600)
+  await using log = await open(settings.logFile, 'a', privateFileMode)
   for (const binary of binaries) {
     const child = await trySpawn(binary, serverArguments(settings), log)
     if (child) return { pid: child.pid as number, end: () => readEnd(child) }

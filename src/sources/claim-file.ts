@@ -1,7 +1,8 @@
 import { constants, type Stats } from 'node:fs'
 import { chmod, link, lstat, open, rename, unlink } from 'node:fs/promises'
 import { systemErrorCode } from '../lib/errors.ts'
-import { linkUnsupported, privateFileMode } from './durable.ts'
+import { privateFileMode } from '../lib/private-modes.ts'
+import { linkUnsupported } from './durable.ts'
 
 /** How a file looked when it was found settled. */
 export interface SeenFile {

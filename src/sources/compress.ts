@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { createZstdCompress } from 'node:zlib'
-import { privateFileMode } from './durable.ts'
+import { privateFileMode } from '../lib/private-modes.ts'
 
 /** First bytes of gzip, zstd and zip. */
 const compressedMagic = ['1f8b', '28b52ffd', '504b0304']

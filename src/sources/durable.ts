@@ -2,10 +2,7 @@ import { constants } from 'node:fs'
 import { chmod, copyFile, mkdir, open, rename, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { systemErrorCode } from '../lib/errors.ts'
-
-/** What stands below `state` holds the merchant's files, and addresses: it is for the user of this process alone. */
-export const privateFileMode = 0o600
-export const privateFolderMode = 0o700
+import { privateFileMode, privateFolderMode } from '../lib/private-modes.ts'
 
 /** Network shares and some user-space file systems cannot sync a folder; nothing more can be done there. */
 const folderSyncUnsupported = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EPERM', 'EISDIR', 'EBADF'])

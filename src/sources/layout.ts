@@ -1,7 +1,8 @@
 import { chmod, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CatalogName } from '../lib/brand.ts'
-import { makeFolder, privateFolderMode } from './durable.ts'
+import { privateFolderMode } from '../lib/private-modes.ts'
+import { makeFolder } from './durable.ts'
 import type { ClaimId } from './model.ts'
 
 /** Where things stand inside `state/<catalog>`. */

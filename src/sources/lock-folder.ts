@@ -1,7 +1,7 @@
 import fs, { type Stats } from 'node:fs'
 import { lock } from 'proper-lockfile'
 import { systemErrorCode } from '../lib/errors.ts'
-import { privateFolderMode } from './durable.ts'
+import { privateFolderMode } from '../lib/private-modes.ts'
 
 interface Acquiring {
   /** The folder that is the lock. */

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
-import { privateFileMode } from '../durable.ts'
+import { privateFileMode } from '../../lib/private-modes.ts'
 import { PullError } from './pull-error.ts'
 
 interface Opening {
