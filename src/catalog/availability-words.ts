@@ -3,8 +3,9 @@ import { textOf } from './text-of.ts'
 
 /**
  * How shops say whether something can be had: English, German, French, Spanish, Swedish, Dutch, Italian, Polish, Czech,
- * Portuguese and Russian, and the addresses of schema.org. Compared by letters and digits alone, without accents. What cannot be sent at once (pre-order,
- * back-order) is out of stock, since the contract has no word for it; `when` may say otherwise.
+ * Portuguese and Russian, and the addresses of schema.org. Compared by letters and digits alone, without accents. What
+ * cannot be sent at once (pre-order, back-order) is out of stock, since the contract has no word for it; `when` may say
+ * otherwise.
  */
 const states: Readonly<Record<string, string>> = {
   InStock: `in stock;instock;on stock;available;available now;limited availability;limited stock;low stock;yes;y;true;1;

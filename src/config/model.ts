@@ -218,8 +218,8 @@ export type AsOfRule =
 
 /**
  * Rows of one product have its id; or they stand below its row and are as `where` says; or they name their parent; or
- * they are listed by it. `parent` and `names` are columns
- * or templates; a row without `names` is called by its product id. `optional`: files may lack the columns.
+ * they are listed by it. `parent` and `names` are columns or templates; a row without `names` is called by its product id.
+ * `optional`: files may lack the columns.
  */
 export type GroupConfig =
   | { by: 'id' }

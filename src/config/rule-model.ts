@@ -1,4 +1,5 @@
 import type { FormatConfig } from './format-model.ts'
+
 export type EmptyPolicy = 'keep' | 'clear'
 
 /** How one contract field is computed from a record; normalised (shorthand strings are expanded by the configuration). */

@@ -15,10 +15,10 @@ interface Answered {
 const statuses: ReadonlySet<number> = new Set([404, 405, 410, 415])
 
 /**
- * Where what is sent stands in the path of the call, an answer such as 404 or a web page may mean this one, or that the address of the
- * endpoint is wrong. This one is to blame when another one was accepted within the last minute. When nothing has been
- * accepted for longer the address is, and may have been wrong earlier already: what was refused since the last
- * acceptance is taken back then, so that a wrong address buries nothing.
+ * Where what is sent stands in the path of the call, an answer such as 404 or a web page may mean this one, or that the
+ * address of the endpoint is wrong. This one is to blame when another one was accepted within the last minute. When
+ * nothing has been accepted for longer the address is, and may have been wrong earlier already: what was refused since
+ * the last acceptance is taken back then, so that a wrong address makes no dead letters.
  */
 export class PathRefusals {
   readonly #takeBack: () => Promise<unknown>

@@ -60,8 +60,8 @@ export interface ImportRunnerOptions {
  * Keeps a catalog's imports going: opens a writer, runs the importer until something fails, and begins again.
  *
  * waiting for Redis and the lease → importing → (failure) → waiting …  → stopped. Redis being away, a disk that is full
- * and another process that took over are waited out; unfinished files start again from their first record. So they do after
- * one file's import threw what nobody expected, which the file is refused for the second time.
+ * and another process that took over are waited out; unfinished files start again from their first record. They do so,
+ * too, when the import of one file threw what nobody expected; the second time that file is refused.
  */
 export class ImportRunner implements AsyncDisposable {
   readonly #options: ImportRunnerOptions

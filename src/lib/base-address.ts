@@ -15,7 +15,7 @@ export function baseAddressProblem(address: string): string | undefined {
   return undefined
 }
 
-/** Why an address cannot be that of a webhook, or undefined when it can. Inside a network plain HTTP is the operator's decision. */
+/** Why an address cannot be that of a webhook, or undefined when it can. Plain HTTP within a network is up to the operator. */
 export function webhookAddressProblem(address: string): string | undefined {
   const expected = 'expected an address such as https://hooks.example/…; credentials go into alerts.headers'
   const url = URL.canParse(address) ? new URL(address) : undefined
