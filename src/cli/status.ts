@@ -9,7 +9,7 @@ export const statusCommand: CommandDefinition = {
   usage: 'status',
   summary: 'show what waits, what runs, and what is wrong',
   details:
-    'Exit code 0: all is well; 1: something asks for an operator (held, refused, failed); 3: no calls are made; 4: Redis is down or refuses changes.',
+    'Exit code 0: all is well; 1: something asks for an operator (held, refused, failed); 3: no calls are made; 4: Redis is down, refuses changes, or is short of memory.',
   examples: ['catalogd status', 'catalogd status --json'],
   async run(context) {
     const { openStorage } = await import('../storage.ts')
@@ -36,7 +36,7 @@ function formatStatus({ daemon, redis, catalogs }: Status): string {
   return [who, where, ...catalogs.map(formatCatalog)].join('\n')
 }
 
-/** Undefined: it can be read and written. */
+/** Undefined: it can be read and written, and imports go on. */
 function redisTrouble(redis: Status['redis']): string | undefined {
   const { address } = redis
   if (!redis.up) return `down at ${address}: ${redis.error}`
