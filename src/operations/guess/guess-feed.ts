@@ -16,6 +16,7 @@ import { HeaderNames } from './header-names.ts'
 import { headerlessLines, looksLikeData } from './headerless.ts'
 import { missingImage } from './missing-image.ts'
 import type { Given, Guesses, RuleGuess } from './model.ts'
+import { withoutParts, withVariants } from './nested-variants.ts'
 import { presetLines } from './preset-lines.ts'
 import { readSampleTable, type SampleTable } from './sample-table.ts'
 import { unusedTopics } from './unused-topics.ts'
@@ -55,10 +56,11 @@ export async function guessFeed({
   const isHeaderless = looksLikeData(read, names)
   const table = isHeaderless ? await readSampleTable(file, { ...reading, format: { header: 'none' } }) : read
   if (table.records === 0) throw noRecords(table)
-  const columns = table.columns.map((column, index) => {
+  const all = table.columns.map((column, index) => {
     const facts = columnFacts(column, index, table.rows)
     return table.textLists.has(column) ? { ...facts, list: column } : facts
   })
+  const columns = withoutParts(all, table.members)
   const preset = withPresets && !isHeaderless ? guessPreset(table) : undefined
   const looked = { columns, names, members: memberFacts(table), given }
   const lines = preset
@@ -88,7 +90,7 @@ function tableLines(table: SampleTable, looked: Looked): FeedLine[] {
   const { columns, names, members, given } = looked
   const grouped = given.id === undefined ? groupTable(table.rows, looked) : undefined
   const guesses = grouped?.guesses ?? guessMeanings(columns, names, members)
-  const rules = guessRules(guesses, given, { members, names })
+  const rules = withVariants(guessRules(guesses, given, { members, names }), { members, names, columns })
   if (!grouped)
     return [...ruleLines(table, rules, looked), ...parentLines(guesses, { ...looked, rows: table.rows })]
   const { grouping } = grouped
