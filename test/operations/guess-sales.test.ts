@@ -90,3 +90,18 @@ describe('a sale price counts in its time', () => {
     expect(products.map((product) => product?.price)).toEqual([20, 20, 20])
   })
 })
+
+it('beside a sale price and a regular one there may be a list price, which 0 is not', async () => {
+  const { products } = await guessText(
+    tableOf({
+      price: ['29.00', '119.00', '20.00'],
+      'sale price': ['24.00', '', '18.00'],
+      'list price': ['34.00', '149.00', '0'],
+    }),
+  )
+  expect(products).toMatchObject([
+    { price: 24, list_price: 34 },
+    { price: 119, list_price: 149 },
+    { price: 18, list_price: 20 },
+  ])
+})

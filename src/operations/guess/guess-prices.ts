@@ -29,7 +29,12 @@ export function priceRules(guesses: Guesses, given: Given): RuleGuess[] {
   const before = sale ? regular : price && list
   if (before) {
     const same = before.facts.list === undefined ? {} : { rows: 'price' }
-    const rule = amountRule(before.facts.column, locale, { ...same, above: 'price' })
+    // Beside a sale price and a regular one the list price counts, and the regular one where there is none.
+    const further =
+      sale && list && list.facts.list === before.facts.list && list !== before ? list.facts : undefined
+    const column = further ? [further.column, before.facts.column] : before.facts.column
+    const zeros = further?.hasZeros ? { pattern: notZero } : {}
+    const rule = amountRule(column, locale, { ...zeros, ...same, above: 'price' })
     const doubt = [sale, price].flatMap((guess) => guess?.doubt ?? [])
     const line = { field: 'list_price', rule, comment: [why(before), ...doubt].join('; ') }
     rules.push(doubt.length === 0 ? line : { ...line, open: true })
