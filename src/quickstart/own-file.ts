@@ -117,7 +117,8 @@ export function showOwnSteps(file: string, { trial }: OwnGuess): void {
 /** For the copy in the drop folder: a name that the daemon has no reason to change, since its report is awaited by it. */
 function plainName(file: string): string {
   const plain = basename(file).replace(/[^\w.-]+/g, '_')
-  return plain.replace(/^[._]+/, '').slice(-80) || 'feed'
+  // Cut first: a name that began with a dot would be ignored.
+  return plain.slice(-80).replace(/^[._]+/, '') || 'feed'
 }
 
 /** The user's file stays where it is. */
