@@ -72,7 +72,11 @@ export class TransformThread implements AsyncDisposable {
     if (attempt.kind === 'stuck') return attempt
     const outcomes = attempt.message
     if (areOutcomes(outcomes, records.length)) return { kind: 'done', outcomes }
-    return { kind: 'stuck', at: records.length, reason: 'it disturbs what carries its records' }
+    return {
+      kind: 'stuck',
+      at: records.length,
+      reason: 'it changed how records are passed to it, and their outcomes did not come back',
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
