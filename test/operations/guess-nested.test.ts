@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { guessText } from './guess-support.ts'
+import { guessText, tableOf } from './guess-support.ts'
 
 const shop = { shopUrl: 'https://shop.example', currency: 'CZK' }
 const product = (id: string, rest: string) =>
@@ -81,4 +81,16 @@ it('what options add to a price makes no variants', async () => {
   expect(products).toMatchObject([{ price: 20 }, { price: 20 }])
   expect(products[0]).not.toHaveProperty('skus')
   expect(open.join('\n')).toMatch(/fields\.skus: .*are they variants\?/)
+})
+
+it('asks about variants that stand in numbered columns', async () => {
+  const { open } = await guessText(
+    tableOf({
+      option1_name: ['S', 'M'],
+      option1_price: ['26.00', '27.00'],
+      option2_price: ['28.00', ''],
+    }),
+    shop,
+  )
+  expect(open.join('\n')).toMatch(/fields\.skus: "option1_price", "option2_price" may be prices of variants/)
 })

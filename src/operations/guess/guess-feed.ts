@@ -161,6 +161,7 @@ function ruleLines(
     ...flags,
     ...topics,
     ...unusedVariants(rules, left),
+    ...numberedVariants(rules, others),
     ...unusedLines([...others.map(({ column }) => column), ...otherLists]),
   ]
 }
@@ -174,6 +175,17 @@ function unusedVariants(rules: readonly RuleGuess[], members: readonly ColumnFac
   const [list] = priced.map((facts) => facts.list)
   if (list === undefined) return []
   const comment = `fields.skus: the objects of ${JSON.stringify(list)} have prices of their own: are they variants?`
+  return [{ key: '', value: undefined, comment, open: true }]
+}
+
+/** A variant in each of several columns with numbers: no rule makes SKUs of them. */
+function numberedVariants(rules: readonly RuleGuess[], others: readonly ColumnFacts[]): FeedLine[] {
+  if (rules.some(({ field }) => field === 'skus')) return []
+  const priced = others.filter(
+    ({ column, numbers }) => numbers > 0.5 && /(?:option|varia|sku|size)\D*\d+\D*pri[cs]/i.test(column),
+  )
+  if (priced.length === 0) return []
+  const comment = `fields.skus: ${listed(priced.map(({ column }) => column))} may be prices of variants: price, stock and availability are those of the product alone`
   return [{ key: '', value: undefined, comment, open: true }]
 }
 
