@@ -8,7 +8,9 @@
 local pace, how, bytes, callBytes = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local bytesMin, neededMin, neededMax, growMs, relatedMs = 65536, 8, 1024, 600000, 3600000
 local state = redis.call('HMGET', pace, 'bodyBytes', 'bodyBytesAt', 'bodyBytesChangedAt', 'bodyBytesTaken', 'bodyBytesNeeded')
-local limit, refusedAt, changedAt = tonumber(state[1]), tonumber(state[2]), tonumber(state[3])
+local limit, refusedAt = tonumber(state[1]), tonumber(state[2])
+-- Versions that knew no times learned it long ago.
+local changedAt = tonumber(state[3]) or 0
 local taken, needed = tonumber(state[4]) or 0, tonumber(state[5]) or neededMin
 local stamp = string.format('%.0f', now)
 

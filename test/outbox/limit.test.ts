@@ -71,6 +71,16 @@ test('with time a limit grows at any call that is taken, also after the clock wa
   expect(await limitOf(box)).toBeUndefined()
 })
 
+test('a limit that an earlier version learned, which knew no times, grows at the first call that is taken', async () => {
+  await using box = await openFilled(1)
+  await box.connection.hset(box.keys.pace, { bodyBytes: 600_000 })
+  await sizesOf(box, 1)
+  expect(await limitOf(box)).toBe(1_200_000)
+  await box.put('small', '"1"')
+  await sizesOf(box, 1)
+  expect(await limitOf(box)).toBe(1_200_000)
+})
+
 test('resume forgets a limit, a probe does not; it has an age', async () => {
   await using box = await openFilled(0)
   await box.outbox.learnBodyBytes(600_000)
