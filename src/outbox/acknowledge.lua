@@ -1,7 +1,7 @@
 -- The endpoint took these documents. Counts only for products still bound to this token.
 -- KEYS acknowledged pending claimed urgent new deferred echoes leases pace refusals counters dead
 -- ARGV token last(0|1) then per product: id, digest
--- Returns how many were acknowledged.
+-- Returns 1 where a limit of bytes stands that the endpoint taught, which may grow now (`limit`), else 0.
 local acknowledged, pending, claimed, urgent, new, deferred, echoes, leases, pace, refusals, counters, dead = unpack(KEYS)
 local token, last = ARGV[1], ARGV[2]
 local count = 0
@@ -40,4 +40,4 @@ if count > 0 then
   redis.call('HDEL', pace, 'failures')
   redis.call('DEL', refusals)
 end
-return count
+return redis.call('HEXISTS', pace, 'bodyBytes')

@@ -100,9 +100,12 @@ export class RedisOutbox implements DeliveryOutbox {
   }
 
   async acknowledge(token: string, products: readonly ClaimedProduct[]): Promise<void> {
-    await this.#open.settle(token, products, (part, last) =>
-      this.#run('acknowledge', [token, last, ...part.flatMap((each) => [each.productId, each.digest])]),
-    )
+    let isLimited = false
+    await this.#open.settle(token, products, async (part, last) => {
+      const args = part.flatMap((each) => [each.productId, each.digest])
+      isLimited = Number(await this.#run('acknowledge', [token, last, ...args])) === 1
+    })
+    if (!isLimited) return
     // With brackets and commas.
     const bodyBytes = products.reduce((sum, { document }) => sum + document.length + 1, 1)
     await this.#limit('taken', bodyBytes)
