@@ -1,3 +1,4 @@
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import type { Dispatcher } from 'undici'
 import { type CallResponse, shownHeaders } from './call-outcome.ts'
 
@@ -23,6 +24,8 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   #cancelled: Error | undefined
   #settled = false
   #head: Pick<CallResponse, 'status' | 'headers'> | undefined
+  /** As `Content-Encoding` names it; empty: none. */
+  #encoding = ''
   #chunks: Buffer[] = []
   #bytes = 0
   readonly #bodyBytesMax: (status: number) => number
@@ -46,7 +49,9 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
     // Informational responses (100, 103) precede the final one.
-    if (status >= 200) this.#head = { status, headers: pickHeaders(headers) }
+    if (status < 200) return
+    this.#head = { status, headers: pickHeaders(headers) }
+    this.#encoding = String(headers['content-encoding'] ?? '').toLowerCase()
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -68,7 +73,10 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
 
   #finish(how: 'whole' | 'cut' = 'whole'): void {
     if (!this.#head) return
-    const body = Buffer.concat(this.#chunks).toString('utf8')
+    const bytes = Buffer.concat(this.#chunks)
+    const decoded =
+      how === 'whole' ? decode(bytes, this.#encoding, this.#bodyBytesMax(this.#head.status)) : undefined
+    const body = (decoded ?? bytes).toString('utf8')
     const cut = how === 'cut' ? { cut: true as const } : {}
     this.#settle({ response: { kind: 'response', ...this.#head, body, ...cut } })
   }
@@ -78,6 +86,25 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     this.#settled = true
     this.#chunks = []
     this.#done(exchange)
+  }
+}
+
+const decoders = new Map([
+  ['gzip', gunzipSync],
+  ['x-gzip', gunzipSync],
+  ['deflate', inflateSync],
+  ['br', brotliDecompressSync],
+])
+
+/**
+ * A server may compress what is not asked for otherwise, and so do proxies. Undefined: not compressed in a way that is
+ * known, broken, or longer than is read; what came then stays as it is.
+ */
+function decode(bytes: Buffer, encoding: string, maxOutputLength: number): Buffer | undefined {
+  try {
+    return decoders.get(encoding)?.(bytes, { maxOutputLength })
+  } catch {
+    return undefined
   }
 }
 

@@ -1,3 +1,4 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { ProductId } from '../../src/lib/brand.ts'
 import { seededRandom } from '../fault/random.ts'
@@ -31,6 +32,35 @@ test('the call is written down before it is sent', async () => {
   await h.run()
   expect(seen).toEqual([[['begin', ['a', 'b']]]])
   expect(h.logged.at(-1)).toEqual({ event: 'end', outcome: 'acknowledge' })
+})
+
+test.each([
+  ['gzip', gzipSync],
+  ['x-gzip', gzipSync],
+  ['br', brotliCompressSync],
+  ['deflate', deflateSync],
+])('an answer that comes as %s is read', async (encoding, compress) => {
+  const headers = { 'content-encoding': encoding }
+  const errors = [{ product_id: 'b', errors: 'no image' }]
+  await using h = await openHarness(({ ids }) => {
+    const refused = { type: 'has_errors', message: '', errors }
+    if (ids.includes('b')) return { status: 400, headers, body: compress(JSON.stringify(refused)) }
+    return { headers, body: compress('{}') }
+  })
+  h.offer(['a', 'b'])
+  await h.run()
+  expect(h.outbox.acknowledged.length).toBe(1)
+  expect(h.outbox.dead.get('b')?.reason).toBe('no image')
+  expect(h.endpoint.calls.length).toBe(2)
+})
+
+test('an answer that grows beyond what is read counts for nothing', async () => {
+  const headers = { 'content-encoding': 'gzip' }
+  const body = gzipSync(`{${' '.repeat(50_000_000)}}`)
+  await using h = await openHarness(() => ({ headers, body }))
+  h.offer(['a'])
+  await h.runUntilHeld()
+  expect(h.outbox.pending).toEqual(['a'])
 })
 
 describe('sizes', () => {
