@@ -35,18 +35,32 @@ export class CredentialsProbe {
       return false
     }
     this.#failures = 0
-    await outbox.resume('credentials', 'probed')
-    log.info({ ...describe(outcome) }, 'the endpoint takes the credentials: delivery resumes')
+    const isTaken = showsCredentialsTaken(outcome)
+    await outbox.resume('credentials', isTaken ? 'probed' : 'tried')
+    const message = isTaken
+      ? 'the endpoint takes the credentials'
+      : 'the credentials are not refused any more'
+    log.info({ ...describe(outcome) }, `${message}: delivery resumes`)
     return true
   }
 }
 
-/** Any answer that shows that the credentials were looked at and not refused; a web page that greets all shows nothing. */
+/** Any answer of a server that works and does not refuse the credentials; a web page that greets all shows nothing. */
 function isGoodAnswer(outcome: CallOutcome, group: TakingGroup = 'products'): boolean {
   if (outcome.kind !== 'response') return false
   const { status } = outcome
   if (status >= 200 && status < 300) return readTaken(outcome, group).kind !== 'foreign'
   return status !== 401 && status !== 403 && status < 500
+}
+
+/**
+ * Only a server that has looked at the credentials takes or refuses what is sent. A redirect to a login page, a wrong path
+ * or a rate limit may come before that: a 403 of the next call is still about credentials then, and buries no product.
+ */
+function showsCredentialsTaken(outcome: CallOutcome): boolean {
+  if (outcome.kind !== 'response') return false
+  const { status } = outcome
+  return (status >= 200 && status < 300) || status === 400 || status === 422
 }
 
 function describe(outcome: CallOutcome): Record<string, unknown> {

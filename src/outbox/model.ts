@@ -123,8 +123,11 @@ export interface DeliveryOutbox {
   /** Consecutive failed calls, counting this one; `acknowledge` resets it. */
   countFailure(description: string): Promise<number>
   pause(reason: PauseReason, hint: string): Promise<void>
-  /** `probed`: a probe was answered well; a 403 soon after refuses content, not credentials. `operator`: a learned limit of bytes is forgotten, too. */
-  resume(reason: PauseReason, how: 'probed' | 'operator'): Promise<void>
+  /**
+   * `probed`: a probe showed that the credentials are taken; a 403 soon after refuses content. `tried`: it showed only
+   * that something else is wrong now. `operator`: a learned limit of bytes is forgotten, too.
+   */
+  resume(reason: PauseReason, how: 'probed' | 'tried' | 'operator'): Promise<void>
   /** Empty: calls may be made. */
   pausedFor(): Promise<PauseReason[]>
   /** True for one caller at a time, for so long: who probes. */

@@ -160,9 +160,9 @@ export class RedisOutbox implements DeliveryOutbox {
     await this.#write('pause', ['HSETNX', reason, JSON.stringify({ since: this.#now(), hint })])
   }
 
-  async resume(reason: PauseReason, how: 'probed' | 'operator'): Promise<void> {
+  async resume(reason: PauseReason, how: 'probed' | 'tried' | 'operator'): Promise<void> {
     if (how === 'probed') await this.#write('probed', ['SET', '1', 'PX', probedForMs])
-    else await this.#connection.hdel(this.#keys.pace, ...limitFields)
+    if (how === 'operator') await this.#connection.hdel(this.#keys.pace, ...limitFields)
     await this.#connection.hdel(this.#keys.pause, reason)
   }
 

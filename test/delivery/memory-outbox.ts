@@ -180,7 +180,7 @@ export class MemoryOutbox implements DeliveryOutbox {
   async pause(reason: PauseReason, hint: string): Promise<void> {
     this.pauses.set(reason, hint)
   }
-  async resume(reason: PauseReason, how: 'probed' | 'operator'): Promise<void> {
+  async resume(reason: PauseReason, how: 'probed' | 'tried' | 'operator'): Promise<void> {
     this.pauses.delete(reason)
     if (how === 'probed') this.#probedUntil = this.#clock.now() + 60_000
   }

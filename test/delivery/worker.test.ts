@@ -205,6 +205,20 @@ describe('credentials', () => {
     expect(w.endpoint.calls.filter(({ ids }) => ids.length > 0).length).toBe(1)
   })
 
+  test.each([
+    [302, ''],
+    [404, ''],
+    [429, ''],
+  ])('a probe answered %d buries nothing that is answered 403 then', async (status, body) => {
+    await using w = await openWorker(({ ids }) => (ids.length === 0 ? { status, body } : { status: 403 }))
+    w.offer(['a', 'b'])
+    w.delivery.wake()
+    await w.until(() => w.endpoint.calls.filter(({ ids }) => ids.length > 0).length >= 3)
+    expect(w.outbox.dead.size).toBe(0)
+    w.endpoint.answerWith(() => ({}))
+    await w.until(() => w.outbox.acknowledged.length === 2)
+  })
+
   test('probes become rarer', async () => {
     await using w = await openWorker(() => ({ status: 401 }))
     w.offer(['a'])
