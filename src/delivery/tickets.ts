@@ -30,6 +30,7 @@ const bulkPriority = 2
 export class TicketPlan {
   readonly #queue: TicketQueue
   readonly #processName: string
+  readonly #concurrency: number
   /** One slot less than there are, so that one is free for urgent changes; a process with one slot shares it. */
   readonly bulkTicketsMax: number
 
@@ -39,6 +40,7 @@ export class TicketPlan {
   ) {
     this.#queue = queue
     this.#processName = processName
+    this.#concurrency = concurrency
     this.bulkTicketsMax = Math.max(1, concurrency - 1)
   }
 
@@ -52,7 +54,9 @@ export class TicketPlan {
     return id.startsWith('urgent.')
   }
 
+  /** A process with one slot needs none: its ticket takes urgent changes first, and leaves the others their share. */
   async ensureUrgent(): Promise<void> {
+    if (this.#concurrency === 1) return
     await this.#queue.ensureTicket({ id: `urgent.${this.#processName}`, priority: urgentPriority })
   }
 

@@ -35,6 +35,26 @@ test('urgent changes that come faster than calls may be made leave all other lan
   expect(calls.length - others()).toBeGreaterThan(30)
 })
 
+test('a process with one slot leaves the other lanes their share, too, when urgent changes came first', {
+  timeout: 180_000,
+}, async () => {
+  await using d = await openRealDelivery({ callBytes: 60, callsPerSecond: 20, concurrency: 1 })
+  let trickled = 0
+  const untilCalled = (prefix: string, count: number) => {
+    const calls = () => d.endpoint.calls.filter(({ ids }) => ids[0]?.startsWith(prefix)).length
+    const enough = async () => {
+      for (let i = 0; i < 3; i++) await d.put([`urgent-${trickled++}`], 'urgent')
+      return calls() >= count
+    }
+    return waitFor(enough, { withinMs: 60_000, what: () => `${calls()} calls of ${prefix}` })
+  }
+  await untilCalled('urgent', 5)
+  await d.put(names('new', 10), 'new')
+  const before = d.endpoint.calls.length
+  await untilCalled('new', 5)
+  expect(d.endpoint.calls.length - before).toBeLessThanOrEqual(80)
+})
+
 test('urgent changes of one file share calls, so that they are not as many as changes', {
   timeout: 120_000,
 }, async () => {
