@@ -68,3 +68,90 @@ it('takes three levels of three columns', async () => {
   )
   expect(products.map((product) => product?.categories)).toEqual([['Home/Kitchen/Cups'], ['Home']])
 })
+
+const [shirts, jeans] = [
+  ['Men', 'Shirts'],
+  ['Women', 'Jeans'],
+]
+
+it.each([' > ', '>', ' -> ', '->', '→', ' » ', ' › ', '::', '/', ' / ', '///', '\\', '>>>'])(
+  'finds what stands between levels: %j',
+  async (mark) => {
+    const { products, rules } = await guessText(
+      tableOf({ category: [shirts.join(mark), jeans.join(mark), 'Men'] }),
+    )
+    expect(products.map((product) => product?.categories)).toEqual([['Men/Shirts'], ['Women/Jeans'], ['Men']])
+    expect(rules.categories).not.toHaveProperty('open')
+  },
+)
+
+it.each(['~', ' - ', '%%', ':'])('asks about %j between words', async (mark) => {
+  const { rules } = await guessText(tableOf({ category: [shirts.join(mark), jeans.join(mark), 'Men'] }))
+  expect(rules.categories).toMatchObject({ open: true })
+  expect(rules.categories?.comment).toMatch(/becomes .* For \w+: categories: \{ column: category, /)
+})
+
+it.each([
+  ['Men > Shirts|New', 'Women > Jeans'],
+  ['Men -> Shirts;New', 'Women -> Jeans;New'],
+  ['Men/Shirts &&& New', 'Women/Jeans'],
+  ['Men > Shirts || New', 'Women > Jeans'],
+  ['Men > Shirts\nNew', 'Women > Jeans'],
+  ['Men -> Shirts, New', 'Women -> Jeans, New'],
+  ['Men > Shirts, New', 'New'],
+])('finds what stands between categories with levels: %j', async (...cells) => {
+  const { products, rules } = await guessText(tableOf({ category: cells }))
+  expect(products[0]?.categories).toEqual(['Men/Shirts', 'New'])
+  expect(rules.categories).not.toHaveProperty('open')
+})
+
+it.each([
+  [
+    ['herren_jacken,neu', 'damen'],
+    ['herren_jacken', 'neu'],
+  ],
+  [
+    ['Coats;New', 'New;Shirts'],
+    ['Coats', 'New'],
+  ],
+  [
+    ['/coats, /new', '/shirts'],
+    ['/coats', '/new'],
+  ],
+])('finds what stands between categories without levels: %j', async (cells, first) => {
+  const { products, rules } = await guessText(tableOf({ category: cells }))
+  expect(products[0]?.categories).toEqual(first)
+  expect(rules.categories).not.toHaveProperty('open')
+})
+
+it('asks where a comma may be part of a name, and not where it counts up', async () => {
+  const open = await guessText(tableOf({ category: ['Sofas, Chairs > Wood', 'Men > Shirts'] }))
+  expect(open.rules.categories).toMatchObject({ open: true })
+  const cells = ['Food, Drinks & Tobacco > Tea', 'Bags, Wallets and Cases > Bags']
+  const { products, rules } = await guessText(tableOf({ category: cells }))
+  expect(rules.categories).not.toHaveProperty('open')
+  expect(products[0]?.categories).toEqual(['Food, Drinks & Tobacco/Tea'])
+})
+
+it.each([
+  ['beside its last level', { category: ['Shirts', 'Jeans'] }],
+  ['beside two of its levels', { category: ['Men', 'Women'], 'Sub category': ['Shirts', 'Jeans'] }],
+])('takes the whole path %s', async (_, columns) => {
+  const { products } = await guessText(
+    tableOf({ ...columns, category_path: [shirts.join(' > '), jeans.join(' > ')] }),
+  )
+  expect(products.map((product) => product?.categories)).toEqual([['Men/Shirts'], ['Women/Jeans']])
+})
+
+it('reads levels within lists', async () => {
+  const objects = [shirts, jeans].map((path, row) => ({
+    id: row,
+    name: `Red cup ${row}`,
+    price: 5,
+    url: `https://c.example/${row}`,
+    image: `https://c.example/${row}.jpg`,
+    categories: [path.join(' » '), 'New'],
+  }))
+  const { products } = await guessText(JSON.stringify(objects))
+  expect(products[0]?.categories).toEqual(['Men/Shirts', 'New'])
+})

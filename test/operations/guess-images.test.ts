@@ -54,6 +54,21 @@ it.each([
   expect(open.join()).not.toMatch(/image/)
 })
 
+it.each(['&&', '||', '|', ';', ',', ' , ', ' ', '\n', '~', '^', ' && ', '##', ';;'])(
+  'takes what %j separates in one cell',
+  async (mark) => {
+    const { products, rules } = await guessText(
+      tableOf({ image: [[1, 2, 3].map(image).join(mark), image(4), [5, 6].map(image).join(mark)] }),
+    )
+    expect(products).toMatchObject([
+      { image_url: image(1), alternate_image_urls: [1, 2, 3].map(image) },
+      { image_url: image(4) },
+      { image_url: image(5), alternate_image_urls: [5, 6].map(image) },
+    ])
+    expect(rules.image_url).not.toHaveProperty('open')
+  },
+)
+
 it('takes a list and single columns together', async () => {
   const { products } = await guessText(
     tableOf({ image: [image(1)], images: [`${image(2)};${image(3)}`], 'image 4': [image(4)] }),

@@ -26,7 +26,7 @@ export async function guessText(text: string, given: Partial<Given> = {}): Promi
   const unknown = { shopUrl: undefined, currency: undefined, id: undefined }
   const { lines, open } = await guessFeed({ file, given: { ...unknown, ...given }, signal })
   const { products: feed } = parse(feedText('products', lines, 0))
-  const options = { feed: await loadFeed(stringify(feed)), file, count: 100, signal }
+  const options = { feed: await loadFeed(stringify(feed, { blockQuote: false })), file, count: 100, signal }
   const previews = await previewProducts({ ...options, nowMs: Date.UTC(2026, 2, 5, 12) })
   return {
     rules: Object.fromEntries(lines.map((line) => [line.key.replace('fields.', ''), line])),

@@ -75,7 +75,9 @@ const quantity = /^[<>≤≥~]?=?\s*-?\d[\d.,' ]*[+-]?$/
 /** Blanks may be part of one, but not where another begins behind them. */
 const address = /^https?:\/\/(?:(?!\shttps?:).)+$/i
 const jsonAddresses = /^\[\s*"https?:/i
-const addresses = /^https?:\/\/[\s\S]+?[\s,|;]https?:\/\/|^\[\s*"https?:/i
+const addresses = /^https?:\/\/[\s\S]+?[^\w/=?%.-]https?:\/\/|^\[\s*"https?:/i
+/** What stands before a further address, and ends none. */
+const beforeAddress = /[^\w/=?%.)\]-]+(?=https?:\/\/)/gi
 const listMarks = ['|', ';', ',', '\n', ' ']
 /** Addresses that lack something; lists of them are none. */
 const reaches = [
@@ -164,8 +166,12 @@ function listMarkOf(cells: readonly string[]): string | undefined {
   if (lists.length === 0) return undefined
   if (lists.every((cell) => jsonAddresses.test(cell))) return 'json'
   const piecesOf = (cell: string, mark: string) => cell.split(mark).map((piece) => piece.trim())
-  const isWhole = (piece: string) => piece === '' || address.test(piece)
-  return listMarks.find((mark) => {
+  const isWhole = (piece: string) => piece === '' || (address.test(piece) && !addresses.test(piece))
+  const found = lists.flatMap((cell) =>
+    [...cell.slice(1).matchAll(beforeAddress)].map(([mark]) => mark.trim()),
+  )
+  const longer = [...new Set(found)].filter((mark) => mark.length > 1 || (mark && !listMarks.includes(mark)))
+  return [...longer, ...listMarks].find((mark) => {
     const isSplit = lists.every((cell) => cell.includes(mark))
     return isSplit && cells.every((cell) => piecesOf(cell, mark).every(isWhole))
   })

@@ -88,6 +88,7 @@ function firstOf({ listMark }: ColumnFacts): string {
   if (listMark === undefined) return '(?s)^(.+?)(?:[\\s,|;]+https?://.*)?$'
   if (listMark === 'json') return '"(https?:[^"]+)"'
   const mark = listMark.trim()
+  if (mark.length > 1) return `(?s)^(.*?)\\s*(?:${mark.replace(/[^\w\s]/g, '\\$&')}.*)?$`
   // Addresses may hold blanks where something else separates them.
   return mark === '' ? '^[^\\s]+' : `^[^${mark}]*[^${mark}\\s]`
 }

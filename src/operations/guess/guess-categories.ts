@@ -1,7 +1,8 @@
 import { htmlToText } from '../../catalog/html-text.ts'
+import { type CategoryMarks, findCategoryMarks } from './category-marks.ts'
 import type { ColumnFacts } from './column-facts.ts'
 import { keyText } from './feed-text.ts'
-import { why } from './guess-reason.ts'
+import { listed, oneLine, why } from './guess-reason.ts'
 import type { Guesses, MeaningGuess, RuleGuess } from './model.ts'
 
 const field = 'categories'
@@ -10,16 +11,38 @@ const ofPaths =
   /path|tree|breadcrumb|hierarch|pfad|baum|ruta|chemin|arborescence|[áa]rbol|percorso|[śs]cie[żz]k|cesta|caminho|category.?text|ariane/i
 
 export function categoryRules(guesses: Guesses): RuleGuess[] {
-  const main = guesses.get(field)
-  if (!main) return []
-  const sub = guesses.get('sub_category')
+  const found = guesses.get(field)
+  if (!found) return []
+  const { main, sub } = pathBeside(found, guesses.get('sub_category'))
   const html = [main, sub].some((guess) => guess && guess.facts.entities > 0) ? { html: 'text' } : {}
   if (sub) return [levelsRule(main, sub, html)]
   const { list, column } = main.facts
   if (list !== undefined && list !== column)
-    return [{ field, rule: { column, ...html, separator: '>', slash: '-' }, comment: why(main) }]
+    return [{ field, rule: { column, ...html, ...ofElements(textsOf(main.facts)) }, comment: why(main) }]
   if (main.facts.json === 'texts') return [jsonRule(main)]
   return [cellRule(main, html)]
+}
+
+/** A column with whole paths goes before those with one level of them. */
+function pathBeside(
+  main: MeaningGuess,
+  sub: MeaningGuess | undefined,
+): { main: MeaningGuess; sub?: MeaningGuess } {
+  const others = [...main.others, ...(sub ? [sub.facts, ...sub.others] : [])]
+  const isAbove = (path: ColumnFacts, leaf: ColumnFacts) => {
+    const { separator } = findCategoryMarks({ texts: textsOf(path), isPath: true })
+    if (path === leaf || separator === undefined) return false
+    const levels = new Set(
+      textsOf(path).flatMap((text) => text.split(separator).map((level) => level.trim())),
+    )
+    const known = leaf.values.filter((text) => levels.has(text.trim()))
+    return known.length > leaf.values.length * 0.9
+  }
+  const path = others.find((facts) => isAbove(facts, main.facts))
+  const reason = 'it holds the whole path'
+  if (path) return { main: { facts: path, reason, others: [] } }
+  if (sub && isAbove(main.facts, sub.facts)) return { main: { ...main, others: [] } }
+  return sub ? { main, sub } : { main }
 }
 
 /** One column for each level of the path. */
@@ -34,75 +57,79 @@ function levelsRule(main: MeaningGuess, sub: MeaningGuess, html: { html?: string
 /** A list of JSON holds categories, or the levels of one. */
 function jsonRule(main: MeaningGuess): RuleGuess {
   const { column, values } = main.facts
+  const elements = textsOf(main.facts).flatMap(elementsOf)
+  const marks = ofElements(elements)
+  // What has levels of its own is no level.
+  if (elements.some((text) => text.includes(marks.separator)))
+    return { field, rule: { column, ...marks }, comment: why(main, 'lists of JSON') }
   const doubt = 'are the texts of each cell several categories, or the levels of one?'
   const comment = `${why(main, 'lists of JSON')}; ${doubt}`
-  if (!ofPaths.test(column))
-    return { field, rule: { column, separator: '>', slash: '-' }, comment, open: true }
+  if (!ofPaths.test(column)) return { field, rule: { column, ...marks }, comment, open: true }
   const mark = values.some((text) => text.includes('", "')) ? '", "' : '","'
   const rule = { column, pattern: '^\\[\\s*"?(.*?)"?\\s*\\]$', separator: mark, slash: '-', split: '\n' }
   return { field, rule, comment, open: true }
 }
 
-function cellRule(main: MeaningGuess, html: { html?: string }): RuleGuess {
-  const { list, column, values } = main.facts
-  const text = textOf(values)
-  const separator = [' > ', '>', ' / ', ' » ', '/'].find((mark) => text.includes(mark))?.trim()
-  const split = ['%%', '||', '|', ';', '@', '^', ', '].find((mark) => text.includes(mark))
-  // Some write a path so, and some a list.
-  if (separator === undefined && list === undefined && / \| /.test(text)) {
-    const levels = { column, ...html, separator: '|', slash: '-' }
-    const several = { column, ...html, separator: '>', slash: '-', split: '|' }
-    if (ofPaths.test(column))
-      return { field, rule: levels, comment: why(main, 'one path with "|" between its levels') }
-    const isPath = isTree(main.facts)
-    const other = isPath ? `several: ${keyText(field, several)}` : `levels: ${keyText(field, levels)}`
-    const doubt = `does "|" separate several categories, or the levels of one? For ${other}`
-    return { field, rule: isPath ? levels : several, comment: `${why(main)}; ${doubt}`, open: true }
+function elementsOf(cell: string): string[] {
+  try {
+    return [JSON.parse(cell) as unknown].flat().filter((element) => typeof element === 'string')
+  } catch {
+    return []
   }
-  // One text with commas is a list only where another mark separates the levels.
-  const isComma = split?.trim() === ','
-  const commas = values.filter((value) => value.includes(', ')).length / Math.max(values.length, 1)
-  const isList = separator !== undefined || (!/,\S/.test(text) && commas > 0.3)
-  const splits = split !== undefined && (!isComma || isList)
-  const rule = {
-    column,
-    ...html,
+}
+
+/** Each element is one category: all that is asked is what separates its levels. */
+function ofElements(texts: readonly string[]): { separator: string; slash?: '-' } {
+  const { separator = '>' } = findCategoryMarks({ texts, isPath: true })
+  const isKnown = separator === '/' || arrows.test(separator)
+  return separator === '/' ? { separator } : { separator: isKnown ? separator : '>', slash: '-' }
+}
+
+const arrows = /[>→⇒»›▸►\\]|::/
+
+function cellRule(main: MeaningGuess, html: { html?: string }): RuleGuess {
+  const { list, column } = main.facts
+  const cells = textsOf(main.facts)
+  if (list !== undefined) {
+    const texts = cells.flatMap((cell) => cell.split('|'))
+    return { field, rule: { column, ...html, ...ofElements(texts) }, comment: why(main) }
+  }
+  const marks = findCategoryMarks({ texts: cells, isPath: ofPaths.test(column) })
+  const ruleOf = (marks: CategoryMarks) => ({ column, ...html, ...partsOf(marks) })
+  const rule = ruleOf(marks)
+  const { other } = marks
+  if (other === undefined) {
+    const words = marks.separator === '|' ? 'one path with "|" between its levels' : ''
+    return { field, rule, comment: why(main, words) }
+  }
+  const example = cells.find((text) => text.includes(other.mark)) ?? ''
+  const doubt = [
+    `does ${JSON.stringify(other.mark.trim() || other.mark)} separate several categories, or the levels of one?`,
+    `${JSON.stringify(oneLine(example, 60))} becomes ${listed(categoriesOf(example, marks))}.`,
+    `For ${other.kind}: ${keyText(field, ruleOf(other))}`,
+  ]
+  return { field, rule, comment: `${why(main)}; ${doubt.join(' ')}`, open: true }
+}
+
+/** In the words of a rule. */
+function partsOf({ separator, split }: CategoryMarks): Readonly<Record<string, string>> {
+  return {
     separator: separator ?? '>',
     ...(separator === '/' ? {} : { slash: '-' }),
-    ...(list === undefined ? { split: splits ? (split ?? '|').trim() : '|' } : {}),
+    ...(separator === '|' && split === undefined ? {} : { split: split ?? '|' }),
   }
-  const isOdd = split !== undefined && (isComma || split.length > 1 || '@^'.includes(split))
-  if (separator === undefined && list === undefined && split && (isOdd || isTree(main.facts, split))) {
-    const doubt = `does ${JSON.stringify(split.trim())} separate several categories, or the levels of one?`
-    return { field, rule, comment: `${why(main)}; ${doubt}`, open: true }
-  }
-  return { field, rule, comment: why(main) }
 }
 
-function textOf(values: readonly string[]): string {
-  return values
-    .slice(0, 200)
-    .map(htmlToText)
-    .filter((plain) => typeof plain === 'string')
-    .join('\n')
+/** What the rule makes of a cell. */
+function categoriesOf(cell: string, { separator = '>', split = '\n' }: CategoryMarks): string[] {
+  const slash = separator === '/' ? '/' : '-'
+  return cell.split(split).map((path) => {
+    const levels = path.split(separator).map((level) => level.trim().replaceAll('/', slash))
+    return levels.filter((level) => level !== '').join('/')
+  })
 }
 
-/** What stands behind the first mark always stands below the same. */
-function isTree({ values }: ColumnFacts, mark = '|'): boolean {
-  const parents = new Map<string, string>()
-  const paths = values
-    .map((text) => text.split(mark).map((level) => level.trim()))
-    .filter((path) => path.length > 1)
-  const isSame = paths.every((path) =>
-    path.slice(1).every((level, index) => {
-      const parent = path[index] ?? ''
-      const known = parents.get(level)
-      if (known === undefined) parents.set(level, parent)
-      return known === undefined || known === parent
-    }),
-  )
-  const first = new Set(paths.map(([root]) => root))
-  return (
-    isSame && paths.length > 0 && paths.every((path) => path.slice(1).every((level) => !first.has(level)))
-  )
+function textsOf({ values, entities }: ColumnFacts): string[] {
+  if (entities === 0) return [...values]
+  return values.map(htmlToText).filter((plain) => typeof plain === 'string')
 }

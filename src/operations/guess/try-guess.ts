@@ -8,12 +8,13 @@ import { readCheckedConfig } from '../read-config.ts'
 import { type FeedLine, feedText } from './feed-text.ts'
 import { type FeedGuess, guessFeed } from './guess-feed.ts'
 import { oneLine } from './guess-reason.ts'
+import { leftMarks } from './left-marks.ts'
 import type { Given } from './model.ts'
 import { type ProductPreview, previewProducts } from './preview-products.ts'
 
 /** What a guess makes of the file that it was guessed from. */
 export interface GuessTrial {
-  /** The guess, with a line for each problem where it is not ready. */
+  /** The guess, with a line for each problem where it is not ready, and for marks that its rules leave. */
   guess: FeedGuess
   check: FileCheck
   /** The first that are not rejected, as they would be sent. */
@@ -68,7 +69,12 @@ async function tryOnce(guess: FeedGuess, options: TrialOptions): Promise<GuessTr
   const check = await checkFile({ ...options, feed })
   const products = previews.filter(({ product }) => product !== undefined).slice(0, shownProducts)
   const isReady = isReadyToStart(check)
-  return { guess: isReady ? guess : withProblems(guess, check), check, products, isReady }
+  const asked = new Set(guess.open.map((line) => line.replace(/:.*/s, '')))
+  const doubts = leftMarks(previews.flatMap(({ product }) => (product ? [product] : []))).filter(
+    (comment) => !asked.has(comment.replace(/:.*/s, '')),
+  )
+  const comments = isReady ? doubts : [...doubts, ...problemsOf(check)]
+  return { guess: withProblems(guess, comments), check, products, isReady }
 }
 
 /** As a configuration would have it. */
@@ -103,8 +109,8 @@ function lostOf({ rejected, superseded }: Pick<FileCheck, 'rejected' | 'supersed
   return rejected + superseded
 }
 
-function withProblems(guess: FeedGuess, check: FileCheck): FeedGuess {
-  const comments = problemsOf(check).map((text) => oneLine(text, commentCharacters))
+function withProblems(guess: FeedGuess, problems: readonly string[]): FeedGuess {
+  const comments = problems.map((text) => oneLine(text, commentCharacters))
   const lines = comments.map((comment): FeedLine => ({ key: '', value: undefined, comment, open: true }))
   return { ...guess, lines: [...guess.lines, ...lines], open: [...guess.open, ...comments] }
 }
