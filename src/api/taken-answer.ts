@@ -52,7 +52,7 @@ function isUpsertForm(value: Record<string, unknown>): boolean {
 
 function hasEntries(errors: unknown): boolean {
   if (errors === undefined || errors === null || errors === '' || errors === false) return false
-  return !Array.isArray(errors) || errors.length > 0
+  return typeof errors !== 'object' || Object.keys(errors).length > 0
 }
 
 const beginningCharactersMax = 100

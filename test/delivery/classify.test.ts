@@ -135,6 +135,8 @@ describe('products refused by name', () => {
   test('a success with errors that name none of the call leaves open what was taken: it is halved', () => {
     expect(named(200, [{ product_id: 'z', errors: 'x' }])).toEqual(['bisect'])
     expect(named(200, [])).toEqual(['acknowledge', []])
+    // An empty map, as some servers write an empty list.
+    expect(named(200, {})).toEqual(['acknowledge', []])
   })
 
   test('a refusal that names nobody is described by its message, else by its beginning', () => {
