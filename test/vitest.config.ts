@@ -32,8 +32,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     pool: 'forks',
     sequence: { sequencer: SlowFirst },
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     maxWorkers: 2,
   },
 })

@@ -108,7 +108,7 @@ ${indented}
 
   async untilLogged(child: Child, says: string): Promise<void> {
     const said = () => child.stderr.includes(says) || !child.running
-    await waitFor(said, { withinMs: 60_000, what: () => `"${says}" in the log:\n${child.stderr}` })
+    await waitFor(said, { withinMs: 180_000, what: () => `"${says}" in the log:\n${child.stderr}` })
     if (!child.stderr.includes(says)) throw new Error(`the daemon ended:\n${child.stderr}`)
   }
 
@@ -156,7 +156,7 @@ ${indented}
       const names = await readdir(this.path('state', 'main', 'reports')).catch(() => [])
       return names.filter((name) => /^\d+-[a-z0-9_-]+\.json$/.test(name)).length >= files
     }
-    await waitFor(reports, { withinMs: 40_000, what: `${files} imports` })
+    await waitFor(reports, { withinMs: 180_000, what: `${files} imports` })
   }
 
   /** Waits until nothing is left to send, dead letters aside. */
@@ -170,7 +170,7 @@ ${indented}
         const outboxes = consents ? [overview, consents] : [overview]
         return !waits && outboxes.every(({ pending, dead, inFlight }) => pending === dead && inFlight === 0)
       },
-      { withinMs: 40_000, what: () => `an empty outbox: ${JSON.stringify(last)}` },
+      { withinMs: 180_000, what: () => `an empty outbox: ${JSON.stringify(last)}` },
     )
   }
 
@@ -200,7 +200,7 @@ ${indented}
       const held = await this.held(id)
       return held !== undefined && held.times >= times ? held : undefined
     }
-    return waitFor(taken, { withinMs: 30_000, what: `${id} taken ${times} times` })
+    return waitFor(taken, { withinMs: 180_000, what: `${id} taken ${times} times` })
   }
 
   async summary(): Promise<{

@@ -16,7 +16,7 @@ function exportsOf(): { name: string; xml: string }[] {
 
 describe.skipIf(reason !== '')(`twelve exports of one shop in a row${reason}`, () => {
   it('send exactly the products that differ, and the two that lost most of it are held until they are approved', {
-    timeout: 180_000,
+    timeout: 300_000,
   }, async () => {
     await using workplace = await Workplace.open(`
 deferred: { after: 0s, atMost: 1s }

@@ -54,7 +54,7 @@ it('what was changed on its way, is late or changes too much is not delivered, a
   await workplace.start()
   // The archive is replayed into the empty Redis first.
   await expect
-    .poll(async () => (await workplace.status()).feeds[0], { timeout: 40_000 })
+    .poll(async () => (await workplace.status()).feeds[0], { timeout: 300_000 })
     .toMatchObject({ refused: { files: 1 }, held: [held] })
   await workplace.untilQuiet()
   expect((await workplace.documents()).get('p0')).toMatchObject({ price: 10 })

@@ -20,7 +20,7 @@ const stopsADay = 3
 const products = 240
 
 test('a nightly full file, stock deltas every five minutes and prices every hour, with restarts: what is delivered is what was said, and stock is written by the stock feed alone', {
-  timeout: 180_000 * days,
+  timeout: 300_000 * days,
 }, async () => {
   const random = seededRandom(`${days} simulated days`)
   const shop = new WeekShop(random, products)

@@ -42,7 +42,7 @@ beforeAll(async () => {
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line))
-}, 120_000)
+}, 300_000)
 afterAll(() => dir[Symbol.asyncDispose]())
 
 describe('a bomb is refused, or its record rejected, with a reason', () => {

@@ -61,7 +61,7 @@ beforeAll(async () => {
   daemon = await place.start()
   for (const { feed = 'any', file, content } of cases) await place.drop(feed, file, content)
   await waitFor(async () => (await readReports()).size >= cases.length, {
-    withinMs: 40_000,
+    withinMs: 180_000,
     what: () => `all reports:\n${daemon.stderr.slice(-3000)}`,
   })
   await place.untilQuiet()

@@ -9,7 +9,7 @@ import { csv, row } from './feed-text.ts'
 import { fillDisk, mountSmallDisk } from './fill-disk.ts'
 
 /** Most of it waits (for back-off, for the next look into a folder), so the tests run side by side. */
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 600_000 })
 
 const isRoot = process.getuid?.() === 0
 
@@ -30,7 +30,7 @@ async function untilStatus(
     last = stdout
     return pattern.test(stdout) && { stdout, code }
   }
-  return waitFor(shown, { withinMs: 30_000, what: () => `${pattern} in:\n${last}` })
+  return waitFor(shown, { withinMs: 120_000, what: () => `${pattern} in:\n${last}` })
 }
 
 async function clearFaults(place: Workplace): Promise<void> {
@@ -130,7 +130,7 @@ describe.skipIf(!isRoot).concurrent('disks and permissions', () => {
     // The next look into the folder comes by itself, or with the next file.
     await place.drop('products', 'after.csv', csv([row('after-1')]))
     await place.untilTaken('after-1', 1)
-    await waitFor(async () => (await place.held('during-1')) !== undefined, { withinMs: 45_000 })
+    await waitFor(async () => (await place.held('during-1')) !== undefined, { withinMs: 180_000 })
     expect(daemon.running).toBe(true)
     await place.untilQuiet()
     await daemon.kill('SIGTERM')
@@ -202,7 +202,7 @@ feeds:
     await chmod(secret, 0o644)
     for (const id of ['closed-1', 'secret-1']) {
       await waitFor(async () => (await place.held(id)) !== undefined, {
-        withinMs: 45_000,
+        withinMs: 180_000,
         what: `${id} to arrive`,
       })
     }

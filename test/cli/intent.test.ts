@@ -46,7 +46,7 @@ describe('verify', () => {
   })
 
   it('tells what matches, what differs in which field, and what is not returned', {
-    timeout: 30_000,
+    timeout: 300_000,
   }, async () => {
     const feed = site.folder.join('feed.csv')
     await writeFile(feed, rows)

@@ -67,7 +67,7 @@ describe('stack pull, plan and apply', () => {
     expect(await readFiles(again)).toEqual(await readFiles(dir))
   })
 
-  it('carry 2,000 terms through a rate limit', { timeout: 60_000 }, async () => {
+  it('carry 2,000 terms through a rate limit', { timeout: 300_000 }, async () => {
     await using target = await openStackSite({ rate: { requests: 450, perMs: 2_000 } })
     const dir = target.folder.join('stack')
     await target.stack(['pull', '--dir', dir])

@@ -40,7 +40,7 @@ beforeAll(async () => {
     return notices.length > 0 && overview.pending > 0 && overview.pending === overview.dead
   }
   await waitFor(isRefused, { withinMs: 60_000, what: 'dead letters and a notice of what is left alone' })
-}, 120_000)
+}, 300_000)
 afterAll(() => workplace?.[Symbol.asyncDispose]())
 
 const file = () => workplace.path(`feed${hostile}\n.csv`)

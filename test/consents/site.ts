@@ -114,7 +114,7 @@ catalogs:
           return claimed === 0 && pending === dead
         },
         {
-          withinMs: 40_000,
+          withinMs: 180_000,
           what: () =>
             `settled; the log ends:\n${lines
               .slice(-15)

@@ -43,7 +43,7 @@ test('a grant that is not confirmed is repeated until the horizon, then waits; r
   await timesCalled(site, 3)
   expect(await site.letterOf('a@example.org')).toBeUndefined()
   site.passTime(horizonMs)
-  await waitFor(async () => (await site.letterOf('a@example.org')) !== undefined, { withinMs: 40_000 })
+  await waitFor(async () => (await site.letterOf('a@example.org')) !== undefined, { withinMs: 180_000 })
   const letter = await site.letterOf('a@example.org')
   expect(letter?.reason).toMatch(/^not confirmed: the grant was first sent at /)
   const parked = site.endpoint.calls.length

@@ -112,5 +112,5 @@ test.each(refused)(
     // The buffers of the connection hold some.
     expect(sent).toBeLessThan(80)
   },
-  120_000,
+  300_000,
 )

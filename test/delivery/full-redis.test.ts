@@ -16,7 +16,7 @@ async function fill({ connection }: Opened): Promise<void> {
 }
 
 test('a full Redis is drained to the end: refusals, failures and refused credentials included', {
-  timeout: 180_000,
+  timeout: 300_000,
 }, async () => {
   const answers = [{ status: 503 }, { status: 401 }]
   await using d = await openRealDelivery({ callBytes: 2_000 }, ({ ids }) => {

@@ -110,7 +110,7 @@ async function strike(site: ConsentSite, random: SeededRandom): Promise<void> {
 }
 
 test('grants that were not confirmed in time are dead letters, and sent once more when told so', {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async () => {
   await using site = await ConsentSite.open({ settings: 'timeout: 300ms, horizon: 1s' })
   const file = consentFile(1, 40)
@@ -119,7 +119,7 @@ test('grants that were not confirmed in time are dead letters, and sent once mor
   await site.start()
   await site.drop(file)
   const parked = async () => (await site.work()).dead === grants.length
-  await waitFor(parked, { withinMs: 40_000, what: () => `${grants.length} dead letters\n${site.logs()}` })
+  await waitFor(parked, { withinMs: 180_000, what: () => `${grants.length} dead letters\n${site.logs()}` })
   const letters = JSON.parse(await site.run('dead', 'list', '--consents', '--json')) as {
     email: string
     consent: boolean

@@ -14,7 +14,7 @@ const products = 4_000
 const versions = 6 * faultScale
 
 test('an endpoint that fails in every way during a load: everything arrives, the newest last', {
-  timeout: 120_000 * faultScale,
+  timeout: 300_000 * faultScale,
 }, async () => {
   const random = seededRandom('failing endpoint')
   const delivery = '{ callBytes: 30KB, concurrency: 4, timeout: 1s, horizon: 3s, callsPerSecond: 200 }'

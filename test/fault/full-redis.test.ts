@@ -23,7 +23,7 @@ test.each([
 ])(
   'a Redis that is %s during a load is drained to the end; imports wait, and go on by themselves',
   {
-    timeout: 240_000,
+    timeout: 300_000,
   },
   async (_, percent) => {
     await using redis = await startRedis({ aof: true })
@@ -33,7 +33,7 @@ test.each([
     await site.drop('v1_full.csv', versionFile(1, products))
     await waitFor(async () => (await site.work()).applied === (await site.accepted())[0]?.sequence, {
       what: 'the first import',
-      withinMs: 60_000,
+      withinMs: 180_000,
     })
     await site.run('resume')
     await useShare(site, percent)

@@ -20,7 +20,7 @@ const roles: readonly string[][] = [
 ]
 
 test('three delivering processes on one Redis, killed at random: the newest states, and no product in two calls at a time', {
-  timeout: 120_000 * faultScale,
+  timeout: 300_000 * faultScale,
 }, async () => {
   const random = seededRandom('killed deliverers')
   await using redis = await startRedis({ aof: true })

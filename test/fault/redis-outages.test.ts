@@ -51,7 +51,7 @@ const outages: [string, (redis: RedisServer, site: Site) => Promise<void>][] = [
 
 for (const [what, outage] of outages) {
   test(`Redis ${what} during a load: files are accepted meanwhile, and everything arrives by itself`, {
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     const random = seededRandom(`Redis ${what}`)
     await using redis = await startRedis({ aof: true })

@@ -103,7 +103,7 @@ export class Site implements AsyncDisposable {
     return child
   }
 
-  async untilLogged(child: Child, says: string, withinMs = 30_000): Promise<void> {
+  async untilLogged(child: Child, says: string, withinMs = 240_000): Promise<void> {
     const said = () => child.stderr.includes(says) || !child.running
     await waitFor(said, { withinMs, what: () => `"${says}" in the log:\n${tail(child)}` })
     if (!child.stderr.includes(says)) throw new Error(`the process ended:\n${tail(child)}`)
@@ -157,7 +157,7 @@ export class Site implements AsyncDisposable {
   }
 
   /** Waits until every accepted file is imported and nothing is left to send, dead letters aside. */
-  async untilQuiet({ withinMs = 90_000, files = this.dropped } = {}): Promise<void> {
+  async untilQuiet({ withinMs = 240_000, files = this.dropped } = {}): Promise<void> {
     let last = ''
     const quiet = async () => {
       await delay(100)

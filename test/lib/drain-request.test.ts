@@ -132,7 +132,7 @@ describe.each(['/early', '/paused'])('an answer before the end of the body (%s)'
     expect(await connection.send({ method: 'GET', target: '/whole' })).toMatchObject({ status: 200 })
   })
 
-  it('destroys the connection of a body without end', { timeout: 120_000 }, async () => {
+  it('destroys the connection of a body without end', { timeout: 300_000 }, async () => {
     await using server = await openServer()
     await using connection = await RawConnection.open(server.url)
     connection.write(`POST ${target} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n`)
@@ -153,7 +153,7 @@ describe.each(['/early', '/paused'])('an answer before the end of the body (%s)'
     expect(sent).toBeLessThan(80)
   })
 
-  it('destroys the connection of a sender that says no more', { timeout: 120_000 }, async () => {
+  it('destroys the connection of a sender that says no more', { timeout: 300_000 }, async () => {
     await using server = await openServer()
     await using connection = await RawConnection.open(server.url)
     connection.write(`POST ${target} HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nbegun`)
@@ -163,7 +163,7 @@ describe.each(['/early', '/paused'])('an answer before the end of the body (%s)'
 })
 
 it('an expectation that cannot be met is refused, and a body without end behind it is not read for ever', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   await using server = await openServer()
   await using connection = await RawConnection.open(server.url)

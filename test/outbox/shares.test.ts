@@ -45,7 +45,7 @@ const limits = [
 
 test.each(limits)(
   'urgent changes without end leave a tenth of the calls to each other lane: limited by %s',
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async (_, options, modes, urgentMin) => {
     await using box = await openHarness(options)
     await putBacklog(box)

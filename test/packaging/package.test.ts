@@ -46,7 +46,7 @@ beforeAll(async () => {
     '--no-fund',
     join(folder, archive.filename),
   ])
-}, 240_000)
+}, 300_000)
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 

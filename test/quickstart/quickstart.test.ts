@@ -61,7 +61,7 @@ describe('the quickstart', () => {
     }
     expect(stdout).not.toContain('\u001b')
     await expectNothingLeft(child)
-  }, 60_000)
+  }, 300_000)
 
   it('keeps running with --keep, until it is interrupted', async () => {
     await using child = await start({}, ['--keep'])
@@ -77,7 +77,7 @@ describe('the quickstart', () => {
     expect(await child.ended()).toEqual({ code: 0, signal: null })
     expect(child.stderr).toBe('')
     await expectNothingLeft(child)
-  }, 60_000)
+  }, 300_000)
 
   it.each(['export.csv', `.Export: 12\u001b[31m\n${'ü'.repeat(90)}.csv`])(
     'takes a file of your own (%j), and ends with three of its products as they were sent',
@@ -99,7 +99,7 @@ describe('the quickstart', () => {
       expect(stdout).not.toMatch(/[^\P{Cc}\n]/u)
       await expectNothingLeft(child)
     },
-    60_000,
+    300_000,
   )
 
   it('says what to do with a file that it cannot read, once', async () => {

@@ -144,7 +144,7 @@ describe('while Redis is away', () => {
     await expect(waiting).rejects.toThrow()
   })
 
-  test('a silent server is given up and found again', { timeout: 40_000 }, async () => {
+  test('a silent server is given up and found again', { timeout: 300_000 }, async () => {
     await using server = await startRedis()
     await using redis = await open(server.url)
     server.pause()

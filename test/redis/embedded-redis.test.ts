@@ -177,7 +177,9 @@ describe('a server that dies', () => {
     expect(lines.filter(({ level }) => level === 'warn')).toEqual([])
   })
 
-  test('a server whose socket file was deleted is ended and started again', { timeout: 40_000 }, async () => {
+  test('a server whose socket file was deleted is ended and started again', {
+    timeout: 300_000,
+  }, async () => {
     await using dir = await tempDir('embedded')
     await using user = await startUser(dir.path)
     const pid = await serverPid(user)

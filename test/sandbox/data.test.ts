@@ -110,7 +110,7 @@ describe('the data file', () => {
     await child.line('"url"')
     const { url } = JSON.parse(child.stdout) as { url: string }
     await createTerm(url)
-    await expect.poll(() => readFile(dataFile, 'utf8'), { timeout: 10_000 }).toContain('pans')
+    await expect.poll(() => readFile(dataFile, 'utf8'), { timeout: 120_000 }).toContain('pans')
     await createTerm(url)
     const ended = child.ended()
     await child.kill('SIGTERM')

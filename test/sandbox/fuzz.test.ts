@@ -140,7 +140,7 @@ const awkwardSetting = fc.record(
 
 describe('any fault', () => {
   // On its own: a fault that is set answers with whatever status it names.
-  it('is set or refused, and can be taken back', { timeout: 120_000 }, async () => {
+  it('is set or refused, and can be taken back', { timeout: 300_000 }, async () => {
     await using sandbox = await openTestSandbox()
     const setting = fc.oneof(
       awkwardSetting.map((one) => JSON.stringify(one)),

@@ -87,7 +87,7 @@ describe.skipIf(executablePath === undefined && !process.env.CI)('the reference 
       .locator('.opblock')
       .nth(operations.length - 1)
       .waitFor()
-  }, 60_000)
+  }, 300_000)
   afterAll(() => browser?.close())
 
   it('shows every operation', async () => {

@@ -83,7 +83,7 @@ const rule = fc.record(
 const numRuns = Number(process.env.STACK_FUZZ_RUNS ?? 1_500)
 
 describe('any rule', () => {
-  it('is refused, or taken and then applied or refused', { timeout: 60_000 }, async () => {
+  it('is refused, or taken and then applied or refused', { timeout: 300_000 }, async () => {
     await using stack = await openTestStack({ rate: { requests: 1_000_000, perMs: 1_000 } })
     const statuses: number[] = []
     await fc.assert(
