@@ -78,11 +78,42 @@ describe('the list price', () => {
     ['prix conseillé', 'Tarif régulier'],
     ['precio recomendado', 'Precio normal'],
     ['rek. pris', 'Normalpris'],
+    ['marketPrice', 'price'],
+    ['MRP', 'price'],
+    ['Strike price', 'price'],
+    ['compare_at', 'price'],
+    ['crossed_price', 'price'],
+    ['prix_avant', 'prix'],
+    ['Vejl. pris', 'pris'],
+    ['cena doporučená', 'cena s dph'],
+    ['Preis bisher', 'Preis'],
   ])('stands beside the price: %s and %s', async (before, now) => {
     const { price, list: line } = await guessLines({ [before]: list, [now]: own })
     expect(price).toMatchObject({ value: now })
     expect(price).not.toHaveProperty('open')
     expect(line?.value).toEqual({ column: before, above: 'price' })
+  })
+
+  it.each([
+    ['highest', ['29.90', '29.90']],
+    ['Tarif B', ['30.00', '']],
+    ['amount_2', ['30', '31']],
+  ] as const)('may be a second amount that is never below the price: %s', async (name, cells) => {
+    const { price, list: line } = await guessLines({ price: own, [name]: cells })
+    expect(price).toMatchObject({ value: 'price' })
+    expect(line).toMatchObject({ value: { column: name, above: 'price' }, open: true })
+  })
+
+  it.each([
+    ['purchase price', ['29.90', '39.90']],
+    ['dealer_price', ['29.90', '39.90']],
+    ['B', ['29.90', '9.90']],
+    ['weight', ['29.90', '39.90']],
+    ['C', ['2990.00', '39.90']],
+    ['D', ['30', '31']],
+  ] as const)('is nothing else: %s %j', async (name, cells) => {
+    const { list: line } = await guessLines({ price: own, [name]: cells })
+    expect(line).toBeUndefined()
   })
 
   it('is not taken for the price where another column speaks of an amount', async () => {

@@ -2,6 +2,7 @@ import { FileRefusedError } from '../../lib/errors.ts'
 import { describeDialect } from '../../records/describe-dialect.ts'
 import { type ColumnFacts, columnFacts } from './column-facts.ts'
 import { type FeedLine, feedLines } from './feed-text.ts'
+import { withListPrice } from './find-list-price.ts'
 import type { Lists } from './find-members.ts'
 import { unusedImages } from './further-images.ts'
 import { groupLine, groupTable } from './guess-groups.ts'
@@ -89,7 +90,10 @@ interface Looked extends Lists {
 function tableLines(table: SampleTable, looked: Looked): FeedLine[] {
   const { columns, names, members, given } = looked
   const grouped = given.id === undefined ? groupTable(table.rows, looked) : undefined
-  const guesses = grouped?.guesses ?? guessMeanings(columns, names, members)
+  const guesses = withListPrice(grouped?.guesses ?? guessMeanings(columns, names, members), {
+    rows: table.rows,
+    columns,
+  })
   const rules = withVariants(guessRules(guesses, given, { members, names }), { members, names, columns })
   if (!grouped)
     return [...ruleLines(table, rules, looked), ...parentLines(guesses, { ...looked, rows: table.rows })]

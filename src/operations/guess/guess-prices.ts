@@ -35,7 +35,7 @@ export function priceRules(guesses: Guesses, given: Given): RuleGuess[] {
     const column = further ? [further.column, before.facts.column] : before.facts.column
     const zeros = further?.hasZeros ? { pattern: notZero } : {}
     const rule = amountRule(column, locale, { ...zeros, ...same, above: 'price' })
-    const doubt = [sale, price].flatMap((guess) => guess?.doubt ?? [])
+    const doubt = [...new Set([sale, price, before])].flatMap((guess) => guess?.doubt ?? [])
     const line = { field: 'list_price', rule, comment: [why(before), ...doubt].join('; ') }
     rules.push(doubt.length === 0 ? line : { ...line, open: true })
   }
