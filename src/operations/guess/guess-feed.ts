@@ -15,6 +15,7 @@ import { columnsOf, guessRules } from './guess-rules.ts'
 import { mayHide } from './guess-visibility.ts'
 import { HeaderNames } from './header-names.ts'
 import { headerlessLines, looksLikeData } from './headerless.ts'
+import { refuseLinesAbove } from './lines-above.ts'
 import { missingImage } from './missing-image.ts'
 import type { Given, Guesses, RuleGuess } from './model.ts'
 import { withoutParts, withVariants } from './nested-variants.ts'
@@ -54,6 +55,7 @@ export async function guessFeed({
 }: GuessOptions): Promise<FeedGuess> {
   const names = await HeaderNames.read()
   const read = await readSampleTable(file, reading)
+  await refuseLinesAbove(file, read, names)
   const isHeaderless = looksLikeData(read, names)
   const table = isHeaderless ? await readSampleTable(file, { ...reading, format: { header: 'none' } }) : read
   if (table.records === 0) throw noRecords(table)
