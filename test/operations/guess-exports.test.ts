@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { examine, exportNames, type Result, readExpectation } from './exports-support.ts'
 
 /** What `init --from` reaches today; the goal is 32 of 40 right, and none silently wrong. */
-const reached = { right: 35, silentlyWrong: 0 }
+const reached = { right: 36, silentlyWrong: 0 }
 
 it('has expectations that say where they come from, with three whole products each', async () => {
   for (const name of await exportNames()) {

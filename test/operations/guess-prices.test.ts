@@ -109,6 +109,8 @@ describe('the list price', () => {
     ['dealer_price', ['29.90', '39.90']],
     ['B', ['29.90', '9.90']],
     ['weight', ['29.90', '39.90']],
+    ['PVP', ['29.90', '39.90']],
+    ['Price USD', ['29.90', '39.90']],
     ['C', ['2990.00', '39.90']],
     ['D', ['30', '31']],
   ] as const)('is nothing else: %s %j', async (name, cells) => {

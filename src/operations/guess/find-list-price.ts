@@ -17,6 +17,11 @@ const timesMost = 10
 const ofNoPrice =
   /\b(?:id|nr|no|ean|gtin|sku|weight|gewicht|stock|qty|points?|score|rating|width|height|length|depth|volume|year|sort|position|count)\b/i
 
+/** What customers may pay where the price is that of a dealer, and prices in another currency. */
+const ofOtherBuyers = /pvp|retail|consumer|\bvk\b/i
+const ofParts = /varia|option|sku|size|combination/i
+const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'))
+
 /** A second price that is never below the price is taken for what products cost before, where no name says another thing. */
 export function withListPrice(guesses: Guesses, { rows, columns }: Table): Guesses {
   const price = guesses.get('price')
@@ -27,6 +32,8 @@ export function withListPrice(guesses: Guesses, { rows, columns }: Table): Guess
     const name = facts.column.replace(/[_.-]|(?<=\p{Ll})(?=\p{Lu})/gu, ' ')
     if (taken.has(facts.index) || facts.list !== undefined || ofOthers.test(name) || ofNoPrice.test(name))
       return false
+    if (ofOtherBuyers.test(name) || ofParts.test(name)) return false
+    if (name.split(/\W+/).some((word) => currencies.has(word.toUpperCase()))) return false
     return isPrice(facts, price.facts) && isNeverBelow(rows, { price: price.facts, facts })
   })
   if (!facts) return guesses
