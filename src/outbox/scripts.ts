@@ -3,6 +3,9 @@ import { readScripts, type ScriptArgument, type ScriptFolder } from '../redis/sc
 import type { CatalogKeys } from './keys.ts'
 import type { LaneDelays, ProductWrite } from './model.ts'
 
+/** `start.lua` takes the expiry off the first key of a script, so none that has one comes first. */
+type LastingKey = Exclude<keyof CatalogKeys, 'probed' | 'probeTurn' | 'writerLease'>
+
 /** Which keys each script declares, in the order of its KEYS. */
 const scriptKeys = {
   offer: ['acknowledged', 'pending', 'claimed', 'urgent', 'new', 'deferred', 'dead'],
@@ -80,7 +83,7 @@ const scriptKeys = {
     'refusals',
     'counters',
   ],
-} as const satisfies Record<string, readonly (keyof CatalogKeys)[]>
+} as const satisfies Record<string, readonly [LastingKey, ...(keyof CatalogKeys)[]]>
 
 export type ScriptName = keyof typeof scriptKeys
 

@@ -239,6 +239,12 @@ describe('what the contract does not have', () => {
     expect(errors[0]?.message).toContain(message)
   })
 
+  it('says only of a POST that users are not created', async () => {
+    await using stack = await openTestStack()
+    const { errors } = await stack.send('PATCH', '/api/users')
+    expect(errors[0]?.message).toMatch(/there is GET$/)
+  })
+
   it.each(['x', '1.5', '-1', '1e3', '%00', '99999999999999999999'])('the id %s', async (id) => {
     await using stack = await openTestStack()
     for (const kind of ['tilerules', 'moderationviews', 'users', 'terms']) {

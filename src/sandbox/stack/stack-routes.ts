@@ -141,7 +141,7 @@ function registerUnknown(scope: FastifyInstance): void {
     known.set(routeOf(path), [...(known.get(routeOf(path)) ?? []), method])
   }
   for (const [url, taken] of known) {
-    refuseOtherMethods(scope, { url, taken, refuse: (reply, message) => refuseMethod(reply, url, message) })
+    refuseOtherMethods(scope, { url, taken, refuse: refuseMethod })
   }
   for (const url of new Set([...known.keys()].map((one) => `${one.split('/', 3).join('/')}/*`))) {
     scope.all(url, async (request, reply) => {
@@ -151,9 +151,11 @@ function registerUnknown(scope: FastifyInstance): void {
   }
 }
 
-function refuseMethod(reply: FastifyReply, url: string, message: string): FastifyReply {
+function refuseMethod(reply: FastifyReply, message: string): FastifyReply {
+  const { method, routeOptions } = reply.request
+  const isNewUser = method === 'POST' && routeOptions.url?.replace(/\/$/, '').endsWith('/api/users')
   const remedy = '; users are never created through the API but invited in the admin portal'
-  const told = url === '/api/users' ? message + remedy : message
+  const told = isNewUser ? message + remedy : message
   return sendStackAnswer(reply, refused(405, { subject: 'request', reason: 'method_not_allowed' }, told))
 }
 
