@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { InvalidArgumentError } from 'commander'
 import { parse } from 'yaml'
 import { ConfigError, FileRefusedError, systemErrorCode } from '../lib/errors.ts'
 import { safeLine } from '../lib/terminal-text.ts'
@@ -7,6 +8,7 @@ import type { FeedGuess } from '../operations/guess/guess-feed.ts'
 import type { Given } from '../operations/guess/model.ts'
 import { ask } from './ask.ts'
 import type { CommandContext } from './context.ts'
+import { currencyOption, shopUrlOption } from './option-values.ts'
 import { withReadBar } from './read-bar.ts'
 import { refuseExisting } from './refuse-existing.ts'
 
@@ -31,7 +33,7 @@ export async function initFrom(context: CommandContext, options: FromOptions): P
       guessFeed({ file: from, given: known, signal, onProgress }),
     )
   let given = givenBy(options)
-  let guess = await guessOrExplain(() => guessWith(given))
+  let guess = await guessOrExplain(from, () => guessWith(given))
   if (guess.open.length > 0 && context.canAsk && !options.yes) {
     given = await askOpen(context, guess, given)
     guess = await guessWith(given)
@@ -47,7 +49,7 @@ export async function initFrom(context: CommandContext, options: FromOptions): P
 }
 
 function givenBy({ shopUrl, currency, id }: FromOptions): Given {
-  return { shopUrl: shopUrl?.replace(/\/+$/, ''), currency, id: id === undefined ? undefined : ruleOf(id) }
+  return { shopUrl, currency, id: id === undefined ? undefined : ruleOf(id) }
 }
 
 /** A column's name, or a rule as it would stand in the configuration. */
@@ -62,12 +64,12 @@ function ruleOf(text: string): unknown {
   return text
 }
 
-async function guessOrExplain(guess: () => Promise<FeedGuess>): Promise<FeedGuess> {
+async function guessOrExplain(from: string, guess: () => Promise<FeedGuess>): Promise<FeedGuess> {
   try {
     return await guess()
   } catch (error) {
     if (error instanceof FileRefusedError || systemErrorCode(error) !== 'ENOENT') throw error
-    throw new ConfigError('file-missing', `there is no such file: ${(error as Error).message}`, {
+    throw new ConfigError('file-missing', `there is no file ${from}`, {
       hint: 'Check the path behind --from',
       cause: error,
     })
@@ -79,17 +81,35 @@ async function askOpen(context: CommandContext, guess: FeedGuess, given: Given):
   const asked: { -readonly [Key in keyof Given]: Given[Key] } = { ...given }
   for (const line of guess.open) {
     if (/shopUrl|fields\.url/.test(line) && asked.shopUrl === undefined) {
-      asked.shopUrl =
-        (await ask(context, 'Address of the shop, such as https://shop.example (empty: later):')) || undefined
+      const question = 'Address of the shop, such as https://shop.example (empty: later):'
+      asked.shopUrl = await askFor(context, question, shopUrlOption)
     } else if (/currency/.test(line) && asked.currency === undefined) {
-      asked.currency =
-        (await ask(context, 'Currency of the prices, such as EUR (empty: later):')) || undefined
+      const question = 'Currency of the prices, such as EUR (empty: later):'
+      asked.currency = await askFor(context, question, currencyOption)
     } else if (/product_id/.test(line) && asked.id === undefined) {
       const answer = await ask(context, `${line}\nColumn (or rule) of the product id (empty: as guessed):`)
       asked.id = answer === '' ? undefined : ruleOf(answer)
     }
   }
   return asked
+}
+
+/** Asks until the answer can be read; undefined where it is empty. */
+async function askFor(
+  context: CommandContext,
+  question: string,
+  read: (text: string) => string,
+): Promise<string | undefined> {
+  for (;;) {
+    const answer = await ask(context, question)
+    if (answer === '') return undefined
+    try {
+      return read(answer)
+    } catch (error) {
+      if (!(error instanceof InvalidArgumentError)) throw error
+      context.note(error.message)
+    }
+  }
 }
 
 async function write(file: string, guess: FeedGuess): Promise<{ dropDir: string }> {

@@ -4,6 +4,7 @@ import { readConfig } from '../config/load.ts'
 import { ConfigError, ExitCode, OperatingError, systemErrorCode } from '../lib/errors.ts'
 import type { CommandDefinition } from './command.ts'
 import type { FromOptions } from './init-from.ts'
+import { currencyOption, shopUrlOption } from './option-values.ts'
 import { refuseExisting } from './refuse-existing.ts'
 
 /** The commented example is what `init` writes: one text to keep correct. */
@@ -30,8 +31,13 @@ export const initCommand: CommandDefinition<Partial<FromOptions>> = {
     {
       flags: '--shop-url <url>',
       description: 'address of the shop, for exports that lack the address of a product',
+      parse: shopUrlOption,
     },
-    { flags: '--currency <code>', description: 'currency of the prices, for exports that lack it' },
+    {
+      flags: '--currency <code>',
+      description: 'currency of the prices, for exports that lack it',
+      parse: currencyOption,
+    },
     { flags: '--id <rule>', description: 'column (or template, or rule in YAML) of the product id' },
     { flags: '--yes', description: 'take the guesses without asking', default: false },
   ],

@@ -45,3 +45,18 @@ export function rateOption(text: string): { requests: number; perMs: number } {
   }
   throw usageError('requests and a duration, such as 450/900s')
 }
+
+const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'))
+
+/** A currency as ISO 4217 calls it, in either case. */
+export function currencyOption(text: string): string {
+  if (currencies.has(text.toUpperCase())) return text
+  throw usageError('a currency code such as EUR')
+}
+
+/** The address of a shop, without a slash at its end. */
+export function shopUrlOption(text: string): string {
+  const address = URL.parse(text)
+  if (address && /^https?:$/.test(address.protocol)) return text.replace(/\/+$/, '')
+  throw usageError('an address such as https://shop.example')
+}

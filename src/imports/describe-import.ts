@@ -42,7 +42,10 @@ function messageOf({ outcome, rejected, records, removals, changes }: ImportRepo
   if (outcome === 'refused' && isPartly) return 'refused after a part of the file was applied'
   if (outcome === 'refused') return 'refused: nothing of the file was applied'
   if (outcome === 'late') return 'late: nothing of the file was applied'
-  const what = rejected > 0 ? `imported, but ${rejected} of ${records} records were rejected` : 'imported'
+  const what =
+    rejected > 0
+      ? `imported, but ${rejected} of ${records} records ${rejected === 1 ? 'was' : 'were'} rejected`
+      : 'imported'
   if (outcome === 'imported') return rejected > 0 ? what : 'imported with a warning'
   return removals ? `${what}; the removals are held` : 'held: nothing of the file was applied'
 }

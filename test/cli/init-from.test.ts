@@ -46,6 +46,18 @@ describe('init --from', () => {
     )
   })
 
+  it.each([
+    ['--currency', 'EURO', 'a currency code such as EUR'],
+    ['--shop-url', 'example-shop.de', 'an address such as https://shop.example'],
+  ])('refuses a constant that cannot be one: %s %s', async (option, value, expected) => {
+    const { stderr, exitCode, written } = await initFrom(
+      nativeRows(3, () => ['InStock', 'Home']),
+      [option, value],
+    )
+    expect([exitCode, written]).toEqual([2, ''])
+    expect(stderr).toContain(`Expected ${expected}`)
+  })
+
   it('takes no preset that rejects most of the file, where the columns by themselves do not', async () => {
     // Its header is a preset's, but its availability counts pieces.
     const counted = nativeRows(9, (row) => [String(row + 3), 'Home']).replace(
@@ -69,7 +81,7 @@ describe('init --from', () => {
     expect(stdout).not.toMatch(/ start$/m)
     expect(stdout).toMatch(/is not ready.*CHECK.*:\n {2}catalogd --config \S+ check products \S+\n$/)
     expect(written).toMatch(/# CHECK: 3 of 9 records are rejected: availability: found the text "on the way"/)
-    expect(written).toMatch(/# CHECK: 1 of 9 records are rejected: availability: found nothing/)
+    expect(written).toMatch(/# CHECK: 1 of 9 records is rejected: availability: found nothing/)
     expect(stdout.match(/found the text "on the way"/g)).toHaveLength(1)
     const { stdout: json } = await initFrom(text, ['--json'])
     expect(JSON.parse(json)).toMatchObject({ ready: false, check: { rejected: 4 } })

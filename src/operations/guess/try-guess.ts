@@ -123,7 +123,8 @@ function problemsOf({ refused, missingColumns, records, ...check }: FileCheck): 
     .filter(({ severity }) => severity === 'reject')
     .slice(0, namedProblems)
     .map(
-      ({ count, examples: [example] }) => `${count} of ${records} records are rejected: ${example?.message}`,
+      ({ count, examples: [example] }) =>
+        `${count} of ${records} records ${count === 1 ? 'is' : 'are'} rejected: ${example?.message}`,
     )
   const unreadable = check.ids?.unreadable ?? 0
   const { products, fields } = check.incomplete
