@@ -13,9 +13,14 @@ export function findAmount(
   list: ColumnFacts | undefined,
 ): ColumnFacts | undefined {
   return columns.find((facts) => {
-    const name = facts.column.replace(/[_.]|(?<=\p{Ll})(?=\p{Lu})/gu, ' ')
+    const name = spaced(facts.column)
     if (facts === list || !ofAmounts.test(name) || ofOthers.test(name)) return false
     const isHigher = list !== undefined && facts.mean > list.mean
     return facts.numbers > 0.9 && facts.fill > 0.8 && facts.mean > 0 && !isHigher
   })
+}
+
+/** Words apart, as in `Gross price` for `gross_price` and `GrossPrice`. */
+export function spaced(column: string): string {
+  return column.replace(/[_.]|(?<=\p{Ll})(?=\p{Lu})/gu, ' ')
 }

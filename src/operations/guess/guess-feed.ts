@@ -20,6 +20,7 @@ import { missingImage } from './missing-image.ts'
 import type { Given, Guesses, RuleGuess } from './model.ts'
 import { withoutParts, withVariants } from './nested-variants.ts'
 import { presetLines } from './preset-lines.ts'
+import { sampleDoubts } from './sample-doubts.ts'
 import { readSampleTable, type SampleTable } from './sample-table.ts'
 import { unusedTopics } from './unused-topics.ts'
 
@@ -97,11 +98,14 @@ function tableLines(table: SampleTable, looked: Looked): FeedLine[] {
     columns,
   })
   const rules = withVariants(guessRules(guesses, given, { members, names }), { members, names, columns })
+  const { rows } = table
+  const used = new Set([...columnsOf(rules), ...(grouped?.grouping.columns ?? [])])
+  const doubts = sampleDoubts({ guesses, rows, columns, used })
   if (!grouped)
-    return [...ruleLines(table, rules, looked), ...parentLines(guesses, { ...looked, rows: table.rows })]
+    return [...ruleLines(table, rules, looked), ...parentLines(guesses, { ...looked, rows }), ...doubts]
   const { grouping } = grouped
   const lines = ruleLines(table, rulesOfRows(rules, grouping), { ...looked, ofGroup: grouping.columns })
-  return [groupLine(grouping), ...lines]
+  return [groupLine(grouping), ...lines, ...doubts]
 }
 
 /** Variants that stand in records of their own. */

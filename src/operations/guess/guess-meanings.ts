@@ -1,5 +1,5 @@
 import type { ColumnFacts } from './column-facts.ts'
-import { findAmount } from './find-amount.ts'
+import { findAmount, ofAmounts, spaced } from './find-amount.ts'
 import { findMembers } from './find-members.ts'
 import { findSlug } from './find-slug.ts'
 import { settleFurtherImages } from './further-images.ts'
@@ -17,7 +17,8 @@ const isAmount: Fits = ({ numbers }) => numbers > 0.5
 const emptyMeanings: ReadonlySet<Meaning> = new Set(['sale_from', 'sale_until', 'sale_period', 'blocked'])
 /** What the cells must look like for a name to count; a column that is empty fits nothing. */
 const fits: Readonly<Record<Meaning, Fits>> = {
-  product_id: (facts) => facts.fill > 0.5 && facts.urls < 0.1 && facts.characters <= 80 && !isOther(facts),
+  product_id: (facts) =>
+    facts.fill > 0.5 && facts.urls < 0.1 && facts.characters <= 80 && !isOther(facts) && !isMoney(facts),
   name: ({ fill, urls, numbers, dates }) => fill > 0.3 && urls < 0.1 && numbers < 0.9 && dates < 0.9,
   url: ({ urls, imageUrls, urlLists, reach }) =>
     reach !== undefined || (urls > 0.8 && imageUrls < 0.8 && urlLists < 0.2),
@@ -47,6 +48,20 @@ function isOther(facts: ColumnFacts): boolean {
   const depth = depthOf(facts)
   return depth > 0 && facts.distinct < (depth === 1 ? 0.2 : 0.98)
 }
+
+/** What something costs tells no products apart. */
+function isMoney({ column, values }: ColumnFacts): boolean {
+  const decimals = values.filter((text) =>
+    /^(?:[A-Z]{3}|\p{Sc})?\s*-?\d+[.,]\d{1,4}\s*(?:[A-Z]{3}|\p{Sc})?$/u.test(text),
+  ).length
+  const isNamed = ofAmounts.test(column) || /\bcosts?\b|kosten|co[uû]t\b/i.test(spaced(column))
+  return isNamed || decimals > values.length / 2
+}
+
+/** Of what stands beside a product or around it: its unit, its producer. */
+const ofThings =
+  /(?:^|[.:])(?:unit|size|producer|manufacturer|brand|vendor|supplier|seller|warranty|tax|vat|shipping|delivery|series|category|warehouse|currency)s?\.[^.]+$/i
+const ofProductsOnly: ReadonlySet<Meaning> = new Set(['product_id', 'name', 'url', 'image_url'])
 
 /** Numbers of categories say nothing to anybody outside the shop. */
 function isCodes({ values }: ColumnFacts): boolean {
@@ -90,6 +105,7 @@ export function guessMeanings(
   })
   const fitting = named
     .filter(({ facts, match }) => facts.filled > 0 || emptyMeanings.has(match.meaning))
+    .filter(({ facts, match }) => !ofProductsOnly.has(match.meaning) || !ofThings.test(facts.column))
     .filter(({ facts, match }) => (fits[match.meaning] ?? isText)(facts) && facts.json !== 'objects')
     .sort((one, other) => other.score - one.score)
   for (const { facts, match } of fitting) {
@@ -147,11 +163,11 @@ function isFlag({ values }: ColumnFacts): boolean {
 }
 
 const netName =
-  /\b(ht|net|netto|nettopreis|excl|exkl|zzgl)\b|hors taxe|sin iva|tax excluded|without (tax|vat)/i
+  /\b(ht|net|netto|nettopreis|excl|exkl|zzgl)\b|hors taxe|\b(sin|bez|sem|senza|zonder|utan|uden) ?(iva|dph|vat|btw|moms)|(tax|vat) excl|\b(without|no|ex) ?(tax|vat)\b|ohne ?(mwst|steuer)/i
 
 /** Shops show prices with tax. */
 export function isWithoutTax({ column }: Pick<ColumnFacts, 'column'>): boolean {
-  return netName.test(column.replaceAll('_', ' '))
+  return netName.test(spaced(column).replace(/(?<=\p{L})\d+$/u, ''))
 }
 
 /** Whole names before parts, then columns that tell products apart, then those that say most. */
@@ -165,9 +181,11 @@ function scoreOf(facts: ColumnFacts, { exact, meaning }: NameMatch): number {
   // What is called a type or a group may be anything.
   const vague = meaning === 'categories' && !/cat|kat|rubri|famil/i.test(column) ? 0.5 : 0
   // The longer text says more.
+  // What most products are called is the name of something else.
+  const same = meaning === 'name' && facts.filled > 2 && distinct < 0.2 ? 3 : 0
   const telling = meaning === 'description' ? Math.min(facts.characters, 1000) / 2000 : 0
   const clear = meaning === 'availability' ? Math.max(facts.availabilities, facts.quantities) * 2.5 : 0
-  return (exact ? 4 : 2) + apart + telling + clear + fill - depthOf(facts) - short - net - vague
+  return (exact ? 4 : 2) + apart + telling + clear + fill - depthOf(facts) - short - net - vague - same
 }
 
 /** The value of a name is no deeper than its list. */
@@ -187,7 +205,13 @@ const byContent: Readonly<Record<Meaning, FindByContent>> = {
     return columns.find(({ numbers, currencies, fill }) => numbers > 0.95 && currencies > 0.9 && fill > 0.8)
   },
   product_id: (columns) => {
-    return columns.find(({ fill, distinct, urls, characters, dates }) => {
+    const known = columns.filter((facts) => !isMoney(facts) && !ofThings.test(facts.column))
+    const named = known.find(({ column, fill, values, urls }) => {
+      const isCode = values.every((text) => /^[\p{L}\p{N}_%./-]+$/u.test(text))
+      return isCode && fill === 1 && urls === 0 && /(?:^|[ _.-])(?:handle|permalink|slug|sku)$/i.test(column)
+    })
+    if (named) return named
+    return known.find(({ fill, distinct, urls, characters, dates }) => {
       return fill === 1 && distinct === 1 && urls === 0 && characters <= 40 && dates === 0
     })
   },

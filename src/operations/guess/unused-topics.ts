@@ -1,6 +1,7 @@
 import type { ColumnFacts } from './column-facts.ts'
 import type { FeedLine } from './feed-text.ts'
-import { ofAmounts, ofOthers } from './find-amount.ts'
+import { ofAmounts, ofOthers, spaced } from './find-amount.ts'
+import { isWithoutTax } from './guess-meanings.ts'
 import { listed } from './guess-reason.ts'
 import type { HeaderNames, Meaning } from './header-names.ts'
 import { ofDiscounts } from './settle-meanings.ts'
@@ -17,12 +18,14 @@ const looksLike: Readonly<Record<string, (facts: ColumnFacts) => boolean>> = {
   list_price: ({ column, numbers, mean }) => {
     const name = spaced(column).replace(/\b(?:vat|tax|iva|tva|mwst|btw|dph|moms)\b/gi, '')
     const isAmount = ofAmounts.test(name) || /price|pvp|\bvk\b|uvp|msrp|rrp/i.test(name)
+    if (/\bcosts?\b|\bnet\b|netto|einkauf|\bek\b/i.test(spaced(column)) || isWithoutTax({ column }))
+      return false
     return numbers > 0.5 && mean > 0 && (ofDiscounts.test(name) || (isAmount && !ofOthers.test(name)))
   },
   inventory_level: ({ quantities, integers, column }) =>
     quantities > 0.5 &&
     integers > 0.5 &&
-    !/min|max|weight|pack|multiple|order|reorder|alert|low/i.test(column),
+    !/min|max|weight|pack|multiple|order|reorder|alert|low|sold|sales|review|rating|view/i.test(column),
   brand: ({ urls, characters }) => urls < 0.5 && characters < 80,
   categories: ({ urls, column }) => urls < 0.5 && !/image|url|tax|shipping|google/i.test(column),
   description: ({ urls, characters }) => urls < 0.5 && characters > 10,
@@ -65,7 +68,3 @@ export function unusedTopics({ columns, fields, names }: Unused): FeedLine[] {
 }
 
 const ofSales = /special|sale|promo|offer|discount|rabatt|angebot|aktion|oferta|akce|sconto|korting|kampanj/i
-
-function spaced(column: string): string {
-  return column.replace(/[_.]|(?<=\p{Ll})(?=\p{Lu})/gu, ' ')
-}
