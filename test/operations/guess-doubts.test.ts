@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { fewForSale } from '../../src/operations/guess/left-marks.ts'
 import { guessText, tableOf } from './guess-support.ts'
 
 const five = ['1', '2', '3', '4', '5']
@@ -91,4 +92,55 @@ it('what was sold is no stock, and what it costs the shop no list price', async 
     }),
   )
   expect(open.join('\n')).not.toMatch(/soldCount|inventorySold|list_price/)
+})
+
+it.each([
+  ['ACTIVE_YN', 'Y', 'N'],
+  ['active_flag', '1', '0'],
+  ['is_active', 'ano', 'ne'],
+  ['b_active', 'true', 'false'],
+  ['IsVisible', 'ja', 'nein'],
+  ['BLOCKED_FLAG', 'N', 'Y'],
+])('%s hides what it says is hidden', async (column, shown, hidden) => {
+  const { products } = await guessText(tableOf({ stock: ['3', '4'], [column]: [shown, hidden] }))
+  expect(products.map((product) => product?.availability)).toEqual(['InStock', 'Invisible'])
+})
+
+it('codes of categories are not sent, and asked about', async () => {
+  const { products, open } = await guessText(tableOf({ category_id: ['MLA1234', 'MLA1235', 'MLA77'] }))
+  expect(products[0]).not.toHaveProperty('categories')
+  expect(open).toContainEqual(expect.stringMatching(/^fields\.categories: .*"category_id" may hold it/))
+})
+
+it('the gross price wins, whatever number stands behind it', async () => {
+  const prices = { NetPrice1: ['10.00', '20.00'], GrossPrice1: ['12.00', '24.00'] }
+  const { rules } = await guessText(tableOf(prices).replace('"price"', '"rank"'))
+  expect(rules.price?.value).toBe('GrossPrice1')
+})
+
+it.each(['PriceWithoutVAT', 'p_priceNoTax'])('%s has no tax in it, and is asked about', async (column) => {
+  const { rules } = await guessText(tableOf({ [column]: ['10.00', '20.00'] }).replace('"price"', '"rank"'))
+  expect(rules.price).toMatchObject({ open: true, comment: expect.stringMatching(/tax is not in it/) })
+})
+
+it('reads names with a language and a prefix, or with two additions', async () => {
+  const text = tableOf({ NormalPriceWithVAT: ['15.00', '25.00'], 'p_name.de': ['Rote Tasse', 'Alte Lampe'] })
+  const { rules } = await guessText(text.replace('"price"', '"rank"').replace('"name"', '"x"'))
+  expect(rules.price?.value).toBe('NormalPriceWithVAT')
+  expect(rules.name?.value).toBe('p_name.de')
+})
+
+it('products that merely share a number are not merged', async () => {
+  const { rules } = await guessText(
+    tableOf({ sku: ['A', 'A', 'B', 'C'], name: ['Red cup', 'Old lamp', 'Door', 'Mat'] }),
+  )
+  expect(rules).not.toHaveProperty('group')
+})
+
+it('asks where most products are not for sale', () => {
+  const products = ['OutOfStock', 'OutOfStock', 'Invisible', 'InStock'].map((availability) => ({
+    availability,
+  }))
+  expect(fewForSale(products)).toEqual([expect.stringMatching(/^fields\.availability: 3 of the first 4/)])
+  expect(fewForSale(products.slice(2).concat(products.slice(2), products.slice(3)))).toEqual([])
 })

@@ -116,9 +116,24 @@ function findLinks(chosen: MeaningGuess, guesses: Guesses, file: RowFile): RowLi
     findParents(guesses, file) ??
     (name && name.fill < 1 ? (findRepeated(guesses, file) ?? findAbove(guesses, file)) : undefined)
   if (linked) return linked
-  if (chosen.facts.distinct <= unique) return repeatedBy(chosen.facts, file)
+  if (chosen.facts.distinct <= unique) {
+    const links = repeatedBy(chosen.facts, file)
+    return name && areUnlike(groupsBy(links, file), name) ? undefined : links
+  }
   const parent = parentOf(chosen, guesses, file)
   return parent ? repeatedBy(parent, file) : name?.fill === 1 ? findRepeated(guesses, file) : undefined
+}
+
+/** Names of variants share a word; those of products that merely have one number do not. */
+function areUnlike(groups: Groups, name: ColumnFacts): boolean {
+  const several = groups
+    .map((rows) => rows.map((row) => textOf(row, name)).filter((text) => text !== ''))
+    .filter((texts) => new Set(texts).size > 1)
+  const wordsOf = (text: string) => text.toLowerCase().split(/[^\p{L}]+/u)
+  const unlike = several.filter(([first = '', ...others]) =>
+    wordsOf(first).every((word) => word === '' || !others.some((text) => wordsOf(text).includes(word))),
+  )
+  return unlike.length > 0 && unlike.length > several.length / 2
 }
 
 /** Rows that share it have one name, too. */

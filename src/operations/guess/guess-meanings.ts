@@ -65,7 +65,11 @@ const ofProductsOnly: ReadonlySet<Meaning> = new Set(['product_id', 'name', 'url
 
 /** Numbers of categories say nothing to anybody outside the shop. */
 function isCodes({ values }: ColumnFacts): boolean {
-  return values.every((text) => /^(?:\d+|[\da-f]{16,})(?:[\s,;|/]+(?:\d+|[\da-f]{16,}))*$/i.test(text))
+  return values.every((text) =>
+    /^(?:\d+|[\da-f]{16,}|[a-z]{1,5}[_-]?\d{2,})(?:[\s,;|/]+(?:\d+|[\da-f]{16,}|[a-z]{1,5}[_-]?\d{2,}))*$/i.test(
+      text,
+    ),
+  )
 }
 
 /** What a record is, and not what a product is like. */

@@ -31,7 +31,7 @@ const languages: Readonly<Record<string, string>> = {
 
 /** Whether tax is in a price: `isWithoutTax` looks at that. */
 const taxWords =
-  /\b(brutto|gross|netto?|ttc|ht)\b|\b(incl|excl|inkl|exkl|inc|ex|zzgl|with|without|con|sin|avec|sans|inkl?usive)\b[. ]*(mwst|ust|vat|tax(es)?|moms|iva|tva)\b|\b(mit|ohne) (mwst|steuer)\b|\b(vat|tax|iva|tva|mwst|ust|btw|moms|dph)[. ]+(incl?|inkl|inclu\w+)\b/gi
+  /\b(brutto|gross|netto?|ttc|ht)\b|\b(incl|excl|inkl|exkl|inc|ex|zzgl|with|without|no|con|sin|avec|sans|inkl?usive)\b[. ]*(mwst|ust|vat|tax(es)?|moms|iva|tva)\b|\b(mit|ohne) (mwst|steuer)\b|\b(vat|tax|iva|tva|mwst|ust|btw|moms|dph)[. ]+(incl?|inkl|inclu\w+)\b/gi
 
 /** Parts of paths that tell nothing by themselves: `price.amount`, `images.edges.node.url`, `title.en`. */
 const vagueEnd =
@@ -42,6 +42,7 @@ const namedMember = /\[[^=\]]+=([^\]]+)\](?:\.[^.]+)?$/
 const localeEnd = /[-_ ][a-z]{2}[-_][A-Z]{2}(?:-\w+)?$/
 const localeStart = /^[A-Z]{2}_(?=[A-Z][a-z])/
 const firstOfSeveral = /[ ]?\b1\s*$|(?<=\p{L})1\s*$/u
+const flagMarks = /^(?:is|has|b|bool|fl|flag)[ _-]+|[ _-]+(?:yn|jn|tf|flag|fl|ind|indicator|bool|switch)$/gi
 const prefix = /^(?:ox|[a-z]_)?(?:products?|items?|artikel|articles?|variants?|variations?)?[ _.-]*(?=[a-z])/
 
 /** In brackets: whose price it is, or of what. */
@@ -89,22 +90,34 @@ export class HeaderNames {
     const exact = this.#byName.get(foldName(column)) ?? this.#byName.get(foldName(last))
     if (exact) return { ...exact, exact: true }
     const telling = lastOf(column.replace(vagueEnd, ''))
-    const partial = this.#findPart(telling) ?? this.#findSeveral(telling) ?? this.#findBehindPrefix(last)
+    const partial =
+      this.#findPart(telling) ??
+      this.#findSeveral(telling) ??
+      this.#findBehindPrefix(last) ??
+      this.#findBehindPrefix(telling) ??
+      this.#findFlag(last)
     return partial && { ...partial, exact: false }
   }
 
   /** Without what stands before every name of an export: `OXCATEGORY`, `productprice`, `v_products_price`. */
   #findBehindPrefix(last: string): Known | undefined {
-    const bare = plain(last)
+    const bare = plain(wordsApart(last))
     const rest = bare.replace(prefix, '')
     const found = rest === bare ? undefined : (this.#byName.get(foldName(rest)) ?? this.#findPart(rest))
     // The image of a variant is one all the same; its number is not that of the product.
     return found?.meaning === 'product_id' && /varia/.test(bare) ? undefined : found
   }
 
+  /** Whether a product is shown, with what says that it is a flag: `ACTIVE_YN`, `flag_hidden`. */
+  #findFlag(last: string): Known | undefined {
+    const rest = wordsApart(last).replace(flagMarks, '')
+    const found = rest === last ? undefined : this.#byName.get(foldName(rest))
+    return found?.meaning === 'visibility' || found?.meaning === 'blocked' ? found : undefined
+  }
+
   /** What a name speaks of, perhaps with more that nobody knows: `PRICE_REDUCTION`, `website category ids`. */
   findTopics(column: string): readonly Meaning[] {
-    const words = plain(lastOf(column).replace(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')).split(/[^\p{L}]+/u)
+    const words = plain(wordsApart(lastOf(column))).split(/[^\p{L}]+/u)
     const known = words.flatMap(
       (word) => this.#byName.get(word) ?? this.#byName.get(word.replace(/(?:es|s)$/, '')) ?? [],
     )
@@ -116,11 +129,10 @@ export class HeaderNames {
     // "Price (old)" is another price than "Price".
     const whole = bracket === '' ? undefined : this.#byWords.get(wordsOf(telling).key)
     if (whole) return whole
-    const stem = telling
-      .replace(localeEnd, '')
-      .replace(localeStart, '')
+    const spelled = wordsApart(telling.replace(localeEnd, '').replace(localeStart, ''))
       .replace(/\([^)]*\)|\[[^\]]*\]|[*#]/g, ' ')
       .replace(/[_-]/g, ' ')
+    const stem = spelled
       .replace(taxWords, ' ')
       .replace(/\b(in|en|i)\s+(EUR|USD|GBP|SEK|CHF|€|\$)\s*$/i, ' ')
       .replace(
@@ -132,8 +144,8 @@ export class HeaderNames {
       this.#findWords(stem.replace(firstOfSeveral, ''))
     const found =
       this.#byName.get(foldName(stem)) ??
-      // Of several prices the first may be anything.
-      (first?.meaning.includes('price') ? undefined : first) ??
+      // Of several prices the first may be anything, unless it says whether tax is in it.
+      (first?.meaning.includes('price') && spelled.search(taxWords) < 0 ? undefined : first) ??
       this.#findWords(stem)
     return found?.meaning.includes('price') && otherPrice.test(bracket) ? undefined : found
   }
@@ -180,7 +192,7 @@ const inShop =
 
 /** The words of a name that tell what it is, in the order of the alphabet. */
 function wordsOf(name: string): { key: string; ofProduct: boolean } {
-  const words = plain(name.replace(/(?<=\p{Ll})(?=\p{Lu})/gu, ' '))
+  const words = plain(wordsApart(name))
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
     .replace(inShop, ' ')
@@ -208,6 +220,11 @@ function indexByWords(spelled: readonly (Known & { name: string })[]): ReadonlyM
   }
   for (const key of doubtful) index.delete(key)
   return index
+}
+
+/** `Gross Price` for `GrossPrice`. */
+function wordsApart(name: string): string {
+  return name.replace(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')
 }
 
 function lastOf(path: string): string {

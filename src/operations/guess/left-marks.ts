@@ -45,3 +45,12 @@ function withRecurring(categories: readonly string[]): string[] {
   })
   return found[0] ?? []
 }
+
+/** A shop sells most of what it shows: where it does not, a column may be read the wrong way round. */
+export function fewForSale(products: Products): string[] {
+  const out = products.filter(({ availability }) => availability !== 'InStock').length
+  if (products.length < 4 || out <= products.length / 2) return []
+  return [
+    `fields.availability: ${out} of the first ${products.length} products are not for sale as it is read: is that so?`,
+  ]
+}

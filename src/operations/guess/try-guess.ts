@@ -8,7 +8,7 @@ import { readCheckedConfig } from '../read-config.ts'
 import { type FeedLine, feedText } from './feed-text.ts'
 import { type FeedGuess, guessFeed } from './guess-feed.ts'
 import { oneLine } from './guess-reason.ts'
-import { leftMarks } from './left-marks.ts'
+import { fewForSale, leftMarks } from './left-marks.ts'
 import type { Given } from './model.ts'
 import { type ProductPreview, previewProducts } from './preview-products.ts'
 
@@ -70,7 +70,8 @@ async function tryOnce(guess: FeedGuess, options: TrialOptions): Promise<GuessTr
   const products = previews.filter(({ product }) => product !== undefined).slice(0, shownProducts)
   const isReady = isReadyToStart(check)
   const asked = new Set(guess.open.map((line) => line.replace(/:.*/s, '')))
-  const doubts = leftMarks(previews.flatMap(({ product }) => (product ? [product] : []))).filter(
+  const made = previews.flatMap(({ product }) => (product ? [product] : []))
+  const doubts = [...leftMarks(made), ...fewForSale(made)].filter(
     (comment) => !asked.has(comment.replace(/:.*/s, '')),
   )
   const comments = isReady ? doubts : [...doubts, ...problemsOf(check)]
