@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto'
-import { chmod, lstat, mkdir, readFile, readlink, realpath, rename, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  realpath,
+  rename,
+  writeFile,
+} from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import lockfile from 'proper-lockfile'
@@ -119,6 +129,18 @@ export async function openEmbeddedFolder(dir: string, log: Log): Promise<Embedde
 export async function findEmbeddedFolder(dir: string, log: Log): Promise<EmbeddedFolder | undefined> {
   const found = await realpath(dir).catch(() => undefined)
   return found === undefined ? undefined : new EmbeddedFolder(found, log)
+}
+
+/** Servers whose folder was deleted under them: nobody finds them any more. Only Linux shows them. */
+export async function serversWithoutFolder(dir: string): Promise<number[]> {
+  const pids = (await readdir('/proc').catch(() => [])).filter((entry) => /^\d+$/.test(entry))
+  const isOne = async (pid: string) => {
+    const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => '')
+    const title = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+    return cwd === `${dir} (deleted)` && title.startsWith('redis-server')
+  }
+  const found = await Promise.all(pids.map(async (pid) => ((await isOne(pid)) ? [Number(pid)] : [])))
+  return found.flat()
 }
 
 /** Signals nobody; an existing process of another user counts as alive. */

@@ -91,6 +91,15 @@ describe('one server for all commands of a state folder', () => {
     expect(await again.commands.get('key')).toBe('kept')
   })
 
+  test('ends after its last user was killed and its folder deleted', async () => {
+    await using dir = await tempDir('embedded')
+    await using killed = await startUser(dir.join('redis'))
+    const pid = await serverPid(killed)
+    await killed.kill('SIGKILL')
+    await rm(dir.join('redis'), { recursive: true })
+    await waitFor(async () => !(await isRunning(pid)), { withinMs: 60_000 })
+  })
+
   test('an orphan of a killed process is adopted by the next command, and ended by it', async () => {
     await using dir = await tempDir('embedded')
     await using killed = await startUser(dir.path)
