@@ -11,6 +11,11 @@ export interface FeedLine {
   open?: true
 }
 
+/** A question that belongs to no key. */
+export function checkLine(comment: string): FeedLine {
+  return { key: '', value: undefined, comment, open: true }
+}
+
 export function feedLines(rules: readonly RuleGuess[]): FeedLine[] {
   return rules.map(({ field, rule, comment, open }) => {
     const line = { key: `fields.${field}`, value: rule, comment }

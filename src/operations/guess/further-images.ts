@@ -1,5 +1,5 @@
 import type { ColumnFacts } from './column-facts.ts'
-import type { FeedLine } from './feed-text.ts'
+import { checkLine, type FeedLine } from './feed-text.ts'
 import { type Lists, ofImages, ofOthers, ofSmallOnes } from './find-members.ts'
 import { listed } from './guess-reason.ts'
 import type { HeaderNames, Meaning } from './header-names.ts'
@@ -60,7 +60,7 @@ export function unusedImages({ columns, members }: Unused): FeedLine[] {
   const found = [...columns, ...members].filter(holdsImages).map(({ column }) => column)
   if (found.length === 0) return []
   const comment = `fields.alternate_image_urls: ${listed(found, 8)} ${found.length > 1 ? 'hold' : 'holds'} images, too, and ${found.length > 1 ? 'are' : 'is'} left out: add what shows the product`
-  return [{ key: '', value: undefined, comment, open: true }]
+  return [checkLine(comment)]
 }
 
 export function holdsImages({ imageUrls, filled, html, values }: ColumnFacts): boolean {

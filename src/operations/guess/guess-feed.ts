@@ -1,7 +1,7 @@
 import { FileRefusedError } from '../../lib/errors.ts'
 import { describeDialect } from '../../records/describe-dialect.ts'
 import { type ColumnFacts, columnFacts } from './column-facts.ts'
-import { type FeedLine, feedLines } from './feed-text.ts'
+import { checkLine, type FeedLine, feedLines } from './feed-text.ts'
 import { withListPrice } from './find-list-price.ts'
 import type { Lists } from './find-members.ts'
 import { unusedImages } from './further-images.ts'
@@ -117,7 +117,7 @@ function parentLines(
   if (parent === undefined) return []
   const name = JSON.stringify(parent)
   const comment = `group: ${name} holds ids of other records: are those its variants? They are products of their own until group: { parent: ${name}, names: [ … ] } says so`
-  return [{ key: '', value: undefined, comment, open: true }]
+  return [checkLine(comment)]
 }
 
 /** In XML, what only some objects of a list hold cannot be told from what others do. */
@@ -154,7 +154,7 @@ function ruleLines(
     .filter((facts) => mayHide(facts, names.find(facts.column)?.meaning))
     .map(({ column, values }) => {
       const comment = `fields.availability: ${JSON.stringify(column)} is not looked at: is all of ${listed(values)} for sale?`
-      return { key: '', value: undefined, comment, open: true } as const
+      return checkLine(comment)
     })
   const fields = new Set(rules.map(({ field }) => field))
   const topics = unusedTopics({ columns: [...others, ...left], fields, names })
@@ -185,7 +185,7 @@ function unusedVariants(rules: readonly RuleGuess[], members: readonly ColumnFac
   const [list] = priced.map((facts) => facts.list)
   if (list === undefined) return []
   const comment = `fields.skus: the objects of ${JSON.stringify(list)} have prices of their own: are they variants?`
-  return [{ key: '', value: undefined, comment, open: true }]
+  return [checkLine(comment)]
 }
 
 /** A variant in each of several columns with numbers: no rule makes SKUs of them. */
@@ -196,7 +196,7 @@ function numberedVariants(rules: readonly RuleGuess[], others: readonly ColumnFa
   )
   if (priced.length === 0) return []
   const comment = `fields.skus: ${listed(priced.map(({ column }) => column))} may be prices of variants: price, stock and availability are those of the product alone`
-  return [{ key: '', value: undefined, comment, open: true }]
+  return [checkLine(comment)]
 }
 
 function unusedLines(columns: readonly string[]): FeedLine[] {

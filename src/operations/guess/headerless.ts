@@ -1,5 +1,5 @@
 import { type ColumnFacts, columnFacts } from './column-facts.ts'
-import { type FeedLine, feedLines } from './feed-text.ts'
+import { checkLine, type FeedLine, feedLines } from './feed-text.ts'
 import { guessMeanings } from './guess-meanings.ts'
 import { listed } from './guess-reason.ts'
 import { columnsOf, guessRules } from './guess-rules.ts'
@@ -66,6 +66,6 @@ export function headerlessLines(columns: readonly ColumnFacts[], { names, given 
   return [
     { key: 'format', value: { header: 'none' }, comment: firstLineIsData, open: true },
     ...feedLines(rules.map((rule) => (rule.comment === asYouSaid ? rule : { ...rule, open: true }))),
-    ...doubts.map((comment) => ({ key: '', value: undefined, comment, open: true }) as const),
+    ...doubts.map(checkLine),
   ]
 }

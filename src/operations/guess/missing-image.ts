@@ -1,5 +1,5 @@
 import type { ColumnFacts } from './column-facts.ts'
-import type { FeedLine } from './feed-text.ts'
+import { checkLine, type FeedLine } from './feed-text.ts'
 import { listed } from './guess-reason.ts'
 
 const ofImages = /image|img|picture|photo|bild|foto|visuel|imagen|media/i
@@ -19,5 +19,5 @@ export function missingImage({ columns, lists }: Unused): FeedLine {
   const maybe = [...named.map(({ column }) => column), ...lists.filter((path) => ofImages.test(path))]
   const hint = maybe.length === 0 ? 'add such a column' : `${listed(maybe)} may lead to one`
   const comment = `fields.image_url: no column holds the address of an image, and products are sent only with one: ${hint}`
-  return { key: '', value: undefined, comment, open: true }
+  return checkLine(comment)
 }

@@ -2,7 +2,7 @@ import { readAvailability } from '../../catalog/availability-words.ts'
 import { Problem } from '../../catalog/problem.ts'
 import { readPreset } from '../../config/preset-file.ts'
 import type { ColumnFacts } from './column-facts.ts'
-import { type FeedLine, feedLines } from './feed-text.ts'
+import { checkLine, type FeedLine, feedLines } from './feed-text.ts'
 import { findLocale } from './find-locale.ts'
 import { ofSmallOnes } from './find-members.ts'
 import { holdsImages } from './further-images.ts'
@@ -81,7 +81,7 @@ function markLines(named: readonly ColumnFacts[]): FeedLine[] {
 function mixedMarks(named: readonly ColumnFacts[]): FeedLine {
   const examples = listed(named.flatMap((facts) => facts.examples))
   const comment = `the marks of amounts are mixed, such as ${examples}: what a decimal point does not read is rejected`
-  return { key: '', value: undefined, comment, open: true }
+  return checkLine(comment)
 }
 
 function openLine(key: string, given: string | undefined, unknown: string): FeedLine {
@@ -117,9 +117,9 @@ function currencyLines(
     )
   } else if (marks.length > 0 && own === undefined) {
     const comment = `amounts have ${listed(marks)}, which several currencies share: say yours with --currency`
-    lines.push({ key: '', value: undefined, comment, open: true })
+    lines.push(checkLine(comment))
   }
-  if (doubt !== undefined) lines.push({ key: '', value: undefined, comment: doubt, open: true })
+  if (doubt !== undefined) lines.push(checkLine(doubt))
   return lines
 }
 
@@ -204,7 +204,7 @@ function doubtLines(
   const words = ruleOfPreset(preset, 'availability').words === undefined ? [] : unknownWords(columns, names)
   if (words.length > 0)
     doubts.push(`fields.availability: say with when what is meant by ${listed(words)}: they are rejected`)
-  return doubts.map((comment) => ({ key: '', value: undefined, comment, open: true }))
+  return doubts.map(checkLine)
 }
 
 function unknownWords(columns: readonly ColumnFacts[], names: HeaderNames): string[] {

@@ -1,6 +1,6 @@
 import { readAvailability } from '../../catalog/availability-words.ts'
 import type { ColumnFacts } from './column-facts.ts'
-import type { FeedLine } from './feed-text.ts'
+import { checkLine, type FeedLine } from './feed-text.ts'
 import { ofSmallOnes } from './find-members.ts'
 import { type Row, textOf } from './guess-links.ts'
 import { listed } from './guess-reason.ts'
@@ -25,9 +25,7 @@ export function sampleDoubts(sample: Sample): FeedLine[] {
     levelsInLists(sample),
     smallImage(sample),
   ]
-  return found
-    .filter((comment) => comment !== undefined)
-    .map((comment) => ({ key: '', value: undefined, comment, open: true }))
+  return found.filter((comment) => comment !== undefined).map(checkLine)
 }
 
 function sameNames({ guesses, rows }: Sample): string | undefined {

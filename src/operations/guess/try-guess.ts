@@ -5,7 +5,7 @@ import type { FeedConfig } from '../../config/model.ts'
 import { FileRefusedError } from '../../lib/errors.ts'
 import { checkFile, type FileCheck } from '../check-file.ts'
 import { readCheckedConfig } from '../read-config.ts'
-import { type FeedLine, feedText } from './feed-text.ts'
+import { checkLine, feedText } from './feed-text.ts'
 import { type FeedGuess, guessFeed } from './guess-feed.ts'
 import { oneLine } from './guess-reason.ts'
 import { fewForSale, leftMarks } from './left-marks.ts'
@@ -112,7 +112,7 @@ function lostOf({ rejected, superseded }: Pick<FileCheck, 'rejected' | 'supersed
 
 function withProblems(guess: FeedGuess, problems: readonly string[]): FeedGuess {
   const comments = problems.map((text) => oneLine(text, commentCharacters))
-  const lines = comments.map((comment): FeedLine => ({ key: '', value: undefined, comment, open: true }))
+  const lines = comments.map(checkLine)
   return { ...guess, lines: [...guess.lines, ...lines], open: [...guess.open, ...comments] }
 }
 

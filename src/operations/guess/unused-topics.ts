@@ -1,5 +1,5 @@
 import type { ColumnFacts } from './column-facts.ts'
-import type { FeedLine } from './feed-text.ts'
+import { checkLine, type FeedLine } from './feed-text.ts'
 import { ofAmounts, ofOthers, spaced } from './find-amount.ts'
 import { isWithoutTax } from './guess-meanings.ts'
 import { listed } from './guess-reason.ts'
@@ -52,17 +52,17 @@ export function unusedTopics({ columns, fields, names }: Unused): FeedLine[] {
     const paid = found.filter(({ column }) => /pvp|retail|consumer|\bvk\b/i.test(spaced(column)))
     if (field === 'list_price' && paid.length > 0) {
       const doubt = `fields.price: ${listed(paid.map(({ column }) => column))} may be what customers pay`
-      more.push({ key: '', value: undefined, comment: doubt, open: true })
+      more.push(checkLine(doubt))
     }
     const comment = `fields.${field}: nothing is taken for it; ${listed(found.map(({ column }) => column))} may hold it`
-    return [{ key: '', value: undefined, comment, open: true } as const]
+    return [checkLine(comment)]
   })
   const times = fields.has('list_price')
     ? columns.filter(({ column, dates }) => dates > 0 && ofSales.test(column))
     : []
   for (const field of times.length > 0 ? ['price', 'list_price'] : []) {
     const comment = `fields.${field}: ${listed(times.map(({ column }) => column))} may say when a sale counts`
-    more.push({ key: '', value: undefined, comment, open: true })
+    more.push(checkLine(comment))
   }
   return [...lines, ...more]
 }
