@@ -210,14 +210,18 @@ const byContent: Readonly<Record<Meaning, FindByContent>> = {
   },
   product_id: (columns) => {
     const known = columns.filter((facts) => !isMoney(facts) && !ofThings.test(facts.column))
-    const named = known.find(({ column, fill, values, urls }) => {
-      const isCode = values.every((text) => /^[\p{L}\p{N}_%./-]+$/u.test(text))
-      return isCode && fill === 1 && urls === 0 && /(?:^|[ _.-])(?:handle|permalink|slug|sku)$/i.test(column)
+    const codes = known.filter(({ fill, values, urls }) => {
+      return fill === 1 && urls === 0 && values.every((text) => /^[\p{L}\p{N}_%./-]+$/u.test(text))
     })
-    if (named) return named
-    return known.find(({ fill, distinct, urls, characters, dates }) => {
+    const unique = known.filter(({ fill, distinct, urls, characters, dates }) => {
       return fill === 1 && distinct === 1 && urls === 0 && characters <= 40 && dates === 0
     })
+    return (
+      codes.find(({ column }) => /(?:^|[ _.-])sku$/i.test(column)) ??
+      unique.find((facts) => codes.includes(facts) && facts.values.every((text) => /\d/.test(text))) ??
+      codes.find(({ column }) => /(?:^|[ _.-])(?:handle|permalink|slug)$/i.test(column)) ??
+      unique[0]
+    )
   },
   // The last part of the address of a product.
   slug: (columns) => findSlug(columns),
