@@ -1,4 +1,4 @@
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { systemClock } from '../lib/clock.ts'
 import type { TransformRecord } from './transform-record.ts'
 import type { Loaded, Outcome, TransformWorkerData } from './transform-worker.ts'
@@ -92,8 +92,12 @@ export class TransformThread implements AsyncDisposable {
     const { promise, resolve } = Promise.withResolvers<Answer>()
     const stuck = (reason?: string) => resolve({ kind: 'stuck', at: Atomics.load(this.#place, 0), reason })
     const onMessage = (message: Message) => resolve({ kind: 'message', message })
-    // After the listeners that note why.
-    const onEnd = () => stuck(this.#ended)
+    // After the listeners that note why. What it said before it ended may arrive later than its end.
+    const onEnd = () => {
+      const last: { message: Message } | undefined = receiveMessageOnPort(this.#port)
+      if (last) onMessage(last.message)
+      else stuck(this.#ended)
+    }
     let at = Atomics.load(this.#place, 0)
     let since = systemClock.monotonic()
     const timer = setInterval(

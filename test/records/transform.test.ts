@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ParsedRecord, RecordBatch } from '../../src/records/model.ts'
 import { Repeated } from '../../src/records/repeated.ts'
 import { transformRecords } from '../../src/records/transform-records.ts'
+import { TransformThread } from '../../src/records/transform-thread.ts'
 import { FeedFolder } from './feed-file.ts'
 
 let folder: FeedFolder
@@ -204,5 +205,14 @@ describe('a transform', () => {
       code: 'transform-not-loaded',
       message: expect.stringMatching(reason),
     })
+  })
+
+  it('says why it cannot be loaded when its thread has ended before anybody listens', async () => {
+    await writeFile(folder.path('transform.ts'), 'export const other = 1')
+    await using thread = new TransformThread(folder.path('transform.ts'))
+    const reason = thread.load()
+    // This thread is busy until the other one has ended, so that it learns of the message and the end at once.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000)
+    expect(await reason).toBe('it has no default export that is a function')
   })
 })
