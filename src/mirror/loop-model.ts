@@ -20,7 +20,7 @@ export type Place = {
   | { kind: 'withdrawn'; document: undefined; digest: undefined }
 )
 
-/** What Redis tells of products; one durable transaction. Safe to repeat, but for `counters`. */
+/** What Redis tells of products; one durable transaction. Safe to repeat. */
 export interface Drained {
   /**
    * `digest` undefined: a doubt, a call may have taken effect. `echoLeft`: Redis still holds an echo of the product, which
@@ -31,7 +31,7 @@ export interface Drained {
     digest: DocumentDigest | undefined
     echoLeft?: boolean
   }[]
-  dead?: readonly { letter: DeadLetter; digest: DocumentDigest }[]
+  dead?: readonly { letter: DeadLetter; digest: DocumentDigest; echoLeft?: boolean }[]
   /** Places that the offer answered with "dropped". Where the product has another number by now nothing happens. */
   dropped?: readonly Pick<Place, 'productId' | 'lane' | 'number'>[]
 }

@@ -1,0 +1,151 @@
+import type { Lane } from '../catalog/model.ts'
+import type { ProductId } from '../lib/brand.ts'
+import type { Database } from './database.ts'
+import { checkedDocument } from './digest.ts'
+import { LaneNumbers, type LaneRank, laneRank } from './lanes.ts'
+import type { Place } from './loop-model.ts'
+import { type NextPlace, placeAfterEdit, type SendingRow, sameBytes } from './place-after-edit.ts'
+
+/** `acknowledged` of a product of which the endpoint may hold anything. */
+const doubtful = Buffer.alloc(0)
+
+type PlaceColumns = [lane: LaneRank | null, number: number | null, since: number | null]
+
+const neverSent: SendingRow = { lane: null, number: null, since: null, digest: null, acknowledged: null }
+
+interface EditedProduct {
+  key: number
+  /** Undefined where the product is new, or never had a document. */
+  row: SendingRow | undefined
+  lane: Lane
+  digest: Uint8Array | undefined
+}
+
+interface PlaceRow {
+  id: ProductId
+  number: number
+  since: number
+  digest: Uint8Array | null
+  acknowledged: Uint8Array | null
+  document: Uint8Array | null
+}
+
+/**
+ * Which products are unsent, and in which order (`sending`). Its methods run inside a transaction of the store.
+ *
+ * A product has no place → waits (deferred, without a number) → is numbered → is read by the pump → has no place. A number
+ * that was read is never edited: the product takes a new one.
+ */
+export class Places {
+  readonly numbers: LaneNumbers
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+    this.numbers = new LaneNumbers(database)
+  }
+
+  edit({ key, row, lane, digest }: EditedProduct, nowMs: number): void {
+    const before = row ?? neverSent
+    const isRead = (rank: LaneRank, number: number) => this.numbers.isRead(rank, number)
+    const place = this.#placeOf(before, placeAfterEdit({ row: before, lane, digest, nowMs, isRead }))
+    const sql = row
+      ? 'UPDATE sending SET digest = ?, lane = ?, number = ?, since = ? WHERE product = ?'
+      : 'INSERT INTO sending (digest, lane, number, since, product) VALUES (?, ?, ?, ?, ?)'
+    this.#database.run(sql, digest ?? null, ...place, key)
+  }
+
+  /** A fresh number. */
+  give(key: number, rank: LaneRank, since: number): void {
+    this.#place(key, [rank, this.numbers.next(rank), since])
+  }
+
+  lose(key: number): void {
+    this.#place(key, [null, null, null])
+  }
+
+  /** Whatever is known of an acknowledgement is believed no longer. */
+  doubt(key: number): void {
+    this.#database.run('UPDATE sending SET acknowledged = ? WHERE product = ?', doubtful, key)
+  }
+
+  numberDue({
+    nowMs,
+    deferredAfterMs,
+    rowsMax,
+  }: Record<'nowMs' | 'deferredAfterMs' | 'rowsMax', number>): number {
+    const { deferred } = laneRank
+    // The clock was set back: nothing waits for the time by which it was ahead.
+    const ahead = 'UPDATE sending SET since = ? WHERE lane = ? AND number IS NULL AND since > ?'
+    this.#database.run(ahead, nowMs, deferred, nowMs)
+    const sql = `SELECT product AS key, since FROM sending
+      WHERE lane = ? AND number IS NULL AND since <= ? ORDER BY since LIMIT ?`
+    const due = this.#database.all<{ key: number; since: number }>(
+      sql,
+      deferred,
+      nowMs - deferredAfterMs,
+      rowsMax,
+    )
+    for (const { key, since } of due) this.give(key, deferred, since)
+    return due.length
+  }
+
+  oldestWaiting(): number | undefined {
+    const sql = 'SELECT min(since) AS since FROM sending WHERE lane = ? AND number IS NULL'
+    return this.#database.get<{ since: number | null }>(sql, laneRank.deferred)?.since ?? undefined
+  }
+
+  read({ lane, after, bytesMax, rowsMax }: ReadOptions): Place[] {
+    const sql = `SELECT p.id, s.number, s.since, s.digest, s.acknowledged, d.document
+      FROM sending s INDEXED BY places
+      JOIN products p ON p.key = s.product
+      LEFT JOIN documents d ON d.product = s.product
+      WHERE s.lane = ? AND s.number > ? ORDER BY s.number LIMIT ?`
+    const places: Place[] = []
+    let bytes = 0
+    this.#database.each<PlaceRow>(sql, [laneRank[lane], after, rowsMax], (row) => {
+      bytes += row.document?.length ?? 0
+      if (bytes > bytesMax && places.length > 0) return false
+      places.push(placeOf(row, lane, this.#database.file))
+      return true
+    })
+    this.numbers.noteRead(laneRank[lane], Math.max(after, places.at(-1)?.number ?? 0))
+    return places
+  }
+
+  #placeOf(row: SendingRow, next: NextPlace): PlaceColumns {
+    switch (next.kind) {
+      case 'kept':
+        return [row.lane, row.number, row.since]
+      case 'none':
+        return [null, null, null]
+      case 'waiting':
+        return [laneRank.deferred, null, next.since]
+      case 'numbered':
+        return [next.rank, this.numbers.next(next.rank), next.since]
+    }
+  }
+
+  #place(key: number, place: PlaceColumns): void {
+    this.#database.run('UPDATE sending SET lane = ?, number = ?, since = ? WHERE product = ?', ...place, key)
+  }
+}
+
+interface ReadOptions {
+  lane: Lane
+  after: number
+  bytesMax: number
+  rowsMax: number
+}
+
+function placeOf(
+  { id, number, since, digest, acknowledged, document }: PlaceRow,
+  lane: Lane,
+  file: string,
+): Place {
+  const place = { productId: id, lane, number, since }
+  if (digest === null || document === null)
+    return { ...place, kind: 'withdrawn', document: undefined, digest: undefined }
+  const kind = acknowledged?.length === 0 ? 'doubt' : sameBytes(acknowledged, digest) ? 'undone' : 'change'
+  return { ...place, kind, document: checkedDocument(document, digest, file), digest: Buffer.from(digest) }
+}
