@@ -17,6 +17,7 @@ import type { CatalogName } from './lib/brand.ts'
 import { ReleaseStack } from './lib/release-stack.ts'
 import { readVersion } from './lib/version.ts'
 import { Watchdog } from './lib/watchdog.ts'
+import type { Mirror } from './mirror/model.ts'
 import type { CatalogKeys } from './outbox/keys.ts'
 import { RedisOutbox } from './outbox/outbox.ts'
 import type { OutboxScripts } from './outbox/scripts.ts'
@@ -167,7 +168,7 @@ function alertsOptions(options: ServiceOptions, alerts: AlertsConfig, { opened }
   const { catalogs, connections, clock, log, onFatal } = options
   const watched = catalogs.flatMap((catalog) => {
     const intake = opened.get(catalog.name)
-    return intake ? [{ catalog, manifest: intake.manifest }] : []
+    return intake ? [{ catalog, manifest: intake.manifest, mirror: intake.mirror }] : []
   })
   const { stateDir } = options.config
   return { config: alerts, stateDir, catalogs: watched, connections, clock, log, onFatal }
@@ -223,22 +224,25 @@ async function openConsentParts(
 
 function intakeOptions(options: ServiceOptions, part: CatalogParts): IntakeOptions {
   const { config, connections, clock, log, onFatal, watchesDropFolders = true } = options
-  const { catalog, keys, scripts, outbox, watchdog, delivery } = part
+  const { catalog, watchdog, delivery } = part
   return {
     catalog,
     dir: stateDirOf(config, catalog.name),
     connections,
-    keys,
-    scripts,
-    outbox,
+    openMirror: (manifest) =>
+      openMirrorThread({ ...options, catalog, manifest, onOffered: () => delivery?.wake() }),
     watchesDropFolders: watchesDropFolders && options.roles.has('watch'),
     imports: options.roles.has('import'),
     clock,
     log: log.child({ catalog: catalog.name }),
     watchdog,
-    onOffered: () => delivery?.wake(),
     onFatal,
   }
+}
+
+/** Until the store is there. */
+async function openMirrorThread(_: unknown): Promise<Mirror & AsyncDisposable> {
+  throw new Error('no mirror')
 }
 
 async function openCatalogDelivery(options: ServiceOptions, part: CatalogParts): Promise<Delivery> {

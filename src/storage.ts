@@ -1,15 +1,22 @@
+import { existsSync } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CatalogConfig, Config } from './config/model.ts'
 import type { CatalogName } from './lib/brand.ts'
 import type { Clock } from './lib/clock.ts'
+import { StorageError } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
 import { ReleaseStack } from './lib/release-stack.ts'
+import { emptyMirror } from './mirror/empty-mirror.ts'
+import type { MirrorReader } from './mirror/model.ts'
+import { MirrorFileReader } from './mirror/reader.ts'
 import { catalogKeys } from './outbox/keys.ts'
 import { RedisOutbox } from './outbox/outbox.ts'
 import { OutboxScripts } from './outbox/scripts.ts'
 import { openRedis, type RedisConnections } from './redis/connections.ts'
 import { openEmbeddedRedis } from './redis/embedded-redis.ts'
+import type { ManifestView } from './sources/manifest-index.ts'
+import { readManifest } from './sources/manifest-reader.ts'
 
 export interface StorageOptions {
   config: Config
@@ -48,13 +55,30 @@ export async function hasStorage(config: Config): Promise<boolean> {
   )
 }
 
-/** What is known of a catalog's products and consents, for reading only. */
-export function openMirror(config: Config, catalog: CatalogConfig, connections: RedisConnections) {
-  return {
-    connection: connections.commands,
-    keys: catalogKeys(catalog.name),
-    consents: { keys: catalogKeys(catalog.name, 'consents'), stateDir: config.stateDir },
+/**
+ * A catalog's mirror for reading, of a running daemon, too. Where nothing was ever accepted it is empty, and nothing is
+ * made there; a manifest that has lost its mirror is refused.
+ */
+export async function openMirror(
+  config: Config,
+  { name }: Pick<CatalogConfig, 'name'>,
+): Promise<MirrorReader> {
+  const dir = stateDirOf(config, name)
+  const file = join(dir, mirrorFileName)
+  if (!existsSync(file)) {
+    using manifest = await readManifest(dir)
+    // It may have come into being meanwhile, and with it the first line.
+    if (!existsSync(file)) requireMirror(file, manifest)
   }
+  return existsSync(file) ? new MirrorFileReader(file) : emptyMirror()
+}
+
+/** Throws a StorageError when the manifest has lines: a mirror that is not there must not begin as an empty one. */
+export function requireMirror(file: string, manifest: ManifestView): void {
+  if (manifest.nextSequence === 1) return
+  throw new StorageError('mirror-missing', `files were accepted here, and the mirror ${file} is not there`, {
+    hint: 'Put it back as it was, or restore the state folder from a backup (catalogd restore); nothing was changed',
+  })
 }
 
 /** One catalog's keys, scripts and outbox over open connections. */
@@ -77,6 +101,8 @@ export async function openOutbox(options: {
   })
   return { keys, scripts, outbox }
 }
+
+export const mirrorFileName = 'catalog.db'
 
 export function stateDirOf(config: Config, catalog: CatalogName): string {
   return join(config.stateDir, catalog)

@@ -1,6 +1,6 @@
 import type { CatalogConfig } from '../config/model.ts'
 import { catalogKeys, type OutboxKind } from '../outbox/keys.ts'
-import { readOverview } from '../outbox/overview.ts'
+import { readDelivery } from '../outbox/overview.ts'
 import type { RedisConnections } from '../redis/connections.ts'
 import { lookAtDisk, lookAtRedis } from './look-at-storage.ts'
 
@@ -34,7 +34,7 @@ async function readCalls(connections: RedisConnections, catalogs: readonly Catal
   const kinds: readonly OutboxKind[] = ['products', 'consents']
   const keys = catalogs.flatMap(({ name }) => kinds.map((kind) => catalogKeys(name, kind)))
   try {
-    const overviews = await Promise.all(keys.map((of) => readOverview(connections.commands, of)))
+    const overviews = await Promise.all(keys.map((of) => readDelivery(connections.commands, of)))
     return overviews.some(({ paused }) => paused.length > 0) ? 'paused' : 'ok'
   } catch {
     return 'unknown'

@@ -42,21 +42,26 @@ interface Diffing {
   onChange: (change: Change) => void
 }
 
-/** Compares with what Redis holds; a state folder on which nothing ever ran is an empty mirror and stays untouched. */
+/** Compares with the mirror; a state folder on which nothing ever ran is an empty one and stays untouched. */
 export async function diffWithMirror(
   context: CommandContext,
   { name, file, onChange }: Diffing,
 ): Promise<FileDiff> {
   const { diffFile } = await import('../operations/diff-file.ts')
   const { hasStorage, openMirror, openStorage } = await import('../storage.ts')
+  const { catalogKeys } = await import('../outbox/keys.ts')
   const { config } = await context.loadedConfig()
   const catalog = await context.catalog()
-  const nowMs = context.clock.now()
-  const options = { catalog, feed: findFeed(catalog, name), file, nowMs, signal: context.signal, onChange }
-  if (!(await hasStorage(config))) return diffFile({ ...options, mirror: undefined })
   const { clock, log, signal } = context
+  const feed = findFeed(catalog, name)
+  using mirror = await openMirror(config, catalog)
+  const options = { catalog, feed, file, nowMs: clock.now(), signal, onChange, mirror }
+  if (feed.kind === 'products' || !(await hasStorage(config)))
+    return await diffFile({ ...options, consents: undefined })
   await using storage = await openStorage({ config, clock, log, signal })
-  return await diffFile({ ...options, mirror: openMirror(config, catalog, storage.connections) })
+  const connection = storage.connections.commands
+  const keys = catalogKeys(catalog.name, 'consents')
+  return await diffFile({ ...options, consents: { connection, keys, stateDir: config.stateDir } })
 }
 
 function formatChange({ productId, kind, lane, fields }: Change): string {

@@ -92,9 +92,8 @@ async function applyStep(
   const { context, key, found, problems } = options
   const byProduct = new Map<string, { item: KeyedItem; patch: ProductPatch }>()
   const [unresolved, again]: [Unresolved[], KeyedItem[]] = [[], []]
-  let offers = false
   const values = [...new Set(items.map(({ patch }) => patch.productId))]
-  await context.writer.updateByKey({ field: key, values }, (stored, products) => {
+  await context.mirror.updateByKey({ field: key, values }, (stored, products) => {
     for (const item of items) {
       const [productId, ...others] = products.get(item.patch.productId) ?? []
       if (productId === undefined || others.length > 0) {
@@ -103,14 +102,11 @@ async function applyStep(
       else byProduct.set(productId, { item, patch: { ...item.patch, productId } })
     }
     const patches = [...byProduct.values()].map(({ patch }) => patch)
-    const plan = planPatches(options, { ...batch, items: patches }, stored)
-    offers = plan.offers
-    return plan.chunk
+    return planPatches(options, { ...batch, items: patches }, stored)
   })
   for (const { item, patch } of byProduct.values()) {
     problems.add(item.issues)
     found.add(patch.productId, item.record.record)
   }
-  if (offers) context.onOffered()
   return { unresolved, again }
 }

@@ -84,7 +84,6 @@ export async function applyPass<Item>(options: PassOptions, steps: Steps<Item>):
       await running
       await steps.settle?.(applied)
       context.work.advance()
-      await context.room?.wait(context.work, context.signal)
       const progressJson = options.progress.update({
         bytesRead: batch.bytesRead,
         records: batch.records.length,

@@ -1,8 +1,7 @@
 import type { BoundMapping } from '../catalog/mapping.ts'
 import type { ProductPatch } from '../catalog/model.ts'
 import type { ProductId } from '../lib/brand.ts'
-import type { StoredProduct } from '../outbox/model.ts'
-import type { WriterChunk } from '../outbox/write-chunk.ts'
+import type { MirrorChunk, StoredProduct } from '../mirror/model.ts'
 import { type Applied, applyPass, type BatchOf, type PassOptions } from './apply-pass.ts'
 import { planChunk } from './plan-chunk.ts'
 
@@ -24,37 +23,29 @@ export function applyRecords(options: ApplyOptions): Promise<Applied> {
 }
 
 async function applyBatch(options: ApplyOptions, batch: BatchOf<ProductPatch>): Promise<void> {
-  const { writer, onOffered } = options.context
-  let offers = false
-  await writer.update(
+  await options.context.mirror.update(
     batch.items.map((patch) => patch.productId),
-    (stored) => {
-      const plan = planPatches(options, batch, stored)
-      offers = plan.offers
-      return plan.chunk
-    },
+    (stored) => planPatches(options, batch, stored),
   )
-  if (offers) onOffered()
 }
 
-/** What the patches of a batch change, each of another product, and whether anything is to be delivered then. */
+/** What the patches of a batch change, each of another product. */
 export function planPatches(
   { context, accept, hasHeld }: ApplyOptions,
   { items, progressJson, applied }: BatchOf<ProductPatch>,
   stored: ReadonlyMap<ProductId, StoredProduct>,
-): { chunk: WriterChunk; offers: boolean } {
-  const { feed, ranks, catalog, keyFields } = context
+): MirrorChunk {
+  const { feed, rules } = context
   const ids = items.map((patch) => patch.productId)
   const steps = items.map((patch) => ({ patch }))
-  const plan = planChunk({ steps, stored, feed: feed.name, ranks, urgent: catalog.urgent, keyFields })
+  const plan = planChunk({ steps, stored, feed: feed.name, ...rules })
   applied.unchanged += items.length - plan.writes.length
   applied.incomplete += plan.tally.incomplete
-  const chunk: WriterChunk = {
+  return {
     writes: plan.writes,
-    counts: { sequence: accept.sequence, add: { ...plan.tally, incomplete: 0 } },
-    ...(accept.resend ? { echoes: ids } : {}),
+    counts: { claim: accept.claim, add: { ...plan.tally, incomplete: 0 } },
+    ...(accept.resend ? { resend: ids } : {}),
     ...(hasHeld ? { heldIds: { feed: feed.name, remove: ids } } : {}),
     ...(progressJson === undefined ? {} : { progress: { feed: feed.name, value: progressJson } }),
   }
-  return { chunk, offers: plan.changes.length > 0 || accept.resend === true }
 }

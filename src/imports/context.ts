@@ -1,43 +1,31 @@
 import { dirname, join } from 'node:path'
-import type { FieldRanks } from '../catalog/ranks.ts'
 import type { CatalogConfig, FeedConfig } from '../config/model.ts'
 import type { ConsentIntake } from '../consents/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { WatchedWork } from '../lib/watchdog.ts'
-import type { CatalogKeys } from '../outbox/keys.ts'
-import type { CatalogWriter } from '../outbox/writer.ts'
-import type { RedisConnection } from '../redis/connection.ts'
+import type { Mirror } from '../mirror/model.ts'
 import type { Archive } from '../sources/archive.ts'
 import type { Manifest } from '../sources/manifest.ts'
-
+import { type Held, parseHeld } from './held.ts'
 import type { ImportTurns } from './import-turns.ts'
-import type { Room } from './room.ts'
+import type { PlanRules } from './plan-chunk.ts'
 import type { UnexpectedFailures } from './unexpected-failures.ts'
 
 /** What every step of an import of one catalog is given. */
 export interface ImportContext {
   catalog: CatalogConfig
-  ranks: FieldRanks
-  /** Fields by which some feed finds products. */
-  keyFields: readonly string[]
+  rules: PlanRules
+  mirror: Mirror
+  /** Present where the feeds hold consents. */
+  consents: ConsentIntake | undefined
   manifest: Manifest
   archive: Archive
   /** `state/<catalog>/reports`. */
   reportsDir: string
-  writer: CatalogWriter
-  /** For reads. */
-  connection: RedisConnection
-  keys: CatalogKeys
-  /** In Redis, for products; what consents need is little, and a revocation does not wait for it. */
-  room: Pick<Room, 'wait'> | undefined
-  /** Present where the feeds hold consents; `keys` and `writer` are theirs then. */
-  consents: ConsentIntake | undefined
   unexpectedFailures: UnexpectedFailures
   clock: Clock
   log: Log
-  /** Something may be due for delivery. */
-  onOffered: () => void
   signal: AbortSignal
 }
 
@@ -51,4 +39,9 @@ export interface FeedContext extends ImportContext {
   feed: FeedConfig
   work: WatchedWork
   turns: ImportTurns
+}
+
+/** What the feed holds, in accept order. */
+export function readHeld({ mirror, feed }: Pick<FeedContext, 'mirror' | 'feed'>): Held[] {
+  return parseHeld(mirror.held().get(feed.name))
 }

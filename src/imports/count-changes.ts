@@ -1,6 +1,5 @@
 import type { ProductPatch } from '../catalog/model.ts'
-import type { ProductId } from '../lib/brand.ts'
-import type { StoredProduct } from '../outbox/model.ts'
+import type { MirrorReader } from '../mirror/model.ts'
 import { applyPass } from './apply-pass.ts'
 import type { ApplyOptions } from './apply-records.ts'
 import { planAnnounced } from './plan-announced.ts'
@@ -15,11 +14,12 @@ import { emptyTally, type Tally } from './tally.ts'
  */
 export async function countChanges(options: ApplyOptions): Promise<Tally> {
   const { context, accept, bytes, mapping } = options
-  const { feed, ranks, catalog, writer, clock } = context
+  const { feed, rules, mirror, clock } = context
   const tally = emptyTally()
-  const count = (patches: readonly ProductPatch[], stored: ReadonlyMap<ProductId, StoredProduct>) => {
+  const count = (patches: readonly ProductPatch[]) => {
+    const stored = mirror.read(patches.map(({ productId }) => productId))
     const steps = patches.map((patch) => ({ patch }))
-    const planning = { stored, feed: feed.name, ranks, urgent: catalog.urgent }
+    const planning = { stored, feed: feed.name, ...rules }
     const changes = [...planChunk({ steps, ...planning }).changes, ...planAnnounced(patches, planning)]
     for (const lane of ['urgent', 'new', 'deferred'] as const) {
       const changed = changes.filter((change) => change.lane === lane).map(({ productId }) => productId)
@@ -36,31 +36,25 @@ export async function countChanges(options: ApplyOptions): Promise<Tally> {
         const { patch, issues } = mapping.map(record, clock.now())
         return { id: patch?.productId, item: patch, issues }
       },
-      apply: async ({ items, progressJson }) => {
-        const value = progressJson
-        const chunk = value === undefined ? undefined : { writes: [], progress: { feed: feed.name, value } }
-        if (key === undefined) {
-          await writer.update(
-            items.map(({ productId }) => productId),
-            (stored) => {
-              count(items, stored)
-              return chunk
-            },
-          )
-          return
-        }
-        const values = [...new Set(items.map(({ productId }) => productId))]
-        await writer.updateByKey({ field: key, values }, (stored, products) => {
-          // A product that is not known changes nothing.
-          const found = items.flatMap((patch) => {
-            const [productId, ...others] = products.get(patch.productId) ?? []
-            return productId === undefined || others.length > 0 ? [] : [{ ...patch, productId }]
-          })
-          count(found, stored)
-          return chunk
-        })
+      apply: async ({ items, progressJson: value }) => {
+        count(key === undefined ? items : foundByKey(mirror, { items, key }))
+        if (value !== undefined)
+          await mirror.update([], () => ({ writes: [], progress: { feed: feed.name, value } }))
       },
     },
   )
   return tally
+}
+
+/** A product that is not known changes nothing. */
+function foundByKey(
+  mirror: MirrorReader,
+  { items, key }: { items: readonly ProductPatch[]; key: string },
+): ProductPatch[] {
+  const values = [...new Set(items.map(({ productId }) => productId))]
+  const products = mirror.lookUp({ field: key, values })
+  return items.flatMap((patch) => {
+    const [productId, ...others] = products.get(patch.productId) ?? []
+    return productId === undefined || others.length > 0 ? [] : [{ ...patch, productId }]
+  })
 }

@@ -1,5 +1,3 @@
-import type { ProductId } from '../lib/brand.ts'
-import { readStored } from '../outbox/read-stored.ts'
 import type { Judgement } from '../records/judge.ts'
 import { reasonColumn } from '../records/model.ts'
 import type { AcceptLine } from '../sources/model.ts'
@@ -26,17 +24,16 @@ export async function reasonToHoldFile(options: ApplyOptions): Promise<string | 
 
 /** Another column was exported for the id, as a rule. Where missing products are ignored a file may well hold new ones only. */
 async function reasonOfIds({ context, accept, judgement }: ApplyOptions): Promise<string | undefined> {
-  const { feed, connection, keys } = context
+  const { feed, mirror } = context
   const { ids } = judgement
   if (!isWholeFeed(accept, judgement) || feed.missing.action === 'ignore' || ids.size === 0) return undefined
-  const read = (known: readonly ProductId[]) => readStored(connection, keys, known)
   const absentOf =
     feed.key === undefined
       ? absentById(ids)
-      : absentByKey({ key: feed.key, values: ids, found: { has: () => false }, read })
+      : absentByKey({ key: feed.key, values: ids, found: { has: () => false }, mirror })
   let products = 0
   for await (const known of knownProducts(context)) {
-    if ((await absentOf(known)).length < known.length) return undefined
+    if (absentOf(known).length < known.length) return undefined
     products += known.length
   }
   if (products < 2) return undefined

@@ -120,22 +120,19 @@ async function applyBatch(
   intake: ConsentIntake,
   { items, progressJson, applied }: BatchOf<ConsentStep>,
 ): Promise<void> {
-  const { feed, writer } = context
+  const { feed, mirror } = context
   const ids = items.map(({ id }) => id)
   // Read outside of the transaction: what is acknowledged meanwhile is not later than what stands in Redis already.
   const acknowledged = await intake.readAcknowledged(ids)
-  let offered = false
-  await writer.update(ids, (stored) => {
+  await mirror.update(ids, (stored) => {
     const plan = planConsents({ steps: items, stored, acknowledged })
-    offered = plan.writes.some(({ offer }) => offer !== undefined)
     applied.unchanged += plan.unchanged
     return {
       writes: plan.writes,
-      counts: { sequence: accept.sequence, add: plan.tally },
+      counts: { claim: accept.claim, add: plan.tally },
       ...(progressJson === undefined ? {} : { progress: { feed: feed.name, value: progressJson } }),
     }
   })
-  if (offered) context.onOffered()
 }
 
 /** What a parser says of a line it cannot read quotes from it. */

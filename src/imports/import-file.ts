@@ -2,18 +2,18 @@ import { dirname } from 'node:path'
 import type { FeedMode } from '../config/model.ts'
 import { FileRefusedError } from '../lib/errors.ts'
 import { redactEmails } from '../lib/redact.ts'
-import type { WriterChunk } from '../outbox/write-chunk.ts'
+import type { MirrorChunk } from '../mirror/model.ts'
 import { failedDirOf, removeFailedFile } from '../sources/failed-files.ts'
 import type { AcceptLine } from '../sources/model.ts'
 import { checkExpectation } from './check-expectation.ts'
-import type { FeedContext } from './context.ts'
+import { type FeedContext, readHeld } from './context.ts'
 import type { FullFile } from './file-time.ts'
 import { formatHeld, heldAfter } from './held.ts'
 import { importConsents } from './import-consents.ts'
 import { importProducts } from './import-products.ts'
 import type { Ending, ImportRun } from './import-run.ts'
+import { appliedStep } from './manifest-steps.ts'
 import { ImportProgress } from './progress.ts'
-import { readHeld } from './read-held.ts'
 import { type ImportReport, ProblemCollector, readReport, reportPath, writeReport } from './report.ts'
 import { emptyTally, type Tally, tallyNames } from './tally.ts'
 
@@ -24,7 +24,7 @@ import { emptyTally, type Tally, tallyNames } from './tally.ts'
  */
 export async function importFile(context: FeedContext, accept: AcceptLine): Promise<ImportReport> {
   const { clock, archive, manifest } = context
-  const approved = (await readHeld(context)).find(({ sequence }) => sequence === accept.sequence)
+  const approved = readHeld(context).find(({ sequence }) => sequence === accept.sequence)
   const wasApplied = manifest.outcome(accept.sequence)?.outcome === 'imported'
   const source = await archive.sourceOf(accept)
   using turn = context.turns.begin(source.bytes)
@@ -32,7 +32,7 @@ export async function importFile(context: FeedContext, accept: AcceptLine): Prom
     context,
     accept,
     approvedBy: approved?.approvedBy,
-    isLetIn: wasApplied || approved?.approvedBy !== undefined,
+    bypassesHold: wasApplied || approved?.approvedBy !== undefined,
     ...source,
     turn,
     startedMs: clock.monotonic(),
@@ -66,7 +66,7 @@ function refuseGivenUp({ context, accept }: ImportRun): void {
   })
 }
 
-/** Writes down the outcome: Redis first (applied), then the manifest and the report, which a repeat writes again. */
+/** Writes down the outcome: the report, the manifest, and last that it is applied; a repeat writes all of it again. */
 async function finish(
   run: ImportRun,
   { held, counted, supersedes = false, ...ending }: Ending,
@@ -88,7 +88,7 @@ async function finish(
     rejected: problems.rejected,
     warned: problems.warned,
     unchanged: 0,
-    changes: { ...(await readTally(context, accept.sequence)), ...counted },
+    changes: { ...readTally(context, accept.claim), ...counted },
     warnings: [],
     problems: problems.summaries(),
     issues: problems.counts(),
@@ -109,7 +109,7 @@ async function finish(
       ...(held?.kind === 'file' ? { whole: held.mode } : {}),
     },
   ])
-  const holding = heldAfter(await readHeld(context), { sequence, supersedes, held })
+  const holding = heldAfter(readHeld(context), { sequence, supersedes, held })
   const full: FullFile | undefined =
     supersedes && ending.asOf !== undefined ? { sequence, file: accept.name, asOf: ending.asOf } : undefined
   await settle(context, {
@@ -130,7 +130,7 @@ export async function passUnapplied(
   return readReport(reportPath(context.reportsDir, accept))
 }
 
-/** A file that Redis no longer knows to be held: it waits for its decision again, whatever it would change now. */
+/** A file that the mirror no longer knows to be held: it waits for its decision again, whatever it would change now. */
 export async function holdAgain(
   context: FeedContext,
   accept: AcceptLine,
@@ -141,31 +141,29 @@ export async function holdAgain(
   const report = await readReport(reportPath(reportsDir, accept))
   const reason = report?.reason ?? 'it was held before; its report is gone'
   const held = { kind: 'file' as const, mode, sequence, file, at, reason }
-  const holding = heldAfter(await readHeld(context), { sequence, supersedes: false, held })
+  const holding = heldAfter(readHeld(context), { sequence, supersedes: false, held })
   await settle(context, { accept, held: { feed: feed.name, value: formatHeld(holding) } })
   return report
 }
 
-interface Settling extends Pick<WriterChunk, 'held' | 'fullAsOf'> {
+interface Settling extends Pick<MirrorChunk, 'held' | 'fullAsOf'> {
   accept: AcceptLine
 }
 
 /** Nothing of the import is left to do. */
-async function settle({ feed, writer }: FeedContext, { accept, ...holding }: Settling): Promise<void> {
-  await writer.update([], () => ({
+async function settle({ feed, mirror }: FeedContext, { accept, ...holding }: Settling): Promise<void> {
+  await mirror.update([], () => ({
     writes: [],
-    applied: { scope: feed.name, sequence: accept.sequence },
+    applied: appliedStep(feed.name, accept),
     progress: { feed: feed.name, value: undefined },
-    forgetCounts: { sequence: accept.sequence, names: tallyNames },
+    forgetCounts: accept.claim,
     ...holding,
   }))
 }
 
-async function readTally({ connection, keys }: FeedContext, sequence: number): Promise<Tally> {
-  const counts = await connection.hmget(keys.counts, ...tallyNames.map((name) => `${sequence}:${name}`))
+function readTally({ mirror }: FeedContext, claim: string): Tally {
+  const counts = mirror.counts(claim)
   const tally = emptyTally()
-  tallyNames.forEach((name, index) => {
-    tally[name] = Number(counts[index] ?? 0)
-  })
+  for (const name of tallyNames) tally[name] = counts[name] ?? 0
   return tally
 }

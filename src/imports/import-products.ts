@@ -1,7 +1,5 @@
 import { type BoundMapping, compileMapping, type MissingColumn } from '../catalog/mapping.ts'
-import type { ProductId } from '../lib/brand.ts'
 import { ConfigError, FileRefusedError } from '../lib/errors.ts'
-import { readStored } from '../outbox/read-stored.ts'
 import { IdTableBuilder } from '../records/id-table.ts'
 import type { Judgement } from '../records/judge.ts'
 import { openRejectsWriter } from '../records/rejects-writer.ts'
@@ -9,6 +7,7 @@ import { type AbsentProducts, absentById, absentByKey } from './absent-products.
 import { applyKeyedRecords } from './apply-keyed.ts'
 import type { Applied } from './apply-pass.ts'
 import { type ApplyOptions, applyRecords } from './apply-records.ts'
+import { readHeld } from './context.ts'
 import { FileTime } from './file-time.ts'
 import { reasonToHold } from './held.ts'
 import { isWholeFeed, reasonToHoldFile } from './hold-file.ts'
@@ -20,7 +19,6 @@ import {
   listColumns,
   withRejects,
 } from './import-run.ts'
-import { readHeld } from './read-held.ts'
 import { readTables } from './read-tables.ts'
 import { applyRemovals, findRemovals } from './removals.ts'
 import { rejectsPath } from './report.ts'
@@ -28,11 +26,11 @@ import { rejectsPath } from './report.ts'
 /** A file of products: what it says, then what it no longer names. Throws FileRefusedError when it says nothing. */
 export async function importProducts(run: ImportRun): Promise<Ending> {
   const time = new FileTime(run)
-  return time.describe((await time.late()) ?? (await importTimed(run, time)))
+  return time.describe(time.late() ?? (await importTimed(run, time)))
 }
 
 async function importTimed(run: ImportRun, time: FileTime): Promise<Ending> {
-  const { context, accept, isLetIn } = run
+  const { context, accept, bypassesHold } = run
   const readTable = await tablesFor(run)
   const mapping = compileMapping({ feed: context.feed, mode: accept.mode, readTable })
   const judgement = await judge(run, {
@@ -42,10 +40,10 @@ async function importTimed(run: ImportRun, time: FileTime): Promise<Ending> {
       return time.listen(columns, binding.kind === 'bound' ? binding.bound.idReader : undefined)
     },
   })
-  const late = await time.late()
+  const late = time.late()
   if (late) return { ...describeJudgement(judgement), ...late }
   const { columns } = judgement
-  const binding = isLetIn ? mapping.bindLeniently(columns) : mapping.bind(columns)
+  const binding = bypassesHold ? mapping.bindLeniently(columns) : mapping.bind(columns)
   return binding.kind === 'bound'
     ? await applyFile(run, judgement, binding.bound)
     : await holdFile(run, judgement, binding.missingColumns)
@@ -91,7 +89,7 @@ async function holdWhole(
   judgement: Judgement,
   { reason, hint }: { reason: string; hint: string },
 ): Promise<Ending> {
-  const held = await readHeld(context)
+  const held = readHeld(context)
   const others = held.filter(({ kind, sequence }) => kind === 'file' && sequence !== accept.sequence)
   if (others.length >= heldFilesMax) {
     throw new FileRefusedError(
@@ -120,7 +118,7 @@ async function applyFile(run: ImportRun, judgement: Judgement, mapping: BoundMap
   const isWhole = isWholeFeed(accept, judgement)
   const rejectsFile = rejectsPath(accept, { reportsDir, dialect: judgement.dialect, files: feed.files })
   await using rejects = await openRejectsWriter({ ...judgement, path: rejectsFile })
-  const held = await readHeld(context)
+  const held = readHeld(context)
   // A new full file decides anew what is missing; until it has, nothing of the old decision is taken back.
   const hasHeld = held.some(({ kind }) => kind === 'removals')
   progress.update({ phase: 'applying', bytesRead: 0 })
@@ -138,7 +136,7 @@ async function applyFile(run: ImportRun, judgement: Judgement, mapping: BoundMap
     progress,
     hasHeld,
   }
-  if (!run.isLetIn) {
+  if (!run.bypassesHold) {
     const reason = await reasonToHoldFile(options)
     const hint = `Nothing of it was applied: approve ${accept.sequence} if that is right, or discard ${accept.sequence} and drop a corrected file; a later full file takes its place`
     if (reason !== undefined) return await holdWhole(run, judgement, { reason, hint })
@@ -165,13 +163,12 @@ async function applyByIdOrKey(
   options: ApplyOptions,
 ): Promise<{ applied: Applied; absentOf: AbsentProducts }> {
   const { ids } = options.judgement
-  const { feed, connection, keys } = options.context
+  const { feed, mirror } = options.context
   const { key } = feed
   if (key === undefined) return { applied: await applyRecords(options), absentOf: absentById(ids) }
   const found = await IdTableBuilder.open()
   const applied = await applyKeyedRecords({ ...options, key, found })
-  const read = (known: readonly ProductId[]) => readStored(connection, keys, known)
-  return { applied, absentOf: absentByKey({ key, values: ids, found, read }) }
+  return { applied, absentOf: absentByKey({ key, values: ids, found, mirror }) }
 }
 
 interface Removing {
@@ -193,7 +190,7 @@ async function removeMissing(run: ImportRun, { judgement, absentOf, ending }: Re
     unreadableIds: judgement.unreadableIds,
   })
   if (reason === undefined) {
-    await applyRemovals(context, accept.sequence)
+    await applyRemovals(context, accept.claim)
     return { ...ending, removals: { ...removals, held: false } }
   }
   const at = new Date(clock.now()).toISOString()

@@ -16,8 +16,8 @@ export interface ImportRun {
   accept: AcceptLine
   /** The decision by which the operator let a held file in. */
   approvedBy: number | undefined
-  /** Approved, or applied before: it is neither held as a whole nor late, whatever stands in Redis or the configuration now. */
-  isLetIn: boolean
+  /** Approved, or applied before: it is neither held as a whole nor late, whatever the mirror or the configuration says now. */
+  bypassesHold: boolean
   path: string
   /** To be read; fewer than were accepted when the archive holds the file compressed. */
   bytes: number
@@ -47,7 +47,7 @@ export interface IdMapping {
 /** The first pass over the file. */
 export async function judge(run: ImportRun, mapping: IdMapping): Promise<Judgement> {
   const { context, accept, path, bytes, progress } = run
-  const { feed, writer, work, signal } = context
+  const { feed, mirror, work, signal } = context
   const judgement = await judgeFile({
     path,
     bytes,
@@ -58,9 +58,9 @@ export async function judge(run: ImportRun, mapping: IdMapping): Promise<Judgeme
     onProgress: (bytesRead) => {
       work.advance()
       const value = progress.update({ phase: 'judging', bytesRead })
-      // Not waited for: progress is for people, and a writer that fails says so at the next transaction.
+      // Not waited for: progress is for people, and a mirror that fails says so at the next transaction.
       if (value)
-        writer.update([], () => ({ writes: [], progress: { feed: feed.name, value } })).catch(() => undefined)
+        mirror.update([], () => ({ writes: [], progress: { feed: feed.name, value } })).catch(() => undefined)
     },
     signal,
     spillDir: spillDirOf(context),

@@ -5,9 +5,8 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { ReleaseStack } from '../lib/release-stack.ts'
 import type { Watchdog } from '../lib/watchdog.ts'
-import type { CatalogKeys } from '../outbox/keys.ts'
+import type { Mirror } from '../mirror/model.ts'
 import type { DeliveryOutbox } from '../outbox/model.ts'
-import type { OutboxScripts } from '../outbox/scripts.ts'
 import type { RedisConnections } from '../redis/connections.ts'
 import { type Archive, openArchive } from '../sources/archive.ts'
 import { type Manifest, openManifest } from '../sources/manifest.ts'
@@ -17,6 +16,7 @@ import type { AcceptPushed } from '../sources/push-acceptor.ts'
 import { openSources } from '../sources/sources.ts'
 import { ArchiveQueue } from './archive-queue.ts'
 import { applyCatalogDecision, applyConsentDecision } from './catalog-decisions.ts'
+import { openConsentStore } from './consent-store.ts'
 import { describeTrouble, logImport } from './describe-import.ts'
 import { ImportRunner } from './import-runner.ts'
 import { NoticePublisher } from './notice-publisher.ts'
@@ -36,9 +36,8 @@ export interface IntakeOptions {
   /** `state/<catalog>`. */
   dir: string
   connections: RedisConnections
-  keys: CatalogKeys
-  scripts: OutboxScripts
-  outbox: DeliveryOutbox
+  /** Opens the catalog's mirror for writing; asked once, with what the manifest says. */
+  openMirror: (manifest: ManifestView) => Promise<Mirror & AsyncDisposable>
   /** Absent: the catalog has none. */
   consents?: ConsentParts | undefined
   /** `false`: only what commands hand in is accepted; the drop folders are left alone. */
@@ -48,13 +47,13 @@ export interface IntakeOptions {
   clock: Clock
   log: Log
   watchdog: Watchdog
-  onOffered: () => void
   onFatal: (error: unknown) => void
 }
 
 /** What others may ask of it. */
 export interface Intake extends AsyncDisposable {
   manifest: ManifestView
+  mirror: Mirror
   acceptPushed: AcceptPushed
 }
 
@@ -63,27 +62,19 @@ export interface Intake extends AsyncDisposable {
  * archiving. Disposing it stops accepting first, then importing.
  */
 export async function openIntake(options: IntakeOptions): Promise<Intake> {
-  const { catalog, dir, connections, keys, clock, log } = options
+  const { catalog, dir, connections, clock, log } = options
   const stack = new ReleaseStack()
   try {
     const manifest = stack.use(
       'manifest',
       await openManifest({ dir, clock, log, onForeign: options.onFatal }),
     )
+    const mirror = stack.use('mirror', await options.openMirror(manifest))
     const archive = await openArchive({ dir, manifest })
-    const notices = stack.use(
-      'notices',
-      new NoticePublisher({ connection: connections.commands, keys, clock }),
-    )
-    await notices.begin().catch(() => undefined)
+    const notices = stack.use('notices', new NoticePublisher({ mirror, clock }))
     const archiving = stack.use('archiving', new ArchiveQueue({ archive, manifest, clock, log }))
-    const runners = openRunners(options, {
-      manifest,
-      archive,
-      notices,
-      archiving,
-      stateId: await readStateId(dir),
-    })
+    const stateId = await readStateId(dir)
+    const runners = openRunners(options, { manifest, mirror, archive, notices, archiving, stateId })
     if (options.imports) {
       for (const runner of runners) {
         runner.start()
@@ -108,7 +99,7 @@ export async function openIntake(options: IntakeOptions): Promise<Intake> {
     })
     stack.use('sources', sources)
     const { acceptPushed } = sources
-    return { manifest, acceptPushed, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() }
+    return { manifest, mirror, acceptPushed, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() }
   } catch (error) {
     await stack[Symbol.asyncDispose]()
     throw error
@@ -117,15 +108,19 @@ export async function openIntake(options: IntakeOptions): Promise<Intake> {
 
 interface Shared {
   manifest: Manifest
+  mirror: Mirror
   archive: Archive
   notices: NoticePublisher
   archiving: ArchiveQueue
   stateId: string
 }
 
-/** Products and consents are imported side by side: each kind has its own keys, writer and progress through the manifest. */
-function openRunners(options: IntakeOptions, { notices, archiving, ...shared }: Shared): ImportRunner[] {
-  const { catalog, dir, connections, consents, log } = options
+/** Products and consents are imported side by side: each kind has its own store and progress through the manifest. */
+function openRunners(
+  options: IntakeOptions,
+  { notices, archiving, mirror, stateId, ...shared }: Shared,
+): ImportRunner[] {
+  const { catalog, dir, connections, consents, clock, log } = options
   const feeds = [...catalog.feeds.values()]
   const common = {
     ...options,
@@ -142,16 +137,21 @@ function openRunners(options: IntakeOptions, { notices, archiving, ...shared }: 
     ...common,
     consents: undefined,
     feeds: feeds.filter(({ kind }) => kind === 'products'),
-    onCatalogDecision: (line) => applyCatalogDecision({ ...options, connection: connections.commands }, line),
+    openStore: async () => ({ mirror, [Symbol.asyncDispose]: async () => undefined }),
+    explain: (error) => error,
+    onCatalogDecision: (line, signal) => applyCatalogDecision(mirror, line, signal),
     onNotice: (text) => notices.set('imports', text),
   })
   if (!consents) return [ofProducts]
   const { intake, outbox, onOffered } = consents
-  const { keys, scripts } = intake
+  const { manifest } = shared
   const ofConsents = new ImportRunner({
     ...common,
-    ...{ keys, scripts, onOffered, consents: intake },
+    consents: intake,
     feeds: [...catalog.consents.feeds.values()],
+    openStore: (signal) =>
+      openConsentStore({ intake, connections, manifest, stateId, clock, log, onOffered, signal }),
+    explain: (error) => connections.explain(error),
     onCatalogDecision: (line) =>
       applyConsentDecision(
         { outbox, settleDeadLetters: (how, ids) => intake.settleDeadLetters(how, ids) },

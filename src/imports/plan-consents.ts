@@ -2,7 +2,7 @@ import type { ConsentStatement } from '../catalog/consent-mapping.ts'
 import { decodeConsent, digestConsent, encodeConsent } from '../consents/document.ts'
 import { type ConsentPosition, isLater, parsePosition } from '../consents/position.ts'
 import type { ConsentId, ProductId } from '../lib/brand.ts'
-import type { ProductWrite, StoredProduct } from '../outbox/model.ts'
+import type { ProductWrite, StoredProduct } from '../mirror/model.ts'
 import { emptyTally, type Tally } from './tally.ts'
 
 /** What one record says, and where in the order of acceptance it stands. */

@@ -143,7 +143,6 @@ export interface MirrorReader extends Disposable {
   /** JSON by feed. */
   held(): ReadonlyMap<FeedName, string>
   heldIds(feed: FeedName, idsMax: number): ProductId[]
-  countHeldIds(feed: FeedName): number
   fullAsOf(feed: FeedName): string | undefined
   /** JSON by feed. */
   progress(): ReadonlyMap<FeedName, string>

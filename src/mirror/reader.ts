@@ -109,10 +109,6 @@ export class MirrorFileReader implements MirrorReader {
     return this.#ids(sql, feed, idsMax)
   }
 
-  countHeldIds(feed: FeedName): number {
-    return this.#count('SELECT count(*) AS count FROM held_ids WHERE feed = ?', feed)
-  }
-
   fullAsOf(feed: FeedName): string | undefined {
     return readFact(this.#database, 'full-as-of', feed)
   }

@@ -7,11 +7,12 @@ import { positionOf } from '../consents/position.ts'
 import { type ConsentStep, planConsents } from '../imports/plan-consents.ts'
 import { type Tally, tallyNames } from '../imports/tally.ts'
 import type { AcceptSequence, ProductId } from '../lib/brand.ts'
+import type { CatalogKeys } from '../outbox/keys.ts'
 import type { StoredProduct } from '../outbox/model.ts'
 import { readStored } from '../outbox/read-stored.ts'
 import type { Judgement } from '../records/judge.ts'
 import { readRecords } from '../records/read-records.ts'
-import type { Mirror } from './mirror.ts'
+import type { RedisConnection } from '../redis/connection.ts'
 
 interface OpenedConsents {
   name: string
@@ -20,10 +21,17 @@ interface OpenedConsents {
   mapping: BoundConsents
 }
 
+/** What Redis holds of consents. */
+export interface ConsentMirror {
+  connection: RedisConnection
+  keys: CatalogKeys
+  stateDir: string
+}
+
 interface DiffOptions {
   feed: FeedConfig
   file: string
-  mirror: Mirror
+  consents: ConsentMirror | undefined
   signal: AbortSignal
   onChange: (change: Change) => void
 }
@@ -43,9 +51,9 @@ export async function diffConsents(
   options: DiffOptions,
   counts: Counts,
 ): Promise<void> {
-  const { feed, file, mirror, signal } = options
+  const { feed, file, consents, signal } = options
   // Undefined: no consent was ever taken in here, and a look must not create the key.
-  const hasher = mirror && (await findConsentKey(mirror.consents.stateDir))
+  const hasher = consents && (await findConsentKey(consents.stateDir))
   const { recordBytes } = feed.format
   for await (const batch of readRecords({ path: file, name, bytes, ...judgement, recordBytes, signal })) {
     counts.rejected += batch.rejected.length
@@ -59,19 +67,19 @@ export async function diffConsents(
         steps.push({ id: key, statement, position: positionOf(newest, record.record) })
       }
     }
-    await diffSteps(steps, hasher ? options : { ...options, mirror: undefined }, counts)
+    await diffSteps(steps, hasher ? options : { ...options, consents: undefined }, counts)
   }
 }
 
 async function diffSteps(
   steps: readonly ConsentStep[],
-  { mirror, onChange }: DiffOptions,
+  { consents, onChange }: DiffOptions,
   counts: Counts,
 ): Promise<void> {
   const ids = steps.map(({ id }) => id)
   const stored =
-    mirror && ids.length > 0
-      ? await readStored(mirror.connection, mirror.consents.keys, ids)
+    consents && ids.length > 0
+      ? await readStored(consents.connection, consents.keys, ids)
       : new Map<ProductId, StoredProduct>()
   const plan = planConsents({ steps, stored, acknowledged: new Map() })
   for (const name of tallyNames) counts.changes[name] += plan.tally[name]

@@ -1,30 +1,28 @@
 import { sensitiveFields } from '../api/contract/product.ts'
 import type { Change, ProductPatch } from '../catalog/model.ts'
-import { rankFields } from '../catalog/ranks.ts'
 import { showValue } from '../catalog/show-value.ts'
 import type { CatalogConfig, FeedConfig } from '../config/model.ts'
-import { type AbsentProducts, absentById } from '../imports/absent-products.ts'
-import { type ProductStep, planChunk } from '../imports/plan-chunk.ts'
-import { productsOfFeed } from '../imports/removals.ts'
+import { type AbsentProducts, absentById, absentByKey } from '../imports/absent-products.ts'
+import { productPages, productsOfFeed } from '../imports/known-products.ts'
+import { type ProductStep, planChunk, planRulesOf } from '../imports/plan-chunk.ts'
 import { emptyTally, type Tally, tallyNames } from '../imports/tally.ts'
-import type { ProductId } from '../lib/brand.ts'
-import type { StoredProduct } from '../outbox/model.ts'
-import { readStored } from '../outbox/read-stored.ts'
+import type { MirrorReader } from '../mirror/model.ts'
 import { IdTableBuilder } from '../records/id-table.ts'
 import { reasonColumn } from '../records/model.ts'
 import { readGroupedRecords } from '../records/read-grouped-records.ts'
 import { transformRecords } from '../records/transform-records.ts'
-import { diffConsents } from './diff-consents.ts'
+import { type ConsentMirror, diffConsents } from './diff-consents.ts'
 import { openProductFinder } from './find-products.ts'
-import { absentOfKey, namedPatches } from './keyed-products.ts'
-import type { Mirror } from './mirror.ts'
+import { namedPatches } from './keyed-products.ts'
 import { type OpenedFile, openFile } from './open-file.ts'
 
 interface DiffOptions {
   catalog: CatalogConfig
   feed: FeedConfig
   file: string
-  mirror: Mirror
+  mirror: MirrorReader
+  /** Of a feed of consents; undefined: none was ever taken in. */
+  consents: ConsentMirror | undefined
   /** For which time the file is read: since the epoch in ms. */
   nowMs: number
   signal: AbortSignal
@@ -71,11 +69,11 @@ export async function diffFile(options: DiffOptions): Promise<FileDiff> {
   await diffRecords({ opened, found }, options, diff)
   const { action } = feed.missing
   const countsMissing = opened.mode === 'full' && !opened.judgement.columns.includes(reasonColumn)
-  if (countsMissing && action === 'out_of_stock' && options.mirror) {
-    const { ids } = opened.judgement
+  if (countsMissing && action === 'out_of_stock') {
+    const { ids: values } = opened.judgement
+    const { key } = feed
     const { mirror } = options
-    const absentOf =
-      feed.key === undefined ? absentById(ids) : absentOfKey({ key: feed.key, ids, found, mirror })
+    const absentOf = key === undefined ? absentById(values) : absentByKey({ key, values, found, mirror })
     await diffMissing(absentOf, options, diff)
   }
   return diff
@@ -104,9 +102,9 @@ async function diffRecords({ opened, found }: Opened, options: DiffOptions, diff
       else if (judgement.ids.isLast(patch.productId, record.record)) patches.push(patch)
       else diff.changes.superseded += 1
     }
-    const known = find ? await namedPatches(patches, { find, found }) : patches
+    const known = find ? namedPatches(patches, { find, found }) : patches
     diff.rejected += patches.length - known.length
-    await diffSteps(
+    diffSteps(
       known.map((patch) => ({ patch })),
       options,
       diff,
@@ -115,24 +113,18 @@ async function diffRecords({ opened, found }: Opened, options: DiffOptions, diff
 }
 
 async function diffMissing(absentOf: AbsentProducts, options: DiffOptions, diff: FileDiff): Promise<void> {
-  const { mirror, feed } = options
-  if (!mirror) return
-  for await (const page of mirror.connection.hscanStream(mirror.keys.meta, { count: 1_000 })) {
-    const absent = await absentOf(productsOfFeed(page as string[], feed.name))
+  const { mirror, feed, signal } = options
+  for await (const page of productPages(mirror, signal)) {
+    const absent = absentOf(productsOfFeed(page, feed.name))
     const steps = absent.map((missing) => ({ missing }))
-    if (steps.length > 0) await diffSteps(steps, options, diff)
+    if (steps.length > 0) diffSteps(steps, options, diff)
   }
 }
 
-async function diffSteps(steps: readonly ProductStep[], options: DiffOptions, diff: FileDiff): Promise<void> {
+function diffSteps(steps: readonly ProductStep[], options: DiffOptions, diff: FileDiff): void {
   const { catalog, feed, mirror, onChange } = options
   const ids = steps.map((step) => ('patch' in step ? step.patch.productId : step.missing))
-  const stored =
-    mirror && ids.length > 0
-      ? await readStored(mirror.connection, mirror.keys, ids)
-      : new Map<ProductId, StoredProduct>()
-  const ranks = rankFields(catalog.feeds)
-  const plan = planChunk({ steps, stored, feed: feed.name, ranks, urgent: catalog.urgent })
+  const plan = planChunk({ steps, stored: mirror.read(ids), feed: feed.name, ...planRulesOf(catalog) })
   for (const change of plan.changes) onChange(withoutSecrets(change))
   for (const name of tallyNames) diff.changes[name] += plan.tally[name]
   // Only records can be unchanged; steps are either all of records or all of missing products.

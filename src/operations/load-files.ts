@@ -4,13 +4,13 @@ import type { ProgressState } from '../imports/progress.ts'
 import { type ImportReport, readReport, reportPath } from '../imports/report.ts'
 import { emptyTally, type Tally, tallyNames } from '../imports/tally.ts'
 import { catalogKeys } from '../outbox/keys.ts'
-import { type OutboxOverview, readOverview } from '../outbox/overview.ts'
+import { type OutboxOverview, readConsentOverview, readOverview } from '../outbox/overview.ts'
 import { compileNameTime } from '../sources/as-of.ts'
 import { putFile } from '../sources/inbox.ts'
 import { layoutOf } from '../sources/layout.ts'
 import { type ManifestReader, readManifest } from '../sources/manifest-reader.ts'
 import type { ClaimId } from '../sources/model.ts'
-import { stateDirOf } from '../storage.ts'
+import { openMirror, stateDirOf } from '../storage.ts'
 import { consentsStay } from './decide.ts'
 import { modeOf, requireFile } from './open-file.ts'
 import { findDaemon, type OperationContext, openWorkHere, type WorkHere } from './run-here.ts'
@@ -67,11 +67,10 @@ function inOrder(
 
 /** Accepts files and follows them until they are imported and, with `waits`, delivered. */
 export async function loadFiles(options: LoadOptions): Promise<LoadSummary> {
-  const { catalog, connections, clock, feed, files, resend } = options
+  const { catalog, clock, feed, files, resend } = options
   if (resend && feed.kind === 'consents') throw consentsStay()
   const startedMs = clock.monotonic()
-  const keys = catalogKeys(catalog.name, feed.kind)
-  const before = (await readOverview(connections.commands, keys)).counters
+  const before = (await readFeedOverview(options)).overview.counters
   for (const file of files) await requireFile(file)
   const reports = await takeIn({
     ...options,
@@ -85,7 +84,7 @@ export async function loadFiles(options: LoadOptions): Promise<LoadSummary> {
     },
     isDelivered: isAllDelivered,
   })
-  const after = await readOverview(connections.commands, keys)
+  const { overview: after } = await readFeedOverview(options)
   const since = (name: string) => (after.counters[name] ?? 0) - (before[name] ?? 0)
   const [calls, bytes] = [since('calls'), since('bytes')]
   // A call of consents carries one and cannot be fuller.
@@ -187,18 +186,32 @@ function isAllDelivered({ pending, dead, echoes, inFlight }: OutboxOverview): bo
 }
 
 async function readProgress(
-  { connections, catalog, feed }: TakingIn,
+  options: TakingIn,
   { work, files, imported }: { work: WorkHere; files: number; imported: number },
 ): Promise<LoadProgress> {
+  return { daemonPid: work.daemon?.pid, imported, files, ...(await readFeedOverview(options)) }
+}
+
+async function readFeedOverview({
+  config,
+  catalog,
+  connections,
+  clock,
+  feed,
+}: OperationContext & { feed: FeedConfig }): Promise<Pick<LoadProgress, 'running' | 'overview'>> {
+  const connection = connections.commands
   const keys = catalogKeys(catalog.name, feed.kind)
-  const running = await connections.commands.hget(keys.progress, feed.name)
-  return {
-    daemonPid: work.daemon?.pid,
-    imported,
-    files,
-    running: running === null ? undefined : (JSON.parse(running) as ProgressState),
-    overview: await readOverview(connections.commands, keys),
+  const parse = (text: string | null | undefined) => (text ? (JSON.parse(text) as ProgressState) : undefined)
+  if (feed.kind === 'consents') {
+    const running = parse(await connection.hget(keys.progress, feed.name))
+    return { running, overview: await readConsentOverview(connection, keys) }
   }
+  using mirror = await openMirror(config, catalog)
+  const overview = await readOverview({
+    ...{ connection, keys, mirror },
+    ...{ nowMs: clock.now(), deferredAfterMs: catalog.deferred.afterMs },
+  })
+  return { running: parse(mirror.progress().get(feed.name)), overview }
 }
 
 function sumReports(reports: readonly ImportReport[]) {

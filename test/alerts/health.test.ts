@@ -53,7 +53,7 @@ describe('lookAtRedis', () => {
     expect(lookAtRedis(state('failing', 99)).map(({ subject }) => subject)).toEqual(['read-only'])
     expect(lookAtRedis(state('ok', 70)).map(({ subject }) => subject)).toEqual(['memory'])
     expect(lookAtRedis(state('ok', 100)).map(({ message }) => message)).toEqual([
-      'Redis at here has no memory left (maxmemory): imports wait',
+      'Redis at here has no memory left (maxmemory)',
     ])
   })
 })

@@ -15,9 +15,9 @@ import { openRedis } from '../../src/redis/connections.ts'
 import { putDecision, putFile } from '../../src/sources/inbox.ts'
 import { readManifest } from '../../src/sources/manifest-reader.ts'
 import type { Decision } from '../../src/sources/model.ts'
-import { openOutbox } from '../../src/storage.ts'
 import { waitFor } from '../support/events.ts'
 import { collectLog } from '../support/log-lines.ts'
+import { openTestMirror } from '../support/mirror.ts'
 import { startRedis } from '../support/redis-server.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { catalogFrom } from './harness.ts'
@@ -58,10 +58,9 @@ export async function openConsentImports(feedLines: string) {
     })
     const intakeOptions = {
       ...access,
-      ...(await openOutbox({ catalog, connections, clock })),
+      openMirror: () => openTestMirror(join(dir, 'catalog.db'), { clock }),
       ...{ dir, connections, watchdog, watchesDropFolders: false, imports: true },
       consents: { intake, outbox, onOffered: () => undefined },
-      onOffered: () => undefined,
       onFatal: (error: unknown) => failures.push(error),
     }
     running.use('intake', await openIntake(intakeOptions))
