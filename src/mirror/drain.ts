@@ -1,9 +1,9 @@
 import type { ProductId } from '../lib/brand.ts'
 import type { Database } from './database.ts'
-import { laneRank } from './lanes.ts'
+import { laneRank, lanes } from './lanes.ts'
 import type { Drained } from './loop-model.ts'
 import { type SendingRow, sameBytes } from './place-after-edit.ts'
-import type { Places } from './places.ts'
+import { doubtful, type Places } from './places.ts'
 
 interface DrainedRow extends SendingRow {
   key: number
@@ -15,76 +15,74 @@ interface Access {
   places: Places
 }
 
-/** Takes over what Redis tells of products; inside a transaction. Safe to repeat. */
-export function drain(access: Access, drained: Drained, nowMs: number): void {
-  for (const each of drained.acknowledged ?? []) acknowledge(access, each, nowMs)
-  for (const each of drained.dead ?? []) bury(access, each, nowMs)
-  for (const each of drained.dropped ?? []) drop(access, each, nowMs)
+/** What Redis held of the product, and how far its lanes were offered, when it was read. */
+interface Seen {
+  held: boolean
+  positions: Drained['positions']
 }
 
-function acknowledge(
-  { database, places }: Access,
-  { productId, digest, echoLeft = false }: NonNullable<Drained['acknowledged']>[number],
-  nowMs: number,
-): void {
-  const row = readRow(database, productId)
-  if (!row) return
-  if (digest === undefined) {
-    places.doubt(row.key)
-    if (row.lane === null) places.give(row.key, laneRank.urgent, nowMs)
-    return
+/** Takes over what Redis tells of products; inside a transaction. Safe to repeat. */
+export function drain(access: Access, drained: Drained, nowMs: number): void {
+  const { acknowledged = [], dead = [], dropped = [], positions } = drained
+  const { database } = access
+  const change = (productId: string, held: boolean, apply: (row: DrainedRow) => void) => {
+    const row = readRow(database, productId)
+    if (!row) return
+    apply(row)
+    settle(access, row, { held, positions }, nowMs)
   }
-  const isNewest = row.digest === null || sameBytes(row.digest, digest)
-  if (isNewest && !echoLeft) {
-    const sql = `UPDATE sending SET acknowledged = ?, acknowledged_at = ?, lane = NULL, number = NULL, since = NULL
-      WHERE product = ?`
-    database.run(sql, digest, nowMs, row.key)
-  } else {
-    const sql = 'UPDATE sending SET acknowledged = ?, acknowledged_at = ? WHERE product = ?'
-    database.run(sql, digest, nowMs, row.key)
+  for (const { productId, digest, held } of acknowledged) {
+    change(productId, held, (row) => {
+      row.acknowledged = digest ?? doubtful
+      const sql = 'UPDATE sending SET acknowledged = ?, acknowledged_at = ? WHERE product = ?'
+      database.run(sql, row.acknowledged, nowMs, row.key)
+    })
   }
-  if (isNewest && row.dead !== null) forgetDead(database, row.key)
-  // The endpoint holds an older document again, or is to be told once more: nothing else would send the newest.
-  if (row.lane === null && (echoLeft || (!isNewest && row.dead === null))) {
-    places.give(row.key, laneRank.urgent, nowMs)
+  for (const { letter, digest, held } of dead) {
+    change(letter.productId, held, (row) => bury(database, row, { letter, digest }))
   }
+  for (const { productId, held } of dropped) change(productId, held, () => undefined)
 }
 
 /** Counts only where the refused document is the newest; a newer one has a place already. */
 function bury(
-  { database, places }: Access,
-  { letter, digest, echoLeft = false }: NonNullable<Drained['dead']>[number],
-  nowMs: number,
+  database: Database,
+  row: DrainedRow,
+  { letter, digest }: Pick<NonNullable<Drained['dead']>[number], 'letter' | 'digest'>,
 ): void {
+  if (!sameBytes(row.digest, digest)) return
   const { productId, ...rest } = letter
-  const row = readRow(database, productId)
-  if (!row || !sameBytes(row.digest, digest)) return
-  const given = database.get<{ digest: Uint8Array }>('SELECT digest FROM dropped WHERE id = ?', productId)
-  if (sameBytes(given?.digest, digest)) {
+  const dropped = database.get<{ digest: Uint8Array }>('SELECT digest FROM dropped WHERE id = ?', productId)
+  if (sameBytes(dropped?.digest, digest)) {
     database.run('DELETE FROM dropped WHERE id = ?', productId)
-    settle(database, row.key, digest)
+    giveUp(database, row.key, digest)
+    row.acknowledged = digest
   } else {
     const sql = 'INSERT OR REPLACE INTO dead (product, digest, at, letter) VALUES (?, ?, ?, ?)'
     database.run(sql, row.key, digest, letter.at, JSON.stringify(rest))
+    row.dead = digest
   }
-  if (!echoLeft) places.lose(row.key)
-  else if (row.lane === null) places.give(row.key, laneRank.urgent, nowMs)
 }
 
-/** The offer found nothing of the product under way. Something may have been drained since the pump read its place. */
-function drop(
-  { database, places }: Access,
-  { productId, lane, number }: NonNullable<Drained['dropped']>[number],
-  nowMs: number,
-): void {
-  const row = readRow(database, productId)
-  if (!row || row.lane !== laneRank[lane] || row.number !== number) return
-  if (row.digest === null || sameBytes(row.digest, row.acknowledged)) places.lose(row.key)
-  else places.give(row.key, row.lane, row.since ?? nowMs)
+/** Whether a product keeps its place, loses it, or needs another, after what Redis said of it. */
+function settle({ places }: Access, row: DrainedRow, { held, positions }: Seen, nowMs: number): void {
+  if (held) {
+    places.ensure(row, laneRank.urgent, nowMs)
+    return
+  }
+  const isOffered = row.lane !== null && row.number !== null && row.number <= positions[lanes[row.lane]]
+  // It will be offered, whatever it is now.
+  if (row.number !== null && !isOffered) return
+  const isWanted = row.dead === null && row.digest !== null && !sameBytes(row.digest, row.acknowledged)
+  if (!isWanted) {
+    if (row.lane !== null) places.lose(row.key)
+  } else if (row.lane === null || isOffered || row.acknowledged?.length === 0) {
+    places.give(row, laneRank.urgent, nowMs)
+  }
 }
 
 /** The operator gave this document up: it counts as acknowledged until a newer one comes. */
-export function settle(database: Database, key: number, digest: Uint8Array): void {
+export function giveUp(database: Database, key: number, digest: Uint8Array): void {
   database.run('UPDATE sending SET acknowledged = ? WHERE product = ?', digest, key)
 }
 

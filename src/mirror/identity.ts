@@ -1,45 +1,42 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import type { Lane } from '../catalog/model.ts'
 import { StorageError } from '../lib/errors.ts'
 import { type Database, fileIdentity } from './database.ts'
-import { readFact, readFacts, removeFacts, writeFact } from './facts.ts'
-import { lanes } from './lanes.ts'
+import { readFact, readFacts, writeFact } from './facts.ts'
 import type { MirrorIdentity } from './loop-model.ts'
 
-export function readIdentity(database: Database): MirrorIdentity {
+export function readIdentity(database: Database): Omit<MirrorIdentity, 'last' | 'offered'> {
   const facts = readFacts<string, string | number>(database, 'identity')
   const text = (name: string): string | undefined => facts.get(name)?.toString()
-  const lastLossMs = facts.get('lastLossMs')
-  const positions = readFacts<Lane, number>(database, 'position')
+  const number = (name: string): number | undefined => {
+    const value = facts.get(name)
+    return value === undefined ? undefined : Number(value)
+  }
   return {
     mirrorId: text('mirrorId') ?? '',
-    generation: Number(facts.get('generation') ?? 1),
+    generation: text('generation') ?? '',
+    former: JSON.parse(text('former') ?? '[]') as string[],
     endpoint: text('endpoint'),
-    beat: Number(facts.get('beat') ?? 0),
+    beat: number('beat') ?? 0,
     runId: text('runId'),
     repairing: text('repairing'),
-    lastLossMs: lastLossMs === undefined ? undefined : Number(lastLossMs),
-    positions: Object.fromEntries(lanes.map((lane) => [lane, positions.get(lane) ?? 0])) as Record<
-      Lane,
-      number
-    >,
+    lastLossMs: number('lastLossMs'),
+    startOver: number('startOver'),
   }
 }
 
 /** Inside a transaction. */
 export function writeIdentity(
   database: Database,
-  { positions, ...change }: Partial<Omit<MirrorIdentity, 'mirrorId'>>,
+  change: Readonly<Record<string, string | number | undefined>>,
 ): void {
   for (const [name, value] of Object.entries(change)) writeFact(database, 'identity', name, value)
-  for (const lane of lanes) if (positions) writeFact(database, 'position', lane, positions[lane])
 }
 
 /** Notes which file the mirror stands in: at its making, and where a copy is to become the mirror. */
 export function writeFile(database: Database, isNew: boolean): void {
   database.transaction(() => {
-    if (isNew) writeFact(database, 'identity', 'mirrorId', randomUUID())
+    if (isNew) writeIdentity(database, { mirrorId: randomUUID(), generation: randomUUID() })
     writeFact(database, 'identity', 'file', fileIdentity(database.file))
   })
 }
@@ -69,10 +66,16 @@ export function checkInPlace(file: string, identity: string): void {
   )
 }
 
-/** Begins a new generation; what was counted for the Redis of the old one means nothing any more. */
-export function beginGeneration(database: Database, endpoint: string | undefined): void {
-  const { generation } = readIdentity(database)
-  writeIdentity(database, { generation: generation + 1, ...(endpoint === undefined ? {} : { endpoint }) })
-  writeFact(database, 'identity', 'startOver', 0)
-  removeFacts(database, 'position')
+/** Inside a transaction. */
+export function beginGeneration(
+  database: Database,
+  { endpoint, former = [] }: { endpoint?: string; former?: readonly string[] },
+): void {
+  const { generation, former: before } = readIdentity(database)
+  writeIdentity(database, {
+    ...(endpoint === undefined ? {} : { endpoint }),
+    generation: randomUUID(),
+    former: JSON.stringify([...new Set([...before, generation, ...former])]),
+    startOver: 0,
+  })
 }

@@ -7,25 +7,33 @@ export const lanes = ['urgent', 'new', 'deferred'] as const satisfies readonly L
 export const laneRank = { urgent: 0, new: 1, deferred: 2 } as const satisfies Record<Lane, number>
 export type LaneRank = 0 | 1 | 2
 
+type Numbers = [number, number, number]
+
 /**
- * The numbers that places get, counted in each lane from 1, and how far the pump has read them. They are changed inside a
- * transaction: `save` writes them with it, `reload` takes back what was not committed.
+ * The numbers that places get, counted in each lane from 1, and up to which of them Redis may know the places. They are
+ * changed inside a transaction: `save` writes them with it, `reload` takes back what was not committed.
  */
 export class LaneNumbers {
   readonly #database: Database
-  readonly #last: [number, number, number] = [0, 0, 0]
-  readonly #saved: [number, number, number] = [0, 0, 0]
-  /** Whatever was given before this process may have been read. */
-  readonly #read: [number, number, number]
+  readonly #last: Numbers = [0, 0, 0]
+  readonly #offered: Numbers = [0, 0, 0]
+  /** What stands in the database, last and offered. */
+  #saved: readonly [Numbers, Numbers] = [
+    [0, 0, 0],
+    [0, 0, 0],
+  ]
 
   constructor(database: Database) {
     this.#database = database
     this.reload()
-    this.#read = [...this.#last]
   }
 
-  last(rank: LaneRank): number {
-    return this.#last[rank]
+  get last(): Readonly<Record<Lane, number>> {
+    return byLane(this.#last)
+  }
+
+  get offered(): Readonly<Record<Lane, number>> {
+    return byLane(this.#offered)
   }
 
   next(rank: LaneRank): number {
@@ -38,29 +46,45 @@ export class LaneNumbers {
     return this.#last[rank]
   }
 
-  isRead(rank: LaneRank, number: number): boolean {
-    return number <= this.#read[rank]
+  isOffered(rank: LaneRank, number: number): boolean {
+    return number <= this.#offered[rank]
   }
 
-  noteRead(rank: LaneRank, number: number): void {
-    this.#read[rank] = Math.max(this.#read[rank], number)
+  noteOffered(rank: LaneRank, number: number): void {
+    this.#offered[rank] = Math.max(this.#offered[rank], number)
   }
 
   save(): void {
+    const [last, offered] = this.#saved
     for (const lane of lanes) {
       const rank = laneRank[lane]
-      if (this.#last[rank] === this.#saved[rank]) continue
-      writeFact(this.#database, 'number', lane, this.#last[rank])
+      if (this.#last[rank] !== last[rank]) writeFact(this.#database, 'number', lane, this.#last[rank])
+      if (this.#offered[rank] !== offered[rank]) {
+        writeFact(this.#database, 'offered', lane, this.#offered[rank])
+      }
     }
   }
 
   committed(): void {
-    this.#saved.splice(0, 3, ...this.#last)
+    this.#saved = [[...this.#last], [...this.#offered]]
   }
 
   reload(): void {
-    const saved = readFacts<Lane, number>(this.#database, 'number')
-    for (const lane of lanes) this.#last[laneRank[lane]] = saved.get(lane) ?? 0
+    for (const [kind, numbers] of [
+      ['number', this.#last],
+      ['offered', this.#offered],
+    ] as const) {
+      const saved = readFacts<Lane, number>(this.#database, kind)
+      for (const lane of lanes) numbers[laneRank[lane]] = saved.get(lane) ?? 0
+    }
     this.committed()
+  }
+}
+
+function byLane(numbers: Numbers): Record<Lane, number> {
+  return {
+    urgent: numbers[laneRank.urgent],
+    new: numbers[laneRank.new],
+    deferred: numbers[laneRank.deferred],
   }
 }

@@ -20,28 +20,28 @@ export type Place = {
   | { kind: 'withdrawn'; document: undefined; digest: undefined }
 )
 
-/** What Redis tells of products; one durable transaction. Safe to repeat. */
+/**
+ * What Redis tells of products. `held`: something of the product is under way there (a lane, a claim, an echo …), so that it
+ * needs a place.
+ */
 export interface Drained {
-  /**
-   * `digest` undefined: a doubt, a call may have taken effect. `echoLeft`: Redis still holds an echo of the product, which
-   * keeps its place therefore.
-   */
-  acknowledged?: readonly {
-    productId: ProductId
-    digest: DocumentDigest | undefined
-    echoLeft?: boolean
-  }[]
-  dead?: readonly { letter: DeadLetter; digest: DocumentDigest; echoLeft?: boolean }[]
-  /** Places that the offer answered with "dropped". Where the product has another number by now nothing happens. */
-  dropped?: readonly Pick<Place, 'productId' | 'lane' | 'number'>[]
+  /** `digest` undefined: a doubt, a call may have taken effect. */
+  acknowledged?: readonly { productId: ProductId; digest: DocumentDigest | undefined; held: boolean }[]
+  dead?: readonly { letter: DeadLetter; digest: DocumentDigest; held: boolean }[]
+  /** Places that an offer dropped: nothing of the product was under way then. */
+  dropped?: readonly { productId: ProductId; held: boolean }[]
+  /** How far each lane was offered, read in the same step. */
+  positions: Readonly<Record<Lane, number>>
 }
 
 /** What the mirror knows of itself, and of the Redis and the endpoint it belongs to. Undefined: not known yet. */
 export interface MirrorIdentity {
   /** Random; given when the mirror is made. */
   mirrorId: string
-  /** Raised whenever everything is started over; begins with 1. */
-  generation: number
+  /** Random; another one whenever everything is started over. Two copies never have the same. */
+  generation: string
+  /** Generations that were this mirror's, or that the operator has let it replace. */
+  former: readonly string[]
   /** Normalised URL, with the account where the configuration names one. */
   endpoint: string | undefined
   beat: number
@@ -50,8 +50,12 @@ export interface MirrorIdentity {
   repairing: string | undefined
   /** Of the newest loss that was noticed, epoch ms. */
   lastLossMs: number | undefined
-  /** How far each lane was offered, as far as it was remembered. */
-  positions: Readonly<Record<Lane, number>>
+  /** How far starting over is; undefined: it is done, or was never begun. */
+  startOver: number | undefined
+  /** The last number that was given in each lane. */
+  last: Readonly<Record<Lane, number>>
+  /** Places up to these numbers may be known to Redis. */
+  offered: Readonly<Record<Lane, number>>
 }
 
 /**
@@ -61,26 +65,37 @@ export interface MirrorIdentity {
 export interface OutboxMirror {
   readIdentity(): MirrorIdentity
   /** Changes what is named; a value of undefined is forgotten. */
-  remember(change: Partial<Omit<MirrorIdentity, 'mirrorId' | 'generation'>>): void
-  /** The last number that was given in each lane. */
-  lastNumbers(): Readonly<Record<Lane, number>>
+  remember(
+    change: Partial<
+      Pick<MirrorIdentity, 'endpoint' | 'beat' | 'runId' | 'repairing' | 'lastLossMs' | 'startOver'>
+    >,
+  ): void
   /** Deferred places that are due get the next numbers of their lane. Returns how many. */
   numberDue(options: { nowMs: number; deferredAfterMs: number; rowsMax: number }): number
   /** Since when the oldest deferred place without a number is unsent; undefined: there is none. */
   oldestDeferred(): number | undefined
-  /** Ordered by number; at least one where there is one. What was read takes a new number when it is edited. */
+  /**
+   * Ordered by number; at least one where there is one. `offered` is durably raised to the last of them: what was read
+   * takes a new number when it is edited.
+   */
   readPlaces(options: { lane: Lane; after: number; bytesMax: number; rowsMax: number }): Place[]
   /** Documents for echoes; ids without one are absent. */
   readDocuments(ids: readonly ProductId[]): Map<ProductId, { document: Buffer; digest: DocumentDigest }>
+  /** Safe to repeat. */
   drain(drained: Drained, nowMs: number): void
-  /** These products are doubtful and get a fresh number: urgent where they have no place. Ids not known are ignored. */
-  doubt(ids: readonly ProductId[], nowMs: number): void
-  /** The same for at most `rowsMax` numbered places up to these numbers. Returns how many; 0: none is left. */
-  doubtPlaces(options: { upTo: Readonly<Record<Lane, number>>; nowMs: number; rowsMax: number }): number
-  /** Raises the generation; from now on `startOver` has to go on, after a restart, too. */
-  beginStartOver(change: { endpoint?: string }): void
-  isStartingOver(): boolean
-  /** Gives the next `rowsMax` products a place (lane `new`); no acknowledgement is believed. Returns whether any is left. */
+  /** After a loss: all that was offered, and these ids, is doubtful and has a number. Ids that are not known are ignored. */
+  doubt(options: { ids: readonly ProductId[]; offered: boolean; nowMs: number }): void
+  /** Doubtful products that have a place, page by page; `next` undefined: this was the last. */
+  readDoubtful(options: { after: number; rowsMax: number }): {
+    ids: ProductId[]
+    next: number | undefined
+  }
+  /** A new generation; `former` are those that it may replace in Redis. `startOver` in the identity is set from now on. */
+  beginStartOver(change: { endpoint?: string; former?: readonly string[] }): void
+  /**
+   * The next `rowsMax` products are doubtful and have a number (lane `new` where they had none). Answers whether any is left;
+   * `remember({ startOver: undefined })` ends it.
+   */
   startOver(options: { nowMs: number; rowsMax: number }): boolean
   /** The operator's last decision about all calls. */
   calls(): CallsDecision | undefined

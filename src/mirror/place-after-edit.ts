@@ -32,17 +32,16 @@ interface Edit {
  * undone loses its place where it has no number yet; else Redis may hold something of it, and the offer decides. Pure.
  */
 export function placeAfterEdit({ row, lane, digest, nowMs, isRead }: Edit): NextPlace {
-  const isUndone = digest === undefined || sameBytes(row.acknowledged, digest)
-  if (row.number === null && isUndone) return { kind: 'none' }
-  const wanted = row.acknowledged === null ? Math.min(laneRank[lane], laneRank.new) : laneRank[lane]
-  const rank = (row.lane === null ? wanted : Math.min(wanted, row.lane)) as LaneRank
+  const wanted = row.acknowledged === null && lane === 'deferred' ? laneRank.new : laneRank[lane]
   const since = row.since ?? nowMs
-  if (digest === undefined || rank === row.lane) {
-    const isOffered = row.lane !== null && row.number !== null && isRead(row.lane, row.number)
-    return isOffered && row.lane !== null ? { kind: 'numbered', rank: row.lane, since } : { kind: 'kept' }
+  if (row.lane === null || row.number === null) {
+    if (digest === undefined || sameBytes(row.acknowledged, digest)) return { kind: 'none' }
+    if (wanted !== laneRank.deferred) return { kind: 'numbered', rank: wanted, since }
+    return row.lane === null ? { kind: 'waiting', since } : { kind: 'kept' }
   }
-  if (rank === laneRank.deferred) return { kind: 'waiting', since: nowMs }
-  return { kind: 'numbered', rank, since: nowMs }
+  const rank = digest !== undefined && wanted < row.lane ? wanted : row.lane
+  const isMoved = rank !== row.lane || isRead(row.lane, row.number)
+  return isMoved ? { kind: 'numbered', rank, since } : { kind: 'kept' }
 }
 
 export function sameBytes(one: Uint8Array | null | undefined, other: Uint8Array | null | undefined): boolean {

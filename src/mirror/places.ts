@@ -2,16 +2,22 @@ import type { Lane } from '../catalog/model.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { Database } from './database.ts'
 import { checkedDocument } from './digest.ts'
-import { LaneNumbers, type LaneRank, laneRank } from './lanes.ts'
+import { LaneNumbers, type LaneRank, laneRank, lanes } from './lanes.ts'
 import type { Place } from './loop-model.ts'
 import { type NextPlace, placeAfterEdit, type SendingRow, sameBytes } from './place-after-edit.ts'
 
 /** `acknowledged` of a product of which the endpoint may hold anything. */
-const doubtful = Buffer.alloc(0)
+export const doubtful = Buffer.alloc(0)
 
 type PlaceColumns = [lane: LaneRank | null, number: number | null, since: number | null]
 
 const neverSent: SendingRow = { lane: null, number: null, since: null, digest: null, acknowledged: null }
+
+export interface PlacedRow {
+  key: number
+  number: number | null
+  since: number | null
+}
 
 interface EditedProduct {
   key: number
@@ -47,7 +53,7 @@ export class Places {
 
   edit({ key, row, lane, digest }: EditedProduct, nowMs: number): void {
     const before = row ?? neverSent
-    const isRead = (rank: LaneRank, number: number) => this.numbers.isRead(rank, number)
+    const isRead = (rank: LaneRank, number: number) => this.numbers.isOffered(rank, number)
     const place = this.#placeOf(before, placeAfterEdit({ row: before, lane, digest, nowMs, isRead }))
     const sql = row
       ? 'UPDATE sending SET digest = ?, lane = ?, number = ?, since = ? WHERE product = ?'
@@ -55,9 +61,14 @@ export class Places {
     this.#database.run(sql, digest ?? null, ...place, key)
   }
 
-  /** A fresh number. */
-  give(key: number, rank: LaneRank, since: number): void {
-    this.#place(key, [rank, this.numbers.next(rank), since])
+  /** The next number of that lane. The time since when the product is unsent stays. */
+  give({ key, since }: Pick<PlacedRow, 'key' | 'since'>, rank: LaneRank, nowMs: number): void {
+    this.#place(key, [rank, this.numbers.next(rank), since ?? nowMs])
+  }
+
+  /** The same, unless the product has a number already. */
+  ensure(row: PlacedRow, rank: LaneRank, nowMs: number): void {
+    if (row.number === null) this.give(row, rank, nowMs)
   }
 
   lose(key: number): void {
@@ -86,7 +97,7 @@ export class Places {
       nowMs - deferredAfterMs,
       rowsMax,
     )
-    for (const { key, since } of due) this.give(key, deferred, since)
+    for (const row of due) this.give(row, deferred, nowMs)
     return due.length
   }
 
@@ -95,6 +106,7 @@ export class Places {
     return this.#database.get<{ since: number | null }>(sql, laneRank.deferred)?.since ?? undefined
   }
 
+  /** What was read is noted with it: from now on Redis may know of it. */
   read({ lane, after, bytesMax, rowsMax }: ReadOptions): Place[] {
     const sql = `SELECT p.id, s.number, s.since, s.digest, s.acknowledged, d.document
       FROM sending s INDEXED BY places
@@ -109,8 +121,47 @@ export class Places {
       places.push(placeOf(row, lane, this.#database.file))
       return true
     })
-    this.numbers.noteRead(laneRank[lane], Math.max(after, places.at(-1)?.number ?? 0))
+    this.numbers.noteOffered(laneRank[lane], places.at(-1)?.number ?? 0)
     return places
+  }
+
+  /** All that Redis may know of. */
+  doubtOffered(): void {
+    for (const lane of lanes) {
+      const offered = this.numbers.offered[lane]
+      const range = [laneRank[lane], offered] as const
+      const dead =
+        'DELETE FROM dead WHERE product IN (SELECT product FROM sending WHERE lane = ? AND number <= ?)'
+      this.#database.run(dead, ...range)
+      const doubt = 'UPDATE sending SET acknowledged = ? WHERE lane = ? AND number <= ?'
+      this.#database.run(doubt, doubtful, ...range)
+    }
+  }
+
+  readDoubtful({ after, rowsMax }: { after: number; rowsMax: number }): {
+    ids: ProductId[]
+    next: number | undefined
+  } {
+    const sql = `SELECT p.key, p.id FROM sending s JOIN products p ON p.key = s.product
+      WHERE s.product > ? AND s.lane IS NOT NULL AND s.acknowledged = ? ORDER BY s.product LIMIT ?`
+    const rows = this.#database.all<{ key: number; id: ProductId }>(sql, after, doubtful, rowsMax)
+    return { ids: rows.map(({ id }) => id), next: rows.length < rowsMax ? undefined : rows.at(-1)?.key }
+  }
+
+  /** Every product behind that key is doubtful and has a number. Returns the key of the last; undefined: there was none. */
+  placeAll({ after, nowMs, rowsMax }: Record<'after' | 'nowMs' | 'rowsMax', number>): number | undefined {
+    const page = `SELECT max(product) AS last FROM (
+      SELECT product FROM sending WHERE product > ? ORDER BY product LIMIT ?)`
+    const last = this.#database.get<{ last: number | null }>(page, after, rowsMax)?.last
+    if (last == null) return undefined
+    const base = this.numbers.last.new - after
+    this.numbers.skip(laneRank.new, last - after)
+    const place = `UPDATE sending SET acknowledged = ?,
+        lane = iif(number IS NULL, ?, lane), number = coalesce(number, ? + product), since = coalesce(since, ?)
+      WHERE product > ? AND product <= ? AND digest IS NOT NULL`
+    this.#database.run(place, doubtful, laneRank.new, base, nowMs, after, last)
+    this.#database.run('DELETE FROM dead WHERE product > ? AND product <= ?', after, last)
+    return last
   }
 
   #placeOf(row: SendingRow, next: NextPlace): PlaceColumns {

@@ -4,7 +4,7 @@ import { Database } from './database.ts'
 import { bufferOf, checkedDocument } from './digest.ts'
 import { readCalls, readFact, readFacts } from './facts.ts'
 import { readIdentity } from './identity.ts'
-import { lanes } from './lanes.ts'
+import { LaneNumbers, lanes } from './lanes.ts'
 import type { MirrorIdentity } from './loop-model.ts'
 import type {
   CallsDecision,
@@ -194,13 +194,13 @@ export class MirrorFileReader implements MirrorReader {
   }
 
   repair(): RepairState {
-    const { lastLossMs, repairing } = this.identity()
-    const startsOver = readFact(this.#database, 'identity', 'startOver') !== undefined
-    return { lastLossMs, repairing: repairing !== undefined || startsOver }
+    const { lastLossMs, repairing, startOver } = this.identity()
+    return { lastLossMs, repairing: repairing !== undefined || startOver !== undefined }
   }
 
   identity(): MirrorIdentity {
-    return readIdentity(this.#database)
+    const { last, offered } = new LaneNumbers(this.#database)
+    return { ...readIdentity(this.#database), last, offered }
   }
 
   [Symbol.dispose](): void {

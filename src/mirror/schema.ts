@@ -42,7 +42,7 @@ const migrations: Readonly<Record<number, (database: Database) => void>> = {}
 export type FactKind =
   | 'identity'
   | 'number'
-  | 'position'
+  | 'offered'
   | 'held'
   | 'full-as-of'
   | 'progress'

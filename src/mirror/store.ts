@@ -4,8 +4,8 @@ import type { ProductId } from '../lib/brand.ts'
 import { StorageError } from '../lib/errors.ts'
 import { Database, fileIdentity } from './database.ts'
 import { checkedDocument } from './digest.ts'
-import { drain, readRow } from './drain.ts'
-import { readCalls, readFact, writeFact } from './facts.ts'
+import { drain, forgetDead, readRow } from './drain.ts'
+import { readCalls, readFact } from './facts.ts'
 import {
   beginGeneration,
   checkFile,
@@ -14,7 +14,7 @@ import {
   writeFile,
   writeIdentity,
 } from './identity.ts'
-import { type LaneRank, laneRank, lanes } from './lanes.ts'
+import { laneRank } from './lanes.ts'
 import type { Drained, MirrorIdentity, OutboxMirror, Place } from './loop-model.ts'
 import type { CallsDecision, DocumentDigest, MirrorChunk } from './model.ts'
 import { Places } from './places.ts'
@@ -97,16 +97,12 @@ export class MirrorStore implements OutboxMirror, Disposable {
   }
 
   readIdentity(): MirrorIdentity {
-    return readIdentity(this.#database)
+    const { last, offered } = this.#places.numbers
+    return { ...readIdentity(this.#database), last, offered }
   }
 
-  remember(change: Partial<Omit<MirrorIdentity, 'mirrorId' | 'generation'>>): void {
+  remember(change: Parameters<OutboxMirror['remember']>[0]): void {
     this.#change(() => writeIdentity(this.#database, change))
-  }
-
-  lastNumbers(): Readonly<Record<Lane, number>> {
-    const { numbers } = this.#places
-    return { urgent: numbers.last(0), new: numbers.last(1), deferred: numbers.last(2) }
   }
 
   numberDue(options: { nowMs: number; deferredAfterMs: number; rowsMax: number }): number {
@@ -118,7 +114,7 @@ export class MirrorStore implements OutboxMirror, Disposable {
   }
 
   readPlaces(options: { lane: Lane; after: number; bytesMax: number; rowsMax: number }): Place[] {
-    return this.#places.read(options)
+    return this.#change(() => this.#places.read(options))
   }
 
   readDocuments(ids: readonly ProductId[]): Map<ProductId, { document: Buffer; digest: DocumentDigest }> {
@@ -138,57 +134,34 @@ export class MirrorStore implements OutboxMirror, Disposable {
     this.#change(() => drain({ database: this.#database, places: this.#places }, drained, nowMs))
   }
 
-  doubt(ids: readonly ProductId[], nowMs: number): void {
+  doubt({ ids, offered, nowMs }: { ids: readonly ProductId[]; offered: boolean; nowMs: number }): void {
     this.#change(() => {
       for (const id of ids) {
         const row = readRow(this.#database, id)
-        if (row) this.#doubt(row, nowMs)
+        if (!row) continue
+        this.#places.doubt(row.key)
+        forgetDead(this.#database, row.key)
+        this.#places.ensure(row, laneRank.urgent, nowMs)
       }
+      if (offered) this.#places.doubtOffered()
     })
   }
 
-  doubtPlaces({ upTo, nowMs, rowsMax }: DoubtOptions): number {
-    const sql = `SELECT product AS key, lane, number, since FROM sending
-      WHERE lane = ? AND number <= ? ORDER BY number LIMIT ?`
-    return this.#change(() => {
-      let count = 0
-      for (const lane of lanes) {
-        const rows = this.#database.all<NumberedRow>(sql, laneRank[lane], upTo[lane], rowsMax - count)
-        for (const row of rows) this.#doubt(row, nowMs)
-        count += rows.length
-      }
-      return count
-    })
+  readDoubtful(options: { after: number; rowsMax: number }): { ids: ProductId[]; next: number | undefined } {
+    return this.#places.readDoubtful(options)
   }
 
-  beginStartOver({ endpoint }: { endpoint?: string }): void {
-    this.#change(() => {
-      beginGeneration(this.#database, endpoint)
-      this.#database.exec('DELETE FROM dead; DELETE FROM dropped')
-    })
-  }
-
-  isStartingOver(): boolean {
-    return this.#startedUpTo() !== undefined
+  beginStartOver(change: { endpoint?: string; former?: readonly string[] }): void {
+    this.#change(() => beginGeneration(this.#database, change))
   }
 
   startOver({ nowMs, rowsMax }: { nowMs: number; rowsMax: number }): boolean {
-    const after = this.#startedUpTo()
+    const after = readIdentity(this.#database).startOver
     if (after === undefined) return false
     return this.#change(() => {
-      const database = this.#database
-      const page = `SELECT max(product) AS last FROM (
-        SELECT product FROM sending WHERE product > ? ORDER BY product LIMIT ?)`
-      const last = database.get<{ last: number | null }>(page, after, rowsMax)?.last ?? undefined
-      writeFact(database, 'identity', 'startOver', last)
-      if (last === undefined) return false
-      const base = this.#places.numbers.last(laneRank.new)
-      this.#places.numbers.skip(laneRank.new, last - after)
-      const give = `UPDATE sending SET acknowledged = NULL, acknowledged_at = NULL,
-          lane = iif(digest IS NULL, NULL, ?), number = iif(digest IS NULL, NULL, ? + product), since = iif(digest IS NULL, NULL, ?)
-        WHERE product > ? AND product <= ?`
-      database.run(give, laneRank.new, base - after, nowMs, after, last)
-      return true
+      const last = this.#places.placeAll({ after, nowMs, rowsMax })
+      if (last !== undefined) writeIdentity(this.#database, { startOver: last })
+      return last !== undefined
     })
   }
 
@@ -198,16 +171,6 @@ export class MirrorStore implements OutboxMirror, Disposable {
 
   [Symbol.dispose](): void {
     this.#database[Symbol.dispose]()
-  }
-
-  #doubt({ key, lane, number, since }: NumberedRow, nowMs: number): void {
-    this.#places.doubt(key)
-    if (lane === null || number === null || since === null) this.#places.give(key, laneRank.urgent, nowMs)
-    else this.#places.give(key, lane, since)
-  }
-
-  #startedUpTo(): number | undefined {
-    return readFact<number>(this.#database, 'identity', 'startOver')
   }
 
   #change<T>(work: () => T): T {
@@ -225,19 +188,6 @@ export class MirrorStore implements OutboxMirror, Disposable {
       throw error
     }
   }
-}
-
-interface NumberedRow {
-  key: number
-  lane: LaneRank | null
-  number: number | null
-  since: number | null
-}
-
-interface DoubtOptions {
-  upTo: Readonly<Record<Lane, number>>
-  nowMs: number
-  rowsMax: number
 }
 
 /** A file was lost, or the state folder was put together from parts: an empty mirror would send everything as new. */

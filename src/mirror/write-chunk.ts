@@ -1,6 +1,6 @@
 import type { ProductId } from '../lib/brand.ts'
 import type { Database } from './database.ts'
-import { forgetDead, readRow, settle } from './drain.ts'
+import { forgetDead, giveUp, readRow } from './drain.ts'
 import { addToFact, removeFacts, writeFact } from './facts.ts'
 import { laneRank } from './lanes.ts'
 import type { MirrorChunk } from './model.ts'
@@ -28,13 +28,13 @@ function writeDecisions({ database, places }: Access, chunk: MirrorChunk, nowMs:
     const row = readRow(database, id)
     if (!row?.dead) continue
     forgetDead(database, row.key)
-    if (row.lane === null) places.give(row.key, laneRank.new, nowMs)
+    places.ensure(row, laneRank.new, nowMs)
   }
   for (const { productId, digest } of chunk.dropDead ?? []) {
     const row = readRow(database, productId)
     if (row && sameBytes(row.dead, digest)) {
       forgetDead(database, row.key)
-      settle(database, row.key, digest)
+      giveUp(database, row.key, digest)
     } else if (!row || !sameBytes(row.acknowledged, digest)) {
       database.run('INSERT OR REPLACE INTO dropped (id, digest) VALUES (?, ?)', productId, digest)
     }
@@ -45,9 +45,7 @@ function sendAgain({ database, places }: Access, id: ProductId, nowMs: number): 
   const row = readRow(database, id)
   if (!row || row.digest === null) return
   places.doubt(row.key)
-  // A number that was read may stand for a call that began before.
-  if (row.lane === null) places.give(row.key, laneRank.new, nowMs)
-  else if (row.number !== null) places.give(row.key, row.lane, row.since ?? nowMs)
+  places.ensure(row, laneRank.new, nowMs)
 }
 
 function writeHeld(database: Database, { held, heldIds }: MirrorChunk): void {
