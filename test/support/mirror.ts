@@ -43,9 +43,9 @@ export class TestMirror extends MirrorFileReader implements Mirror, AsyncDisposa
       `SELECT id, digest FROM sending JOIN products ON key = product WHERE lane IS NOT NULL`,
     )
     const acknowledged = rows.map(({ id, digest }) => {
-      return { productId: id as ProductId, digest: Buffer.from(digest as Uint8Array) }
+      return { productId: id as ProductId, digest: Buffer.from(digest as Uint8Array), held: false }
     })
-    this.store.drain({ acknowledged }, this.#clock.now())
+    this.store.drain({ acknowledged, positions: this.store.readIdentity().last }, this.#clock.now())
   }
 
   sql(text: string): Record<string, unknown>[] {
