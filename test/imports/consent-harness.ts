@@ -63,8 +63,8 @@ export async function openConsentImports(feedLines: string) {
       consents: { intake, outbox, onOffered: () => undefined },
       onFatal: (error: unknown) => failures.push(error),
     }
-    running.use('intake', await openIntake(intakeOptions))
-    return { consents, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() }
+    const { mirror } = running.use('intake', await openIntake(intakeOptions))
+    return { consents, mirror, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() }
   }
   let running = await start()
 
@@ -73,6 +73,9 @@ export async function openConsentImports(feedLines: string) {
     keys: running.consents.keys,
     lines,
     failures,
+    get mirror() {
+      return running.mirror
+    },
     get gate() {
       return running.consents.gate
     },

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { FeedName } from '../../src/lib/brand.ts'
 import { waitFor } from '../support/events.ts'
 import { openConsentImports } from './consent-harness.ts'
 
@@ -117,8 +118,7 @@ describe('files of consents', () => {
 
 describe('the separation of the kinds', () => {
   it('keeps consents out of the products, and each kind at its own place in the manifest', async () => {
-    expect(await imports.redis.hlen('catalogd:{main}:meta')).toBe(0)
-    expect(await imports.redis.hkeys('catalogd:{main}:applied')).not.toContain('letters')
+    expect([...imports.mirror.pages(), ...imports.mirror.applied('letters' as FeedName)]).toEqual([])
     expect((await imports.redis.hkeys(imports.keys.applied)).sort()).toEqual([
       'app',
       'consent-command',
@@ -128,7 +128,7 @@ describe('the separation of the kinds', () => {
 
   it('pauses one kind, or both', async () => {
     const pausedOf = async () => ({
-      products: await imports.redis.hexists('catalogd:{main}:pause', 'operator'),
+      products: imports.mirror.calls()?.decision === 'pause' ? 1 : 0,
       consents: await imports.redis.hexists(imports.keys.pause, 'operator'),
     })
     const until = (products: number, consents: number) =>

@@ -217,5 +217,5 @@ async function replay(box: Box, files: readonly File[]) {
   await box.emptyMirror()
   box.start()
   for (const file of files) expect(await take(box, file)).not.toMatchObject({ outcome: 'refused' })
-  return { products: box.products(), incomplete: box.mirror.incomplete(100) }
+  return { products: box.products(), incomplete: new Set(box.mirror.incomplete(100)) }
 }
