@@ -8,8 +8,8 @@ import { type FieldRanks, rankFields } from '../catalog/ranks.ts'
 import { decodeState, storedForm } from '../catalog/stored-form.ts'
 import type { CatalogConfig } from '../config/model.ts'
 import type { FeedName, ProductId } from '../lib/brand.ts'
+import { digestDocument } from '../mirror/digest.ts'
 import type { KeyEntry, ProductWrite, StoredProduct } from '../mirror/model.ts'
-import { digestDocument } from '../outbox/digest.ts'
 import { emptyTally, type Tally, tallyChange } from './tally.ts'
 
 /** One step for one product: what a record says, or that a full feed no longer names it. */

@@ -4,7 +4,7 @@ import { describeHeld, parseHeld } from '../imports/held.ts'
 import type { AcceptSequence, ProductId } from '../lib/brand.ts'
 import { ConfigError, StorageError } from '../lib/errors.ts'
 import { catalogKeys } from '../outbox/keys.ts'
-import { readDelivery } from '../outbox/overview.ts'
+import { followsDecision } from '../outbox/overview.ts'
 import { putDecision } from '../sources/inbox.ts'
 import { layoutOf } from '../sources/layout.ts'
 import { readManifest } from '../sources/manifest-reader.ts'
@@ -51,10 +51,10 @@ async function isCarriedOut(
   if (kind === 'consents') return Number(await connection.hget(keys.applied, '*')) >= line.sequence
   using mirror = await openMirror(config, catalog)
   if (!mirror.isApplied(line.request)) return false
-  if ((line.decision !== 'pause' && line.decision !== 'resume') || connections.failure) return true
+  const { decision, at } = line
+  if ((decision !== 'pause' && decision !== 'resume') || connections.failure) return true
   // The mirror remembers it, and Redis follows: what a command answers has to hold for the next call.
-  const { paused } = await readDelivery(connection, keys)
-  return paused.some(({ reason }) => reason === 'operator') === (line.decision === 'pause')
+  return followsDecision({ connection, keys }, { decision, at })
 }
 
 /** Whose imports carry the decision out: each kind goes through the manifest at its own pace. */

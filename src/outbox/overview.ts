@@ -1,5 +1,5 @@
 import type { Lane } from '../catalog/model.ts'
-import type { MirrorReader } from '../mirror/model.ts'
+import type { CallsDecision, MirrorReader } from '../mirror/model.ts'
 import { type RedisConnection, readRedisTime } from '../redis/connection.ts'
 import type { CatalogKeys } from './keys.ts'
 import type { PauseReason } from './model.ts'
@@ -62,6 +62,16 @@ export async function readDelivery(
       pace.bodyBytes === undefined ? undefined : Math.max(0, now - Number(pace.bodyBytesAt ?? now)),
     counters: Object.fromEntries(Object.entries(counters).map(([name, count]) => [name, Number(count)])),
   }
+}
+
+/** Whether calls are made, or not, as the operator decided; also where a later decision has taken its place. */
+export async function followsDecision(
+  { connection, keys }: { connection: RedisConnection; keys: CatalogKeys },
+  { decision, at }: CallsDecision,
+): Promise<boolean> {
+  const isPaused = (await connection.hexists(keys.pause, 'operator')) === 1
+  const resumedAt = (await connection.hget(keys.pace, 'resumedAt')) ?? ''
+  return decision === 'pause' ? isPaused || resumedAt > at : resumedAt >= at
 }
 
 interface OverviewAccess {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { FeedName, ProductId } from '../../src/lib/brand.ts'
-import { digestDocument } from '../../src/outbox/digest.ts'
+import { digestDocument } from '../../src/mirror/digest.ts'
 import { rejectColumns } from '../../src/records/reject-columns.ts'
 import { feed, header, openImports, row } from './harness.ts'
 
