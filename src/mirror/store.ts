@@ -24,7 +24,7 @@ import { writeChunk } from './write-chunk.ts'
 /** Pages of the log that make a checkpoint worth its two fsyncs. */
 const checkpointPages = 2_000
 
-interface StoreOptions {
+export interface StoreOptions {
   /** `state/<catalog>/catalog.db`. */
   file: string
   /** What stands in the state folder tells that there was a mirror: it is not made anew. */
