@@ -17,7 +17,6 @@ import type { CatalogName } from './lib/brand.ts'
 import { ReleaseStack } from './lib/release-stack.ts'
 import { readVersion } from './lib/version.ts'
 import { Watchdog } from './lib/watchdog.ts'
-import type { Mirror } from './mirror/model.ts'
 import type { CatalogKeys } from './outbox/keys.ts'
 import { RedisOutbox } from './outbox/outbox.ts'
 import type { OutboxScripts } from './outbox/scripts.ts'
@@ -25,7 +24,7 @@ import type { RedisConnections } from './redis/connections.ts'
 import { openTicketQueue } from './redis/tickets.ts'
 import { closeToOthers, isOpenToOthers } from './sources/layout.ts'
 import { openStateLock } from './sources/state-lock.ts'
-import { openOutbox, type StorageOptions, stateDirOf } from './storage.ts'
+import { openMirrorThread, openOutbox, type StorageOptions, stateDirOf } from './storage.ts'
 
 /** `watch` accepts files, `import` applies them: both need the state lock, and one process has it. */
 export const roles = ['watch', 'import', 'deliver', 'console'] as const
@@ -238,11 +237,6 @@ function intakeOptions(options: ServiceOptions, part: CatalogParts): IntakeOptio
     watchdog,
     onFatal,
   }
-}
-
-/** Until the store is there. */
-async function openMirrorThread(_: unknown): Promise<Mirror & AsyncDisposable> {
-  throw new Error('no mirror')
 }
 
 async function openCatalogDelivery(options: ServiceOptions, part: CatalogParts): Promise<Delivery> {

@@ -5,9 +5,10 @@ import type { CatalogConfig, Config } from './config/model.ts'
 import type { CatalogName } from './lib/brand.ts'
 import type { Clock } from './lib/clock.ts'
 import { StorageError } from './lib/errors.ts'
-import type { Log } from './lib/log.ts'
+import type { Log, LogLevel } from './lib/log.ts'
 import { ReleaseStack } from './lib/release-stack.ts'
 import { emptyMirror } from './mirror/empty-mirror.ts'
+import { LiveMirror } from './mirror/live-mirror.ts'
 import type { MirrorReader } from './mirror/model.ts'
 import { MirrorFileReader } from './mirror/reader.ts'
 import { catalogKeys } from './outbox/keys.ts'
@@ -71,6 +72,35 @@ export async function openMirror(
     if (!existsSync(file)) requireMirror(file, manifest)
   }
   return existsSync(file) ? new MirrorFileReader(file) : emptyMirror()
+}
+
+/**
+ * The same for writing: by the process that holds the lock of the state folder, once a catalog. What stands in the
+ * manifest tells whether there has been a mirror.
+ */
+export function openMirrorThread({
+  config,
+  catalog,
+  manifest,
+  ...options
+}: MirrorThreadOptions): Promise<LiveMirror> {
+  const file = join(stateDirOf(config, catalog.name), mirrorFileName)
+  // Beside the sources in a checkout, beside the built files in the package.
+  const name = import.meta.url.endsWith('.ts') ? './mirror-thread.ts' : './mirror-thread.js'
+  const logLevel = options.log.level as LogLevel
+  return LiveMirror.open({
+    ...options,
+    entry: new URL(name, import.meta.url),
+    workerData: { file, isExpected: manifest.nextSequence !== 1, logLevel },
+  })
+}
+
+interface MirrorThreadOptions extends Pick<StorageOptions, 'config' | 'clock' | 'log'> {
+  catalog: Pick<CatalogConfig, 'name'>
+  manifest: ManifestView
+  /** Something may be due for delivery. */
+  onOffered: () => void
+  onFatal: (error: unknown) => void
 }
 
 /** Throws a StorageError when the manifest has lines: a mirror that is not there must not begin as an empty one. */

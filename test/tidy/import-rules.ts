@@ -17,6 +17,7 @@ const stages = ['sources', 'records', 'catalog', 'mirror', 'imports', 'outbox', 
 const table: Record<string, Row> = {
   'main.ts': { values: ['cli'] },
   'service.ts': { values: [...stages, 'redis', 'api', 'console', 'alerts', 'config', 'storage.ts'] },
+  'mirror-thread.ts': { values: ['mirror', 'outbox', 'redis'] },
   'storage.ts': { values: ['redis', 'outbox', 'config', 'mirror', 'sources'] },
   lib: { values: [] },
   config: { values: [] },
