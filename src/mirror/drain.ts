@@ -36,6 +36,10 @@ export function drain(access: Access, drained: Drained, nowMs: number): void {
       row.acknowledged = digest ?? doubtful
       const sql = 'UPDATE sending SET acknowledged = ?, acknowledged_at = ? WHERE product = ?'
       database.run(sql, row.acknowledged, nowMs, row.key)
+      // It was taken after all, or goes out again: refusals in a row are taken back with a doubt.
+      if (row.dead === null || (digest !== undefined && !sameBytes(row.digest, digest))) return
+      forgetDead(database, row.key)
+      row.dead = null
     })
   }
   for (const { letter, digest, held } of dead) {

@@ -82,7 +82,8 @@ export async function settleDeadLetters(
   return done
 }
 
-function parseLetter(productId: string, letter: Buffer): DeadLetter {
+/** `letter`: 16 bytes of digest, then JSON. */
+export function parseLetter(productId: string, letter: Buffer): DeadLetter {
   const fields = JSON.parse(letter.subarray(digestBytes).toString('utf8')) as Partial<DeadLetter>
   const { reason = '', status = null, requestId = null, at = '' } = fields
   return { productId, reason, status, requestId, at }

@@ -5,7 +5,7 @@ import type { CatalogName, FeedName } from '../lib/brand.ts'
  * with time: each is bounded by the number of products, of calls in flight, or of feeds.
  */
 export interface CatalogKeys {
-  /** HASH id → wire document, of complete products only. */
+  /** HASH id → wire document of a product that is due. */
   documents: string
   /** HASH id → JSON of what the wire document does not hold (incomplete, marked missing, or with announced changes). */
   partials: string
@@ -15,27 +15,29 @@ export interface CatalogKeys {
   incomplete: string
   /** ZSET id → ms when what a feed has announced for the product holds; only of products that wait for something. */
   switches: string
-  /** HASH id → digest of the newest acknowledged document. */
+  /** HASH id → digest of the acknowledged document, empty for a doubt, `=` of a dropped offer: until drained. */
   acknowledged: string
-  /** HASH id → digest of the newest document, while it is not acknowledged. */
+  /** HASH id → 16 bytes of digest, what the document is there for (u n d e r), its bytes. One entry per document. */
   pending: string
   /** ZSET id → ms since when it is due. */
   urgent: string
-  /** ZSET id → ms since when it is due. */
-  new: string
   /** ZSET id → ms when it becomes due. */
+  new: string
+  /** ZSET id → ms since when it is unsent. */
   deferred: string
   /** ZSET id → ms after which a send must begin. */
   echoes: string
+  /** ZSET id → the same, of echoes that are due and wait for their document. */
+  requests: string
   /** HASH id → `token began lane score`: products bound to a call. */
   claimed: string
   /** ZSET token → ms when the lease ends. */
   leases: string
-  /** HASH id → 16 bytes of digest, then JSON with the reason. */
+  /** HASH id → 16 bytes of digest, then JSON with the reason: until drained. */
   dead: string
   /** HASH id → digest of a document that the operator gave up, where Redis had forgotten that it was refused. */
   dropped: string
-  /** LIST of ids refused without being named since the last acceptance; at most 20. */
+  /** LIST of `lane id`, refused without being named since the last acceptance; at most 20. */
   refusals: string
   /** HASH reason → JSON. */
   pause: string
@@ -50,6 +52,14 @@ export interface CatalogKeys {
   probeTurn: string
   /** HASH: calls, bytes, products acknowledged, by lane. */
   counters: string
+  /** HASH lane → the last number of its places that was offered. */
+  positions: string
+  /** HASH lane (u n d), e (echoes), r (refused, undecided) → bytes of their documents. */
+  bytes: string
+  /** STRING: a counter that the mirror remembers. */
+  beat: string
+  /** HASH: whose keys these are, and whether calls may begin (`guard.ts`). */
+  guard: string
   /** STRING `token:position` of the one writer. */
   writer: string
   /** STRING with expiry: who holds the writer's lease. */
@@ -92,8 +102,11 @@ function catalogPrefix(catalog: CatalogName): string {
   return `catalogd:{${catalog}}`
 }
 
+/** Of the keys and scripts together. A process with other scripts is refused by the guard. */
+export const outboxVersion = 2
+
 export function catalogKeys(catalog: CatalogName, kind: OutboxKind = 'products'): CatalogKeys {
-  const prefix = kind === 'products' ? catalogPrefix(catalog) : `${catalogPrefix(catalog)}:${kind}`
+  const prefix = `${catalogPrefix(catalog)}:${kind === 'products' ? outboxVersion : kind}`
   const key = (name: string): string => `${prefix}:${name}`
   return {
     documents: key('documents'),
@@ -107,6 +120,7 @@ export function catalogKeys(catalog: CatalogName, kind: OutboxKind = 'products')
     new: key('new'),
     deferred: key('deferred'),
     echoes: key('echoes'),
+    requests: key('requests'),
     claimed: key('claimed'),
     leases: key('leases'),
     dead: key('dead'),
@@ -117,6 +131,10 @@ export function catalogKeys(catalog: CatalogName, kind: OutboxKind = 'products')
     probed: key('probed'),
     probeTurn: key('probe-turn'),
     counters: key('counters'),
+    positions: key('positions'),
+    bytes: key('bytes'),
+    beat: key('beat'),
+    guard: key('guard'),
     writer: key('writer'),
     writerLease: key('writer-lease'),
     origin: key('origin'),

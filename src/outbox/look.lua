@@ -1,9 +1,8 @@
 -- What could be claimed now, without claiming it.
--- KEYS urgent new deferred echoes pause pace leases claimed
+-- ARGV pass
 -- Returns { urgent due 0|1, anything due 0|1, ms until something is due or -1, expired leases }
-local urgent, new, deferred, echoes, pause, pace, leases, claimed = unpack(KEYS)
 local expired = redis.call('ZCOUNT', leases, '-inf', now)
-if redis.call('HLEN', pause) > 0 then return { 0, 0, -1, expired } end
+if isShut(ARGV[1]) or redis.call('HLEN', pause) > 0 then return { 0, 0, -1, expired } end
 local heldMs = heldForMs(pace)
 
 -- Products in flight may stand at the head of a lane; a few are looked past.

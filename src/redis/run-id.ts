@@ -1,0 +1,23 @@
+import type { RedisConnection } from './connection.ts'
+
+/**
+ * Which run of the server a connection talks to. Another run may have lost writes, so it is asked anew after each
+ * reconnect.
+ */
+export class RunId {
+  readonly #connection: RedisConnection
+  #known: { stream: unknown; runId: string } | undefined
+
+  constructor(connection: RedisConnection) {
+    this.#connection = connection
+  }
+
+  async read(): Promise<string> {
+    const { stream } = this.#connection
+    if (this.#known !== undefined && this.#known.stream === stream) return this.#known.runId
+    const runId = /^run_id:(\w+)/m.exec(await this.#connection.info('server'))?.[1] ?? ''
+    // It may have reconnected meanwhile; then the answer is of one of both.
+    this.#known = this.#connection.stream === stream ? { stream, runId } : undefined
+    return runId
+  }
+}
