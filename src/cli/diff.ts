@@ -48,8 +48,7 @@ export async function diffWithMirror(
   { name, file, onChange }: Diffing,
 ): Promise<FileDiff> {
   const { diffFile } = await import('../operations/diff-file.ts')
-  const { hasStorage, openMirror, openStorage } = await import('../storage.ts')
-  const { catalogKeys } = await import('../outbox/keys.ts')
+  const { consentMirrorOf, hasStorage, openMirror, openStorage } = await import('../storage.ts')
   const { config } = await context.loadedConfig()
   const catalog = await context.catalog()
   const { clock, log, signal } = context
@@ -59,9 +58,7 @@ export async function diffWithMirror(
   if (feed.kind === 'products' || !(await hasStorage(config)))
     return await diffFile({ ...options, consents: undefined })
   await using storage = await openStorage({ config, clock, log, signal })
-  const connection = storage.connections.commands
-  const keys = catalogKeys(catalog.name, 'consents')
-  return await diffFile({ ...options, consents: { connection, keys, stateDir: config.stateDir } })
+  return await diffFile({ ...options, consents: consentMirrorOf(config, catalog, storage.connections) })
 }
 
 function formatChange({ productId, kind, lane, fields }: Change): string {

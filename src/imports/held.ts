@@ -1,6 +1,12 @@
 import type { FeedMode } from '../config/model.ts'
 import type { FeedName } from '../lib/brand.ts'
-import type { Removals } from './removals.ts'
+
+export interface Removals {
+  /** Products of the feed that the file no longer names; the mirror has their ids as held. */
+  missing: number
+  /** Products of the feed that were not missing before. */
+  of: number
+}
 
 interface Holding {
   sequence: number

@@ -1,14 +1,8 @@
 import type { AbsentProducts } from './absent-products.ts'
 import type { FeedContext } from './context.ts'
+import type { Removals } from './held.ts'
 import { knownProducts } from './known-products.ts'
 import { planChunk } from './plan-chunk.ts'
-
-export interface Removals {
-  /** Products of the feed that the file no longer names; the mirror has their ids as held. */
-  missing: number
-  /** Products of the feed that were not missing before. */
-  of: number
-}
 
 const idsPerStep = 500
 

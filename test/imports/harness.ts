@@ -58,13 +58,14 @@ export async function openImports(
   const dir = await tempDir('imports')
   const catalog = await catalogFrom(dir.path, feedLines)
   const { log, lines } = collectLog()
-  const manifest = await openManifest({ dir: dir.join('state'), clock })
-  const archive = readFrom(await openArchive({ dir: dir.join('state'), manifest }))
+  let manifest = await openManifest({ dir: dir.join('state'), clock })
+  let archive = readFrom(await openArchive({ dir: dir.join('state'), manifest }))
   const watchdog = new Watchdog({ onStall: () => undefined })
   const claims = new ClaimIds(clock)
   const waiting = new Map<number, (report: ImportReport) => void>()
   const failures: unknown[] = []
   const file = dir.join('state/catalog.db')
+  const manifestFile = dir.join('state/manifest.ndjson')
   let mirror = await openTestMirror(file, { clock })
   const start = () => {
     const runner = new ImportRunner({
@@ -103,7 +104,9 @@ export async function openImports(
   return {
     dir,
     catalog,
-    manifest,
+    get manifest() {
+      return manifest
+    },
     lines,
     failures,
     get mirror() {
@@ -125,6 +128,15 @@ export async function openImports(
         const scope = step.kind === 'accept' ? step.feed : '*'
         await mirror.update([], () => ({ writes: [], applied: appliedStep(scope, step) }))
       }
+    },
+    saveManifest: () => cp(manifestFile, `${manifestFile}.saved`),
+    async restoreManifest() {
+      await stop()
+      await manifest[Symbol.asyncDispose]()
+      await cp(`${manifestFile}.saved`, manifestFile)
+      manifest = await openManifest({ dir: dir.join('state'), clock })
+      archive = readFrom(await openArchive({ dir: dir.join('state'), manifest }))
+      runner = start()
     },
     async saveMirror() {
       await reopen(() => cp(file, `${file}.saved`))
