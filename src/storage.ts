@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import type { CatalogConfig, Config } from './config/model.ts'
 import type { CatalogName } from './lib/brand.ts'
 import type { Clock } from './lib/clock.ts'
-import { StorageError } from './lib/errors.ts'
 import type { Log, LogLevel } from './lib/log.ts'
 import { ReleaseStack } from './lib/release-stack.ts'
+import { missingMirror } from './mirror/database.ts'
 import { emptyMirror } from './mirror/empty-mirror.ts'
 import { LiveMirror } from './mirror/live-mirror.ts'
 import type { MirrorReader } from './mirror/model.ts'
@@ -18,6 +18,8 @@ import { openRedis, type RedisConnections } from './redis/connections.ts'
 import { openEmbeddedRedis } from './redis/embedded-redis.ts'
 import type { ManifestView } from './sources/manifest-index.ts'
 import { readManifest } from './sources/manifest-reader.ts'
+
+const mirrorFileName = 'catalog.db'
 
 export interface StorageOptions {
   config: Config
@@ -69,7 +71,7 @@ export async function openMirror(
   if (!existsSync(file)) {
     using manifest = await readManifest(dir)
     // It may have come into being meanwhile, and with it the first line.
-    if (!existsSync(file)) requireMirror(file, manifest)
+    if (manifest.nextSequence !== 1 && !existsSync(file)) throw missingMirror(file)
   }
   return existsSync(file) ? new MirrorFileReader(file) : emptyMirror()
 }
@@ -103,14 +105,6 @@ interface MirrorThreadOptions extends Pick<StorageOptions, 'config' | 'clock' | 
   onFatal: (error: unknown) => void
 }
 
-/** Throws a StorageError when the manifest has lines: a mirror that is not there must not begin as an empty one. */
-export function requireMirror(file: string, manifest: ManifestView): void {
-  if (manifest.nextSequence === 1) return
-  throw new StorageError('mirror-missing', `files were accepted here, and the mirror ${file} is not there`, {
-    hint: 'Put it back as it was, or restore the state folder from a backup (catalogd restore); nothing was changed',
-  })
-}
-
 /** What is known of a catalog's consents, for reading only. */
 export function consentMirrorOf(config: Config, { name }: CatalogConfig, { commands }: RedisConnections) {
   return { connection: commands, keys: catalogKeys(name, 'consents'), stateDir: config.stateDir }
@@ -136,8 +130,6 @@ export async function openOutbox(options: {
   })
   return { keys, scripts, outbox }
 }
-
-export const mirrorFileName = 'catalog.db'
 
 export function stateDirOf(config: Config, catalog: CatalogName): string {
   return join(config.stateDir, catalog)

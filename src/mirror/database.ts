@@ -191,3 +191,14 @@ function asStorageError(error: unknown, file: string): unknown {
   const { code, found, hint } = failure
   return new StorageError(code, `${file} ${found} (${error.message})`, { hint, cause: error })
 }
+
+/** A file was lost, or the state folder was put together from parts: an empty mirror would send everything as new. */
+export function missingMirror(file: string): StorageError {
+  return new StorageError(
+    'mirror-missing',
+    `${file} is missing, although files were imported into it before`,
+    {
+      hint: 'Put the last backup back: catalogd restore <folder>',
+    },
+  )
+}

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { Lane } from '../catalog/model.ts'
 import type { ProductId } from '../lib/brand.ts'
-import { StorageError } from '../lib/errors.ts'
-import { Database, fileIdentity } from './database.ts'
+import { Database, fileIdentity, missingMirror } from './database.ts'
 import { checkedDocument } from './digest.ts'
 import { drain, forgetDead, readRow } from './drain.ts'
 import { readCalls, readFact } from './facts.ts'
@@ -188,15 +187,4 @@ export class MirrorStore implements OutboxMirror, Disposable {
       throw error
     }
   }
-}
-
-/** A file was lost, or the state folder was put together from parts: an empty mirror would send everything as new. */
-function missingMirror(file: string): StorageError {
-  return new StorageError(
-    'mirror-missing',
-    `${file} is missing, although files were imported into it before`,
-    {
-      hint: 'Put the last backup back: catalogd restore <folder>',
-    },
-  )
 }

@@ -133,9 +133,7 @@ describe('alerts', () => {
     await mirror.update([], () => ({ writes: [write] }))
     time.shiftMs = 6 * minute
     expect((await webhook.until('urgent-lag', 'firing')).message).toMatch(/^1 price .+ the first for 36\d s/)
-    const letter = { productId, reason: 'x', status: 400, requestId: null, at: '' }
-    const positions = mirror.store.readIdentity().last
-    mirror.store.drain({ dead: [{ letter, digest: offer.digest, held: false }], positions }, 0)
+    mirror.refuse(productId)
     await webhook.until('dead-letters', 'firing')
     const held = { kind: 'removals', sequence: 7, file: 'a.csv', at: '', reason: 'half is missing' }
     const value = JSON.stringify([{ ...held, missing: 5, of: 10 }])

@@ -1,25 +1,9 @@
 import { expect, test } from 'vitest'
 import type { ProductId } from '../../src/lib/brand.ts'
-import { digestDocument } from '../../src/mirror/digest.ts'
 import { feed, openImports, row } from './harness.ts'
-
-type Box = Awaited<ReturnType<typeof openImports>>
 
 const products = 'products: { drop: ./drop, missing: { atMost: 100% } }'
 const [a, b] = ['a', 'b'] as [ProductId, ProductId]
-
-/** As if the endpoint had refused them. */
-function refuse({ mirror }: Box, ids: readonly ProductId[]): string[] {
-  const digests = [...mirror.read(ids).values()].map(({ document }) =>
-    digestDocument(document ?? Buffer.of()),
-  )
-  const dead = ids.map((productId, index) => ({
-    letter: { productId, reason: 'no image', status: 400, requestId: null, at: '2026-11-22T00:00:00Z' },
-    digest: digests[index] ?? Buffer.of(),
-  }))
-  mirror.store.drain({ dead }, 0)
-  return digests.map((digest) => digest.toString('hex'))
-}
 
 test('pause and resume stand in the mirror', async () => {
   await using box = await openImports(products)
@@ -47,12 +31,12 @@ test('resync gives the products that it names, or all of them, a place', async (
 test('a dead letter that is retried has a place again; one that is dropped waits for a newer document', async () => {
   await using box = await openImports(products)
   await box.import('products', feed(row('a'), row('b')))
-  const digests = refuse(box, [a, b])
+  const [, digest] = [box.mirror.refuse(a), box.mirror.refuse(b)]
   expect(box.mirror.deadLetters().map(({ productId }) => productId)).toEqual(['a', 'b'])
   expect([box.unsent(), await box.lane('a')]).toEqual([['a', 'b'], undefined])
   await box.decide({ decision: 'retry-dead', ids: [a] }, '*')
   expect([box.mirror.deadLetter(a), await box.lane('a')]).toEqual([undefined, 'new'])
-  await box.decide({ decision: 'drop-dead', ids: [b], digests: digests.slice(1) }, '*')
+  await box.decide({ decision: 'drop-dead', ids: [b], digests: [digest.toString('hex')] }, '*')
   expect(box.mirror.count()).toMatchObject({ dead: 0 })
   expect(await box.lane('b')).toBeUndefined()
   await box.import('products', feed(row('a'), row('b', { price: '11' })))

@@ -53,7 +53,7 @@ test.each([
   [
     'a file that was applied under another number stays applied',
     ['s1', 's2', 's3'],
-    ['s1', 's9', 's3'],
+    ['s1', 's3', 's9'],
     ['s9'],
   ],
   [

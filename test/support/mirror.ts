@@ -3,7 +3,9 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { ProductId } from '../../src/lib/brand.ts'
 import type { Clock } from '../../src/lib/clock.ts'
-import type { Mirror, MirrorChunk } from '../../src/mirror/model.ts'
+import { digestDocument } from '../../src/mirror/digest.ts'
+import type { Drained } from '../../src/mirror/loop-model.ts'
+import type { DocumentDigest, Mirror, MirrorChunk } from '../../src/mirror/model.ts'
 import { MirrorFileReader } from '../../src/mirror/reader.ts'
 import { MirrorStore } from '../../src/mirror/store.ts'
 
@@ -45,7 +47,23 @@ export class TestMirror extends MirrorFileReader implements Mirror, AsyncDisposa
     const acknowledged = rows.map(({ id, digest }) => {
       return { productId: id as ProductId, digest: Buffer.from(digest as Uint8Array), held: false }
     })
-    this.store.drain({ acknowledged, positions: this.store.readIdentity().last }, this.#clock.now())
+    this.drain({ acknowledged })
+  }
+
+  /** As if the endpoint had refused its document. */
+  refuse(productId: ProductId): DocumentDigest {
+    const { document = Buffer.of() } = this.read([productId]).get(productId) ?? {}
+    const digest = digestDocument(document)
+    const letter = { productId, reason: 'no image', status: 400, requestId: null, at: '2026-11-22T00:00:00Z' }
+    this.drain({ dead: [{ letter, digest, held: false }] })
+    return digest
+  }
+
+  /** As after all was offered, what is deferred, too. */
+  drain(drained: Omit<Drained, 'positions'>): void {
+    const nowMs = this.#clock.now()
+    this.store.numberDue({ nowMs, deferredAfterMs: -nowMs, rowsMax: 1_000_000 })
+    this.store.drain({ ...drained, positions: this.store.readIdentity().last }, nowMs)
   }
 
   sql(text: string): Record<string, unknown>[] {
