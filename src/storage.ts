@@ -73,7 +73,11 @@ export async function openMirror(
     // It may have come into being meanwhile, and with it the first line.
     if (manifest.nextSequence !== 1 && !existsSync(file)) throw missingMirror(file)
   }
-  return existsSync(file) ? new MirrorFileReader(file) : emptyMirror()
+  if (!existsSync(file)) return emptyMirror()
+  const mirror = new MirrorFileReader(file)
+  if (mirror.isMade) return mirror
+  mirror[Symbol.dispose]()
+  return emptyMirror()
 }
 
 /**

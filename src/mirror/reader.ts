@@ -18,7 +18,7 @@ import type {
   StepKey,
   StoredProduct,
 } from './model.ts'
-import { checkFormatVersion } from './schema.ts'
+import { checkFormatVersion, readFormatVersion } from './schema.ts'
 
 const productsPerPage = 500
 
@@ -46,6 +46,11 @@ export class MirrorFileReader implements MirrorReader {
       this[Symbol.dispose]()
       throw error
     }
+  }
+
+  /** False: its writer is about to make the tables, and nothing else may be asked. */
+  get isMade(): boolean {
+    return readFormatVersion(this.#database) > 0
   }
 
   read(ids: readonly ProductId[]): Map<ProductId, StoredProduct> {
