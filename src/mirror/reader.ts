@@ -162,9 +162,16 @@ export class MirrorFileReader implements MirrorReader {
     const sql = `SELECT lane, count(*) AS waiting, min(since) AS sinceMs FROM sending
       WHERE lane IS NOT NULL GROUP BY lane`
     const rows = this.#database.all<{ lane: number; waiting: number; sinceMs: number }>(sql)
+    // A dead letter keeps its place while it may be taken back.
+    const dead = this.#database.all<{ lane: number; waiting: number }>(
+      'SELECT lane, count(*) AS waiting FROM dead JOIN sending USING (product) WHERE lane IS NOT NULL GROUP BY lane',
+    )
     const places = lanes.map((lane, rank) => {
       const { waiting, sinceMs } = rows.find((row) => row.lane === rank) ?? { waiting: 0, sinceMs: undefined }
-      return [lane, { waiting, sinceMs }] as const
+      return [
+        lane,
+        { waiting: waiting - (dead.find((row) => row.lane === rank)?.waiting ?? 0), sinceMs },
+      ] as const
     })
     return {
       products: all - incomplete,
