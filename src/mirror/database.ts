@@ -78,8 +78,22 @@ export class Database implements Disposable {
 
   /** Durable when it returns; nothing is changed when it throws. */
   transaction<T>(work: () => T): T {
+    return this.#inTransaction('BEGIN IMMEDIATE', work)
+  }
+
+  /** All reads see the same state. */
+  snapshot<T>(work: () => T): T {
+    return this.#inTransaction('BEGIN', work)
+  }
+
+  [Symbol.dispose](): void {
+    this.#statements.clear()
+    if (this.#connection.isOpen) this.#connection.close()
+  }
+
+  #inTransaction<T>(begin: string, work: () => T): T {
     return this.#try(() => {
-      this.#connection.exec('BEGIN IMMEDIATE')
+      this.#connection.exec(begin)
       try {
         const result = work()
         this.#connection.exec('COMMIT')
@@ -89,11 +103,6 @@ export class Database implements Disposable {
         throw error
       }
     })
-  }
-
-  [Symbol.dispose](): void {
-    this.#statements.clear()
-    if (this.#connection.isOpen) this.#connection.close()
   }
 
   #prepare(access: DatabaseOptions['access']): void {

@@ -95,7 +95,7 @@ export function forgetDead(database: Database, key: number): void {
 }
 
 export function readRow(database: Database, id: ProductId | string): DrainedRow | undefined {
-  const sql = `SELECT p.key, s.lane, s.number, s.since, s.digest, s.acknowledged, d.digest AS dead
+  const sql = `SELECT p.key, s.lane, s.number, s.since, s.known, s.digest, s.acknowledged, d.digest AS dead
     FROM products p JOIN sending s ON s.product = p.key LEFT JOIN dead d ON d.product = p.key WHERE p.id = ?`
   return database.get<DrainedRow>(sql, id)
 }

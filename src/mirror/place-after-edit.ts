@@ -6,6 +6,8 @@ export interface SendingRow {
   lane: LaneRank | null
   number: number | null
   since: number | null
+  /** 1: Redis may know the place by an earlier number. */
+  known: 1 | null
   digest: Uint8Array | null
   acknowledged: Uint8Array | null
 }

@@ -2,22 +2,27 @@ import type { Lane } from '../catalog/model.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { Database } from './database.ts'
 import { checkedDocument } from './digest.ts'
-import { LaneNumbers, type LaneRank, laneRank, lanes } from './lanes.ts'
+import { LaneNumbers, type LaneRank, laneRank } from './lanes.ts'
 import type { Place } from './loop-model.ts'
 import { type NextPlace, placeAfterEdit, type SendingRow, sameBytes } from './place-after-edit.ts'
 
 /** `acknowledged` of a product of which the endpoint may hold anything. */
 export const doubtful = Buffer.alloc(0)
 
-type PlaceColumns = [lane: LaneRank | null, number: number | null, since: number | null]
+type PlaceColumns = [lane: LaneRank | null, number: number | null, since: number | null, known: 1 | null]
 
-const neverSent: SendingRow = { lane: null, number: null, since: null, digest: null, acknowledged: null }
+const noPlace: PlaceColumns = [null, null, null, null]
 
-export interface PlacedRow {
-  key: number
-  number: number | null
-  since: number | null
+const neverSent: SendingRow = {
+  lane: null,
+  number: null,
+  since: null,
+  known: null,
+  digest: null,
+  acknowledged: null,
 }
+
+export type PlacedRow = Pick<SendingRow, 'lane' | 'number' | 'since' | 'known'> & { key: number }
 
 interface EditedProduct {
   key: number
@@ -56,14 +61,14 @@ export class Places {
     const isRead = (rank: LaneRank, number: number) => this.numbers.isOffered(rank, number)
     const place = this.#placeOf(before, placeAfterEdit({ row: before, lane, digest, nowMs, isRead }))
     const sql = row
-      ? 'UPDATE sending SET digest = ?, lane = ?, number = ?, since = ? WHERE product = ?'
-      : 'INSERT INTO sending (digest, lane, number, since, product) VALUES (?, ?, ?, ?, ?)'
+      ? 'UPDATE sending SET digest = ?, lane = ?, number = ?, since = ?, known = ? WHERE product = ?'
+      : 'INSERT INTO sending (digest, lane, number, since, known, product) VALUES (?, ?, ?, ?, ?, ?)'
     this.#database.run(sql, digest ?? null, ...place, key)
   }
 
   /** The next number of that lane. The time since when the product is unsent stays. */
-  give({ key, since }: Pick<PlacedRow, 'key' | 'since'>, rank: LaneRank, nowMs: number): void {
-    this.#place(key, [rank, this.numbers.next(rank), since ?? nowMs])
+  give(row: PlacedRow, rank: LaneRank, nowMs: number): void {
+    this.#place(row.key, this.#numbered(row, rank, row.since ?? nowMs))
   }
 
   /** The same, unless the product has a number already. */
@@ -72,7 +77,7 @@ export class Places {
   }
 
   lose(key: number): void {
-    this.#place(key, [null, null, null])
+    this.#place(key, noPlace)
   }
 
   /** Whatever is known of an acknowledgement is believed no longer. */
@@ -89,14 +94,9 @@ export class Places {
     // The clock was set back: nothing waits for the time by which it was ahead.
     const ahead = 'UPDATE sending SET since = ? WHERE lane = ? AND number IS NULL AND since > ?'
     this.#database.run(ahead, nowMs, deferred, nowMs)
-    const sql = `SELECT product AS key, since FROM sending
+    const sql = `SELECT product AS key, lane, number, since, known FROM sending
       WHERE lane = ? AND number IS NULL AND since <= ? ORDER BY since LIMIT ?`
-    const due = this.#database.all<{ key: number; since: number }>(
-      sql,
-      deferred,
-      nowMs - deferredAfterMs,
-      rowsMax,
-    )
+    const due = this.#database.all<PlacedRow>(sql, deferred, nowMs - deferredAfterMs, rowsMax)
     for (const row of due) this.give(row, deferred, nowMs)
     return due.length
   }
@@ -127,15 +127,12 @@ export class Places {
 
   /** All that Redis may know of. */
   doubtOffered(): void {
-    for (const lane of lanes) {
-      const offered = this.numbers.offered[lane]
-      const range = [laneRank[lane], offered] as const
-      const dead =
-        'DELETE FROM dead WHERE product IN (SELECT product FROM sending WHERE lane = ? AND number <= ?)'
-      this.#database.run(dead, ...range)
-      const doubt = 'UPDATE sending SET acknowledged = ? WHERE lane = ? AND number <= ?'
-      this.#database.run(doubt, doubtful, ...range)
-    }
+    const { urgent, new: fresh, deferred } = this.numbers.offered
+    const known = `SELECT product FROM sending WHERE known = 1
+      OR (lane = 0 AND number <= ?) OR (lane = 1 AND number <= ?) OR (lane = 2 AND number <= ?)`
+    this.#database.run(`DELETE FROM dead WHERE product IN (${known})`, urgent, fresh, deferred)
+    const doubt = `UPDATE sending SET acknowledged = ? WHERE product IN (${known})`
+    this.#database.run(doubt, doubtful, urgent, fresh, deferred)
   }
 
   readDoubtful({ after, rowsMax }: { after: number; rowsMax: number }): {
@@ -167,18 +164,24 @@ export class Places {
   #placeOf(row: SendingRow, next: NextPlace): PlaceColumns {
     switch (next.kind) {
       case 'kept':
-        return [row.lane, row.number, row.since]
+        return [row.lane, row.number, row.since, row.known]
       case 'none':
-        return [null, null, null]
+        return noPlace
       case 'waiting':
-        return [laneRank.deferred, null, next.since]
+        return [laneRank.deferred, null, next.since, null]
       case 'numbered':
-        return [next.rank, this.numbers.next(next.rank), next.since]
+        return this.#numbered(row, next.rank, next.since)
     }
   }
 
+  #numbered({ lane, number, known }: Omit<PlacedRow, 'key'>, rank: LaneRank, since: number): PlaceColumns {
+    const isOffered = lane !== null && number !== null && this.numbers.isOffered(lane, number)
+    return [rank, this.numbers.next(rank), since, isOffered ? 1 : known]
+  }
+
   #place(key: number, place: PlaceColumns): void {
-    this.#database.run('UPDATE sending SET lane = ?, number = ?, since = ? WHERE product = ?', ...place, key)
+    const sql = 'UPDATE sending SET lane = ?, number = ?, since = ?, known = ? WHERE product = ?'
+    this.#database.run(sql, ...place, key)
   }
 }
 

@@ -56,18 +56,19 @@ export class MirrorFileReader implements MirrorReader {
   read(ids: readonly ProductId[]): Map<ProductId, StoredProduct> {
     const sql = `SELECT p.meta, d.document, d.partial, s.digest
       FROM products p JOIN documents d ON d.product = p.key LEFT JOIN sending s ON s.product = p.key WHERE p.id = ?`
-    return new Map(
-      ids.map((id) => {
-        const row = this.#database.get<StoredRow>(sql, id)
-        return [id, row ? this.#stored(row) : { document: undefined, partial: undefined, meta: undefined }]
-      }),
-    )
+    const read = (id: ProductId): [ProductId, StoredProduct] => {
+      const row = this.#database.get<StoredRow>(sql, id)
+      return [id, row ? this.#stored(row) : { document: undefined, partial: undefined, meta: undefined }]
+    }
+    return this.#database.snapshot(() => new Map(ids.map(read)))
   }
 
   lookUp({ field, values }: KeyLookup): FoundProducts {
     const sql = `SELECT p.id FROM key_index k JOIN products p ON p.key = k.product
       WHERE k.field = ? AND k.value = ? LIMIT 2`
-    return new Map(values.map((value) => [value, this.#ids(sql, field, value)]))
+    return this.#database.snapshot(
+      () => new Map(values.map((value) => [value, this.#ids(sql, field, value)])),
+    )
   }
 
   keyFields(): string[] {
@@ -157,28 +158,7 @@ export class MirrorFileReader implements MirrorReader {
   }
 
   count(): MirrorCounts {
-    const all = this.#count('SELECT count(*) AS count FROM products')
-    const incomplete = this.#count('SELECT count(*) AS count FROM products WHERE missing IS NOT NULL')
-    const sql = `SELECT lane, count(*) AS waiting, min(since) AS sinceMs FROM sending
-      WHERE lane IS NOT NULL GROUP BY lane`
-    const rows = this.#database.all<{ lane: number; waiting: number; sinceMs: number }>(sql)
-    // A dead letter keeps its place while it may be taken back.
-    const dead = this.#database.all<{ lane: number; waiting: number }>(
-      'SELECT lane, count(*) AS waiting FROM dead JOIN sending USING (product) WHERE lane IS NOT NULL GROUP BY lane',
-    )
-    const places = lanes.map((lane, rank) => {
-      const { waiting, sinceMs } = rows.find((row) => row.lane === rank) ?? { waiting: 0, sinceMs: undefined }
-      return [
-        lane,
-        { waiting: waiting - (dead.find((row) => row.lane === rank)?.waiting ?? 0), sinceMs },
-      ] as const
-    })
-    return {
-      products: all - incomplete,
-      incomplete,
-      places: Object.fromEntries(places) as Record<Lane, MirrorCounts['places'][Lane]>,
-      dead: this.#count('SELECT count(*) AS count FROM dead'),
-    }
+    return this.#database.snapshot(() => this.#countAll())
   }
 
   incomplete(productsMax: number): { productId: string; missing: string }[] {
@@ -224,6 +204,25 @@ export class MirrorFileReader implements MirrorReader {
       meta,
       document: document && digest ? checkedDocument(document, digest, this.#database.file) : undefined,
       partial: partial ? bufferOf(partial) : undefined,
+    }
+  }
+
+  #countAll(): MirrorCounts {
+    const all = this.#count('SELECT count(*) AS count FROM products')
+    const incomplete = this.#count('SELECT count(*) AS count FROM products WHERE missing IS NOT NULL')
+    // A dead letter keeps its place while it may be taken back.
+    const sql = `SELECT lane, count(*) AS waiting, min(since) AS sinceMs FROM sending
+      WHERE lane IS NOT NULL AND product NOT IN (SELECT product FROM dead) GROUP BY lane`
+    const rows = this.#database.all<{ lane: number; waiting: number; sinceMs: number }>(sql)
+    const places = lanes.map((lane, rank) => {
+      const { waiting, sinceMs } = rows.find((row) => row.lane === rank) ?? { waiting: 0, sinceMs: undefined }
+      return [lane, { waiting, sinceMs }] as const
+    })
+    return {
+      products: all - incomplete,
+      incomplete,
+      places: Object.fromEntries(places) as Record<Lane, MirrorCounts['places'][Lane]>,
+      dead: this.#count('SELECT count(*) AS count FROM dead'),
     }
   }
 

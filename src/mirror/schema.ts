@@ -14,9 +14,9 @@ const tables = `
   CREATE TABLE documents (product INTEGER PRIMARY KEY, document BLOB, partial BLOB);
 
   -- A place is (lane, number, since); number is NULL while a deferred change waits. digest is that of the document, NULL
-  -- where there is none. acknowledged: NULL never, empty in doubt.
+  -- where there is none. acknowledged: NULL never, empty in doubt. known: Redis may know the place by an earlier number.
   CREATE TABLE sending (
-    product INTEGER PRIMARY KEY, lane INTEGER, number INTEGER, since INTEGER,
+    product INTEGER PRIMARY KEY, lane INTEGER, number INTEGER, since INTEGER, known INTEGER,
     digest BLOB, acknowledged BLOB, acknowledged_at INTEGER);
   CREATE INDEX places ON sending (lane, number, since) WHERE lane IS NOT NULL;
 

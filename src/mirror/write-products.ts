@@ -1,5 +1,6 @@
 import type { ProductId } from '../lib/brand.ts'
 import type { Database } from './database.ts'
+import { digestDocument } from './digest.ts'
 import { forgetDead } from './drain.ts'
 import type { KeyEntry, MirrorChunk, ProductWrite } from './model.ts'
 import { type SendingRow, sameBytes } from './place-after-edit.ts'
@@ -42,15 +43,12 @@ function placeProduct(
   { key, known, nowMs }: { key: number; known: KnownProduct | undefined; nowMs: number },
 ): void {
   const row = known?.hasRow ? known : undefined
-  if (offer) {
-    // The very document that the endpoint refused: only a newer one revives a dead letter.
-    if (sameBytes(known?.dead, offer.digest)) return
-    if (known?.dead) forgetDead(database, key)
-    places.edit({ key, row, ...offer }, nowMs)
-  } else if (document === undefined && row && row.digest !== null) {
-    if (known?.dead) forgetDead(database, key)
-    places.edit({ key, row, lane: 'deferred', digest: undefined }, nowMs)
-  }
+  // What counts are the bytes that are stored: an acknowledgement of others would never end the product's turn.
+  const digest = offer?.digest ?? (document && digestDocument(document))
+  const isSame = row ? (digest === undefined ? row.digest === null : sameBytes(row.digest, digest)) : !digest
+  if (isSame) return
+  if (known?.dead) forgetDead(database, key)
+  places.edit({ key, row, lane: offer?.lane ?? 'deferred', digest }, nowMs)
 }
 
 /** Switches and keys of products that are written, and those that are noted beside them; inside a transaction. */
@@ -86,7 +84,7 @@ export function keyOf(database: Database, id: ProductId): number | undefined {
 }
 
 function readKnown(database: Database, id: ProductId): KnownProduct | undefined {
-  const sql = `SELECT p.key, p.meta, p.missing, s.product IS NOT NULL AS hasRow, s.lane, s.number, s.since, s.digest,
+  const sql = `SELECT p.key, p.meta, p.missing, s.product IS NOT NULL AS hasRow, s.lane, s.number, s.since, s.known, s.digest,
       s.acknowledged, d.digest AS dead
     FROM products p LEFT JOIN sending s ON s.product = p.key LEFT JOIN dead d ON d.product = p.key WHERE p.id = ?`
   return database.get<KnownProduct>(sql, id)
