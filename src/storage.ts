@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { access } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { CatalogConfig, Config } from './config/model.ts'
 import type { CatalogName } from './lib/brand.ts'
@@ -11,6 +12,8 @@ import { emptyMirror } from './mirror/empty-mirror.ts'
 import { LiveMirror } from './mirror/live-mirror.ts'
 import type { MirrorReader } from './mirror/model.ts'
 import { MirrorFileReader } from './mirror/reader.ts'
+import type { MirrorThreadData } from './mirror-thread.ts'
+import { endpointOf } from './outbox/endpoint.ts'
 import { catalogKeys } from './outbox/keys.ts'
 import { RedisOutbox } from './outbox/outbox.ts'
 import { OutboxScripts } from './outbox/scripts.ts'
@@ -88,21 +91,28 @@ export function openMirrorThread({
   config,
   catalog,
   manifest,
+  connections,
   ...options
 }: MirrorThreadOptions): Promise<LiveMirror> {
+  const { name: catalogName, delivery, deferred, api } = catalog
   const file = join(stateDirOf(config, catalog.name), mirrorFileName)
   // Beside the sources in a checkout, beside the built files in the package.
   const name = import.meta.url.endsWith('.ts') ? './mirror-thread.ts' : './mirror-thread.js'
   const logLevel = options.log.level as LogLevel
-  return LiveMirror.open({
-    ...options,
-    entry: new URL(name, import.meta.url),
-    workerData: { file, isExpected: manifest.nextSequence !== 1, logLevel },
-  })
+  const workerData: MirrorThreadData = {
+    ...{ file, isExpected: manifest.nextSequence !== 1, logLevel, redis: connections.target },
+    outbox: {
+      ...{ catalog: catalogName, delivery, deferredAfterMs: deferred.afterMs, endpoint: endpointOf(api) },
+      place: { host: hostname(), folder: stateDirOf(config, catalogName) },
+      pendingBytes: config.redisPendingBytes,
+    },
+  }
+  return LiveMirror.open({ ...options, entry: new URL(name, import.meta.url), workerData })
 }
 
 interface MirrorThreadOptions extends Pick<StorageOptions, 'config' | 'clock' | 'log'> {
-  catalog: Pick<CatalogConfig, 'name'>
+  catalog: CatalogConfig
+  connections: RedisConnections
   manifest: ManifestView
   /** Something may be due for delivery. */
   onOffered: () => void
@@ -130,6 +140,7 @@ export async function openOutbox(options: {
     scripts,
     delivery,
     deferred,
+    endpoint: () => endpointOf(catalog.api),
     clock,
   })
   return { keys, scripts, outbox }

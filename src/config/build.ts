@@ -34,13 +34,19 @@ export function buildConfig(input: ConfigInput, context: BuildContext): Config {
   return {
     file: context.file,
     stateDir: resolve(context.folder, input.state),
-    redisUrl: input.redis ?? '',
+    ...buildRedis(input.redis),
     stack: buildStack(input.stack, context),
     intent: buildIntent(input.intent, context),
     console: buildConsole(input.console, context),
     alerts: buildAlerts(input.alerts, context),
     catalogs: new Map(catalogs),
   }
+}
+
+function buildRedis(input: ConfigInput['redis']): Pick<Config, 'redisUrl' | 'redisPendingBytes'> {
+  const { url, pendingBytes } =
+    typeof input === 'object' && input !== null ? input : { url: input, pendingBytes: '256MB' }
+  return { redisUrl: url ?? '', redisPendingBytes: checked(parseSize(pendingBytes)) }
 }
 
 function buildCatalog(name: CatalogName, input: CatalogInput, context: BuildContext): CatalogConfig {

@@ -10,6 +10,8 @@ export interface Config {
   stateDir: string
   /** Empty: catalogd runs its own redis-server under the state folder. */
   redisUrl: string
+  /** Bytes of documents that wait in Redis, in each lane of a catalog; what exceeds them waits on disk. */
+  redisPendingBytes: number
   stack: StackConfig
   intent: IntentConfig
   /** Undefined: the daemon listens nowhere. */
@@ -103,6 +105,8 @@ export interface Deferred<T> {
 
 export interface ApiConfig {
   url: Deferred<URL>
+  /** Which account it is, where one address serves several: another one is another endpoint. */
+  account: string | undefined
   /** Reads the token again at every call when it comes from `productsTokenFile`. */
   productsToken: Deferred<string>
   /** Of kind Email, for consents; read again at every use when it comes from `emailTokenFile`. */

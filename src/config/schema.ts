@@ -36,6 +36,9 @@ export const apiSchema = mapping({
   url: optionalText('the base address of the catalog API').describe(
     'Base address of the catalog API. https, or http on this machine',
   ),
+  account: optionalText('the name of an account')
+    .optional()
+    .describe('Which account it is, where one address serves several: changed, all products are sent anew'),
   productsToken: optionalText('an API_PRODUCTS token').optional().describe('Token of kind API_PRODUCTS'),
   productsTokenFile: text('a file that holds the token')
     .optional()
@@ -222,14 +225,31 @@ const intentSchema = mapping({
 })
 
 /** Commands that do not need them run although their variables are not set. */
+const redisAddressSchema = optionalText('the address of a Redis, or nothing')
+  .default('')
+  .describe('redis:// or rediss:// address; empty: catalogd runs its own redis-server under state')
+
+const redisSchema = z
+  .union(
+    [
+      redisAddressSchema,
+      mapping({
+        url: redisAddressSchema,
+        pendingBytes: size({ min: 1_000_000, max: 100_000_000_000, because: 'documents wait there' })
+          .default('256MB')
+          .describe('How much of each lane may wait in Redis; the rest waits on disk'),
+      }),
+    ],
+    { error: 'the address of a Redis, or a mapping with url and pendingBytes' },
+  )
+  .default('')
+
 const deferredSections = ['stack', 'intent'] as const
 
 /** What a configuration file holds, checked and with defaults, in the words of the file. */
 export const configSchema = mapping({
   state: text('the folder for what catalogd stores').default('./state'),
-  redis: optionalText('the address of a Redis, or nothing')
-    .default('')
-    .describe('redis:// or rediss:// address; empty: catalogd runs its own redis-server under state'),
+  redis: redisSchema.describe('Where Redis is, and how much may wait there'),
   console: consoleSchema.optional().describe('The HTTP server of the daemon: pushed files, health'),
   alerts: alertsSchema.optional().describe('Who is told when something needs an operator'),
   stack: stackSchema.optional().describe('Access to the content-aggregation API'),

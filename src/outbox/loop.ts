@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { RedisConnection } from '../redis/connection.ts'
 import { isFull, isPassing } from '../redis/failure.ts'
 import { RunId } from '../redis/run-id.ts'
+import { parseServerInfo } from '../redis/server-info.ts'
 import { compare } from './compare.ts'
 import { Drain } from './drain.ts'
 import { followCalls } from './follow-calls.ts'
@@ -15,12 +16,11 @@ const retakeEveryMs = 5_000
 const busyPauseMs = 50
 const idlePauseMs = 1_000
 const failedPauseMs = 500
+const memoryKnownForMs = 250
 
 export interface LoopOptions extends LoopSettings {
   /** A connection that never reconnects and never sends twice; the loop disconnects it. */
   connect: () => Promise<RedisConnection>
-  /** Redis is so full that nothing more should be offered. */
-  isShortOfMemory?: () => Promise<boolean>
   /** The run that an embedded server ended in good order. */
   closedRunId?: string | undefined
   /** Something was offered. */
@@ -43,6 +43,9 @@ export class OutboxLoop implements AsyncDisposable {
   #running: Promise<void> | undefined
   #wake: (() => void) | undefined
   #isWoken = false
+  #isTurning = false
+  readonly #compared = Promise.withResolvers<void>()
+  #memory = { askedAt: Number.NEGATIVE_INFINITY, isShort: false }
   /** Told once an outage. */
   #isAway = false
 
@@ -51,12 +54,18 @@ export class OutboxLoop implements AsyncDisposable {
     this.#options = { ...options, pendingBytes }
   }
 
-  /** Resolves when Redis was compared for the first time, and repaired where it had to be; throws a refusal. */
+  /** Resolves when Redis was compared for the first time, or is away; throws a refusal. */
   async start(): Promise<void> {
-    await this.#untilCompared()
     this.#running = this.#run().catch((error: unknown) => {
+      this.#compared.reject(error)
       if (!this.#stop.signal.aborted) this.#options.onFatal(error)
     })
+    await this.#compared.promise
+  }
+
+  /** A turn is under way. */
+  get isWaiting(): boolean {
+    return this.#isTurning
   }
 
   /** There may be something to offer. */
@@ -81,7 +90,7 @@ export class OutboxLoop implements AsyncDisposable {
     await followCalls(access, state)
     const { mirror, clock, deferredAfterMs } = access
     mirror.numberDue({ nowMs: clock.now(), deferredAfterMs, rowsMax: 2_000 })
-    const offers = hasOffers(access, state) && !(await this.#isFull())
+    const offers = hasOffers(access, state) && !(await this.#isFull(access))
     const drains = drain.hasWork(state)
     if (!offers && !drains) return { done: false, isBusy: state.isBusy }
     await beat(access)
@@ -93,26 +102,13 @@ export class OutboxLoop implements AsyncDisposable {
   async #run(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       try {
+        this.#isTurning = true
         const { done, isBusy } = await this.turn()
         if (!done) await this.#pause(isBusy ? busyPauseMs : idlePauseMs)
       } catch (error) {
         this.#disconnect()
         this.#tell(error)
-        if (!(error instanceof OutboxMovedError)) await this.#pause(failedPauseMs)
-        await this.#untilCompared()
-      }
-    }
-  }
-
-  /** Waits for a Redis that is away or in another process's hands. */
-  async #untilCompared(): Promise<void> {
-    while (!this.#stop.signal.aborted) {
-      try {
-        await this.#connect()
-        return
-      } catch (error) {
-        this.#disconnect()
-        this.#tell(error)
+        this.#compared.resolve()
         await this.#pause(failedPauseMs)
       }
     }
@@ -144,6 +140,7 @@ export class OutboxLoop implements AsyncDisposable {
       identity: mirror.readIdentity(),
       closedRunId: this.#options.closedRunId,
     })
+    this.#compared.resolve()
     if (comparison === 'start-over') {
       log.warn('every product is sent once more')
       return startOver(access, guard)
@@ -193,8 +190,14 @@ export class OutboxLoop implements AsyncDisposable {
     }
   }
 
-  async #isFull(): Promise<boolean> {
-    return (await this.#options.isShortOfMemory?.()) ?? false
+  /** Long before Redis refuses writes nothing more is offered. */
+  async #isFull({ connection, clock }: LoopAccess): Promise<boolean> {
+    const askedAt = clock.monotonic()
+    if (askedAt - this.#memory.askedAt >= memoryKnownForMs) {
+      const { isShortOfMemory: isShort } = parseServerInfo(await connection.info('memory'))
+      this.#memory = { askedAt, isShort }
+    }
+    return this.#memory.isShort
   }
 
   #disconnect(): void {
@@ -210,6 +213,7 @@ export class OutboxLoop implements AsyncDisposable {
   }
 
   async #pause(forMs: number): Promise<void> {
+    this.#isTurning = false
     if (!this.#isWoken && !this.#stop.signal.aborted) {
       const over = new AbortController()
       this.#wake = () => over.abort()

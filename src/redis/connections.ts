@@ -65,6 +65,11 @@ export class RedisConnections implements AsyncDisposable {
     this.commands.on('reconnecting', () => this.#outage.closed())
   }
 
+  /** For another thread, which opens connections of its own. */
+  get target(): RedisAddress {
+    return this.#options.address
+  }
+
   /** Resolves when commands would be answered. Without `forMs` it waits until the signal says otherwise. */
   async waitUntilReady({ forMs, signal }: { forMs?: number; signal?: AbortSignal } = {}): Promise<void> {
     const { clock, log } = this.#options

@@ -42,6 +42,7 @@ export function catalogOf(feeds: readonly FeedConfig[]): CatalogConfig {
     name: 'main' as CatalogName,
     api: {
       url: { available: false, value: unused },
+      account: undefined,
       productsToken: { available: false, value: unused },
       emailToken: { available: false, value: unused },
     },
