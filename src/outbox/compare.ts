@@ -1,7 +1,7 @@
 import type { Lane } from '../catalog/model.ts'
 import { StorageError } from '../lib/errors.ts'
 import type { MirrorIdentity } from '../mirror/loop-model.ts'
-import { type GuardState, passOf } from './guard.ts'
+import { type GuardState, type MirrorPlace, passOf } from './guard.ts'
 import { outboxVersion } from './keys.ts'
 
 export const lanes = ['urgent', 'new', 'deferred'] as const satisfies readonly Lane[]
@@ -17,6 +17,8 @@ export interface Compared {
   /** As the configuration names it. */
   endpoint: string
   isStartingOver: boolean
+  /** Of this process. */
+  place: MirrorPlace
   /** The run that an embedded server ended in good order, after all else had ended. */
   closedRunId: string | undefined
 }
@@ -33,7 +35,10 @@ export function compare(compared: Compared): Comparison {
   const { guard, runId, identity, isStartingOver, beat, closedRunId } = compared
   checkEndpoint(compared)
   if (guard) checkVersion(guard, compared.catalog)
-  if (isStartingOver) return 'start-over'
+  if (isStartingOver) {
+    if (guard) checkTaken(guard, compared)
+    return 'start-over'
+  }
   if (!guard) return 'lost'
   const isOwn = guard.generation === identity.generation
   if (!isOwn) checkOwner(guard, compared)
@@ -73,26 +78,35 @@ function checkVersion({ version, host, folder }: GuardState, catalog: string): v
   )
 }
 
+/** Starting over replaces what an earlier mirror in this very place has left, and others only where that was decided. */
+function checkTaken(guard: GuardState, compared: Compared): void {
+  const { identity, place, catalog } = compared
+  const isOfPlace = guard.host === place.host && guard.folder === place.folder
+  if (guard.mirrorId === identity.mirrorId || isOfPlace || identity.former.includes(guard.generation)) return
+  throw otherMirror(guard, catalog)
+}
+
 /** An earlier generation of this mirror is a Redis that fell back; others are a later one, or another mirror's. */
-function checkOwner({ mirrorId, generation, host, folder }: GuardState, compared: Compared): void {
+function checkOwner(guard: GuardState, compared: Compared): void {
   const { catalog, identity } = compared
-  if (identity.former.includes(generation)) return
-  if (mirrorId !== identity.mirrorId) {
-    throw new StorageError(
-      'redis-other-mirror',
-      `this Redis serves another catalog that is called ${catalog}: its state is in ${folder} on ${host}`,
-      {
-        hint: 'Rename one of both catalogs, or give it a Redis of its own; if that state folder is gone for good, run "catalogd adopt"',
-      },
-    )
-  }
-  throw oldMirror(compared)
+  if (identity.former.includes(guard.generation)) return
+  throw guard.mirrorId === identity.mirrorId ? oldMirror(compared) : otherMirror(guard, catalog)
 }
 
 function checkAge(compared: Compared): void {
   const { identity, beat, positions } = compared
   const isAhead = lanes.some((lane) => positions[lane] > identity.last[lane])
   if (isAhead || beat > identity.beat + 1) throw oldMirror(compared)
+}
+
+function otherMirror({ host, folder }: GuardState, catalog: string): StorageError {
+  return new StorageError(
+    'redis-other-mirror',
+    `this Redis serves another catalog that is called ${catalog}: its state is in ${folder} on ${host}`,
+    {
+      hint: 'Rename one of both catalogs, or give it a Redis of its own; if that state folder is gone for good, run "catalogd adopt"',
+    },
+  )
 }
 
 function oldMirror({ catalog }: Compared): StorageError {

@@ -132,10 +132,10 @@ export class OutboxLoop implements AsyncDisposable {
   }
 
   async #compare(access: LoopAccess): Promise<void> {
-    const { mirror, log, runId, catalog, endpoint } = access
+    const { mirror, log, runId, catalog, endpoint, place } = access
     const { guard, beat: known, positions } = await readRedisState(access)
     const comparison = compare({
-      ...{ catalog, endpoint, guard, runId, beat: known, positions },
+      ...{ catalog, endpoint, place, guard, runId, beat: known, positions },
       isStartingOver: isStartingOver(access, guard),
       identity: mirror.readIdentity(),
       closedRunId: this.#options.closedRunId,

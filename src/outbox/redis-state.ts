@@ -18,7 +18,10 @@ export interface RedisState extends LaneState {
   resumedAt: string | undefined
 }
 
-export async function readRedisState({ connection, keys }: LoopAccess): Promise<RedisState> {
+export async function readRedisState({
+  connection,
+  keys,
+}: Pick<LoopAccess, 'connection' | 'keys'>): Promise<RedisState> {
   const answers = await connection
     .pipeline()
     .unwatch()

@@ -35,6 +35,10 @@ export async function repair(access: LoopAccess): Promise<void> {
  */
 export async function startOver(access: LoopAccess, guard: GuardState | undefined): Promise<void> {
   const { mirror, clock, connection, scripts, endpoint } = access
+  // A Redis that falls back shows a generation that this one has replaced, and not a later mirror's.
+  const { generation, former } = mirror.readIdentity()
+  if (guard && guard.generation !== generation && !former.includes(guard.generation))
+    mirror.beginStartOver({ former: [guard.generation] })
   await shut(access)
   if (guard?.endpoint === endpoint) await scripts.run(connection, 'hold', [lateForMs(access), 'start-over'])
   while (mirror.startOver({ nowMs: clock.now(), rowsMax })) await afterOthers()
