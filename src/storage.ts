@@ -22,7 +22,7 @@ import { openEmbeddedRedis } from './redis/embedded-redis.ts'
 import type { ManifestView } from './sources/manifest-index.ts'
 import { readManifest } from './sources/manifest-reader.ts'
 
-const mirrorFileName = 'catalog.db'
+export const mirrorFileName = 'catalog.db'
 
 export interface StorageOptions {
   config: Config

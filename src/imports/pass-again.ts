@@ -1,4 +1,4 @@
-import type { Manifest } from '../sources/manifest.ts'
+import type { ManifestView } from '../sources/manifest-index.ts'
 import type { AcceptLine, OutcomeLine } from '../sources/model.ts'
 import { type FeedContext, readHeld } from './context.ts'
 import { holdAgain, passUnapplied } from './import-file.ts'
@@ -25,7 +25,10 @@ export async function passAgain(context: FeedContext, accept: AcceptLine): Promi
 }
 
 /** Refused, late, or discarded as a whole: the first decision about a held file is the one that was carried out. */
-function staysOut({ outcome, whole, of }: OutcomeLine, manifest: Manifest): boolean {
+export function staysOut(
+  { outcome, whole, of }: OutcomeLine,
+  manifest: Pick<ManifestView, 'decisions'>,
+): boolean {
   if (outcome === 'refused' || outcome === 'late') return true
   if (whole === undefined) return false
   const decided = manifest

@@ -136,6 +136,21 @@ export class Database implements Disposable {
   }
 }
 
+/**
+ * Writes a whole copy of a database as it is now, while its writer goes on; the writer's log grows until this returns.
+ * `to` must not exist, and is not synced.
+ */
+export function copyDatabase(file: string, to: string): void {
+  using database = Database.open({ file, access: 'read' })
+  try {
+    database.run('VACUUM INTO ?', to)
+  } catch (cause) {
+    if (!(cause instanceof StorageError) || cause.code !== 'disk-full') throw cause
+    const hint = 'Free space there, or back up to another disk'
+    throw new StorageError('disk-full', `${to} cannot be written, because the disk is full`, { hint, cause })
+  }
+}
+
 function syncFolder(folder: string): void {
   const handle = openSync(folder, 'r')
   try {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { StorageError } from '../lib/errors.ts'
-import { type Database, fileIdentity } from './database.ts'
+import { Database, fileIdentity } from './database.ts'
 import { readFact, readFacts, writeFact } from './facts.ts'
 import type { MirrorIdentity } from './loop-model.ts'
 
@@ -39,6 +39,12 @@ export function writeFile(database: Database, isNew: boolean): void {
     if (isNew) writeIdentity(database, { mirrorId: randomUUID(), generation: randomUUID() })
     writeFact(database, 'identity', 'file', fileIdentity(database.file))
   })
+}
+
+/** Whether the mirror was written under this name as another file. */
+export function isCopy(file: string): boolean {
+  using database = Database.open({ file, access: 'read' })
+  return readFact(database, 'identity', 'file') !== fileIdentity(file)
 }
 
 /** A copy holds what was true of the original then; nobody has said which of the two goes on. */

@@ -129,6 +129,10 @@ export async function openImports(
         await mirror.update([], () => ({ writes: [], applied: appliedStep(scope, step) }))
       }
     },
+    /** After something else was put in its place; imports stand still until `start`. */
+    async reopenMirror() {
+      mirror = await openTestMirror(file, { clock })
+    },
     saveManifest: () => cp(manifestFile, `${manifestFile}.saved`),
     async restoreManifest() {
       await stop()

@@ -71,7 +71,7 @@ export class TestMirror extends MirrorFileReader implements Mirror, AsyncDisposa
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#plain.close()
+    if (this.#plain.isOpen) this.#plain.close()
     this[Symbol.dispose]()
     this.store[Symbol.dispose]()
   }
