@@ -14,6 +14,7 @@ import type { MirrorReader } from './mirror/model.ts'
 import { MirrorFileReader } from './mirror/reader.ts'
 import type { MirrorThreadData } from './mirror-thread.ts'
 import { endpointOf } from './outbox/endpoint.ts'
+import type { MirrorPlace } from './outbox/guard.ts'
 import { catalogKeys } from './outbox/keys.ts'
 import { RedisOutbox } from './outbox/outbox.ts'
 import { OutboxScripts } from './outbox/scripts.ts'
@@ -103,7 +104,7 @@ export function openMirrorThread({
     ...{ file, isExpected: manifest.nextSequence !== 1, logLevel, redis: connections.target },
     outbox: {
       ...{ catalog: catalogName, delivery, deferredAfterMs: deferred.afterMs, endpoint: endpointOf(api) },
-      place: { host: hostname(), folder: stateDirOf(config, catalogName) },
+      place: placeOf(config, catalogName),
       pendingBytes: config.redisPendingBytes,
     },
   }
@@ -144,6 +145,11 @@ export async function openOutbox(options: {
     clock,
   })
   return { keys, scripts, outbox }
+}
+
+/** Where the mirror is, for people. */
+export function placeOf(config: Config, catalog: CatalogName): MirrorPlace {
+  return { host: hostname(), folder: stateDirOf(config, catalog) }
 }
 
 export function stateDirOf(config: Config, catalog: CatalogName): string {

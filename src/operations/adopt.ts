@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { StorageError } from '../lib/errors.ts'
 import { missingMirror } from '../mirror/database.ts'
@@ -10,7 +9,7 @@ import { compare } from '../outbox/compare.ts'
 import { endpointOf } from '../outbox/endpoint.ts'
 import { catalogKeys } from '../outbox/keys.ts'
 import { readRedisState } from '../outbox/redis-state.ts'
-import { mirrorFileName, stateDirOf } from '../storage.ts'
+import { mirrorFileName, placeOf, stateDirOf } from '../storage.ts'
 import type { OperationContext } from './run-here.ts'
 
 /** What `adopt` would do. */
@@ -34,13 +33,13 @@ interface Planned extends Adoption {
 export async function planAdoption({ config, catalog, connections }: OperationContext): Promise<Planned> {
   const file = join(stateDirOf(config, catalog.name), mirrorFileName)
   if (!existsSync(file)) throw missingMirror(file)
-  const endpoint = endpointOf({ url: catalog.api.url.value() })
+  const endpoint = endpointOf(catalog.api)
   const keys = catalogKeys(catalog.name)
   const { guard, beat, positions } = await readRedisState({ connection: connections.commands, keys })
   using mirror = new MirrorFileReader(file)
   const identity = mirror.identity()
-  const place = { host: hostname(), folder: config.stateDir }
-  const seen = { ...{ catalog: catalog.name, endpoint, guard, place, beat, positions }, runId: '' }
+  const place = placeOf(config, catalog.name)
+  const seen = { ...{ catalog: catalog.name, endpoint, place, guard, beat, positions }, runId: '' }
   const compared = { ...seen, isStartingOver: identity.startOver !== undefined, closedRunId: undefined }
   const reasons = [
     isCopy(file) ? `${file} is a copy of the mirror that was written elsewhere` : undefined,
