@@ -47,19 +47,6 @@ export async function readDeadLetter(
   return letter ? parseLetter(id, letter) : undefined
 }
 
-/** Hexadecimal digests of the documents that were refused; undefined where a product is no dead letter. */
-export async function readDeadDigests(
-  { connection, keys }: Access,
-  ids: readonly ProductId[],
-): Promise<(string | undefined)[]> {
-  const digests: (string | undefined)[] = []
-  for (let start = 0; start < ids.length; start += 1_000) {
-    const letters = await connection.hmgetBuffer(keys.dead, ...ids.slice(start, start + 1_000))
-    digests.push(...letters.map((letter) => letter?.subarray(0, digestBytes).toString('hex')))
-  }
-  return digests
-}
-
 /**
  * Retry: back to the outbox. Drop: settled for good, until a newer document comes; with `digests` only those documents,
  * and also where Redis has forgotten that they were refused. Returns the ids it acted on.

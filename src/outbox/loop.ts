@@ -78,7 +78,13 @@ export class OutboxLoop implements AsyncDisposable {
     this.#stop.abort()
     this.wake()
     await this.#running
-    this.#disconnect()
+    this.forget()
+  }
+
+  /** As when the connection broke: the next turn compares again. */
+  forget(): void {
+    this.#current?.access.connection.disconnect()
+    this.#current = undefined
   }
 
   /** One turn. Returns whether anything was done, and whether Redis holds anything of products. */
@@ -106,7 +112,7 @@ export class OutboxLoop implements AsyncDisposable {
         const { done, isBusy } = await this.turn()
         if (!done) await this.#pause(isBusy ? busyPauseMs : idlePauseMs)
       } catch (error) {
-        this.#disconnect()
+        this.forget()
         this.#tell(error)
         this.#compared.resolve()
         await this.#pause(failedPauseMs)
@@ -198,11 +204,6 @@ export class OutboxLoop implements AsyncDisposable {
       this.#memory = { askedAt, isShort }
     }
     return this.#memory.isShort
-  }
-
-  #disconnect(): void {
-    this.#current?.access.connection.disconnect()
-    this.#current = undefined
   }
 
   /** Throws what waiting does not help against. */

@@ -21,7 +21,7 @@ import type {
   Refusal,
   ReleaseOutcome,
 } from './model.ts'
-import { OpenClaims, partsOf } from './open-claims.ts'
+import { OpenClaims, partsOf, readClaimedBy } from './open-claims.ts'
 import { rejectArguments } from './refusals.ts'
 import type { OutboxScripts, ScriptName } from './scripts.ts'
 
@@ -253,7 +253,7 @@ export class RedisOutbox implements DeliveryOutbox {
 
   /** A call's process died or slept: whether its request took effect is unknown. */
   async #expire(token: string): Promise<number> {
-    const ids = await this.#claimedBy(token)
+    const ids = await readClaimedBy(this.#connection, this.#keys, token)
     const { timeoutMs, horizonMs } = this.#options.delivery
     // A process that sleeps may have begun its call at the end of its lease.
     const echoForMs = horizonMs + Math.max(0, timeoutMs - leaseMs)
@@ -265,18 +265,6 @@ export class RedisOutbox implements DeliveryOutbox {
     }
     this.#open.forget(token)
     return count
-  }
-
-  async #claimedBy(token: string): Promise<string[]> {
-    const ids: string[] = []
-    for await (const page of this.#connection.hscanStream(this.#keys.claimed, { count: 1_000 })) {
-      const pairs = page as string[]
-      for (let i = 0; i < pairs.length; i += 2) {
-        const id = pairs[i]
-        if (id !== undefined && pairs[i + 1]?.startsWith(`${token} `)) ids.push(id)
-      }
-    }
-    return ids
   }
 
   async #limit(how: 'refused' | 'taken', bytes: number): Promise<void> {

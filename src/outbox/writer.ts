@@ -9,7 +9,7 @@ import type { OutboxScripts } from './scripts.ts'
 import { appendChunk, type WriterChunk } from './write-chunk.ts'
 
 /** Another process writes, or Redis lost writes: unfinished imports start again at record one. */
-export class WriterLostError extends StorageError {}
+class WriterLostError extends StorageError {}
 
 interface WriterOptions {
   connection: RedisConnection

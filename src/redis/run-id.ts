@@ -13,8 +13,8 @@ export class RunId {
   }
 
   async read(): Promise<string> {
-    const { stream } = this.#connection
-    if (this.#known !== undefined && this.#known.stream === stream) return this.#known.runId
+    const { stream, status } = this.#connection
+    if (status === 'ready' && this.#known?.stream === stream) return this.#known.runId
     const runId = /^run_id:(\w+)/m.exec(await this.#connection.info('server'))?.[1] ?? ''
     // It may have reconnected meanwhile; then the answer is of one of both.
     this.#known = this.#connection.stream === stream ? { stream, runId } : undefined

@@ -44,7 +44,12 @@ export async function openHarness(options: HarnessOptions = {}) {
   const file = dir.join('catalog.db')
   const keys = catalogKeys('main' as CatalogName)
   const scripts = await OutboxScripts.read(keys)
-  const connection = new Redis(server.url)
+  // As a process has it: nothing is kept for later or sent twice.
+  const connection = new Redis(server.url, {
+    ...{ maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false },
+    retryStrategy: () => 50,
+  })
+  connection.on('error', () => undefined)
   stack.defer(() => connection.disconnect())
   const { log, lines } = collectLog()
   const fatal: unknown[] = []

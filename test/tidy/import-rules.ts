@@ -18,7 +18,10 @@ const table: Record<string, Row> = {
   'main.ts': { values: ['cli'] },
   'service.ts': { values: [...stages, 'redis', 'api', 'console', 'alerts', 'config', 'storage.ts'] },
   'mirror-thread.ts': { values: ['mirror', 'outbox', 'redis'] },
-  'storage.ts': { values: ['redis', 'outbox', 'config', 'mirror', 'sources'] },
+  'storage.ts': {
+    values: ['redis', 'outbox', 'config', 'mirror', 'sources'],
+    types: ['mirror-thread.ts'],
+  },
   lib: { values: [] },
   config: { values: [] },
   redis: { values: [] },
