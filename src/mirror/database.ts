@@ -170,6 +170,12 @@ export function fileIdentity(file: string): string {
 
 /** Results of SQLite by their primary codes. */
 const failures: Readonly<Record<number, { code: string; found: string; hint: string }>> = {
+  // Our statements are fixed: what they name is gone.
+  1: {
+    code: 'database-damaged',
+    found: 'does not hold the tables that were made in it',
+    hint: 'Check the disk, then put the last backup back: catalogd restore <folder>',
+  },
   5: {
     code: 'database-busy',
     found: 'is used by another process',

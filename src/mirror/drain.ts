@@ -32,6 +32,7 @@ export function drain(access: Access, drained: Drained, nowMs: number): void {
     settle(access, row, { held, positions }, nowMs)
   }
   for (const { productId, digest, held } of acknowledged) {
+    if (digest && !held && endPlace(database, { productId, digest, positions }, nowMs)) continue
     change(productId, held, (row) => {
       row.acknowledged = digest ?? doubtful
       const sql = 'UPDATE sending SET acknowledged = ?, acknowledged_at = ? WHERE product = ?'
@@ -46,6 +47,25 @@ export function drain(access: Access, drained: Drained, nowMs: number): void {
     change(letter.productId, held, (row) => bury(database, row, { letter, digest }))
   }
   for (const { productId, held } of dropped) change(productId, held, () => undefined)
+}
+
+/** What becomes of nearly every product, in one statement: its newest document is acknowledged, and nothing is under way. */
+function endPlace(
+  database: Database,
+  {
+    productId,
+    digest,
+    positions,
+  }: { productId: ProductId; digest: Uint8Array; positions: Drained['positions'] },
+  nowMs: number,
+): boolean {
+  const sql = `UPDATE sending
+    SET acknowledged = digest, acknowledged_at = ?, lane = NULL, number = NULL, since = NULL, known = NULL
+    WHERE product = (SELECT key FROM products WHERE id = ?) AND digest = ?
+      AND (number IS NULL OR number <= CASE lane WHEN 0 THEN ? WHEN 1 THEN ? ELSE ? END)
+      AND product NOT IN (SELECT product FROM dead)`
+  const { urgent, new: fresh, deferred } = positions
+  return database.run(sql, nowMs, productId, digest, urgent, fresh, deferred).changes === 1
 }
 
 /** Counts only where the refused document is the newest; a newer one has a place already. */

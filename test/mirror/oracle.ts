@@ -69,6 +69,7 @@ export class Oracle {
     const row = this.rows.get(id)
     if (!row) return
     row.acknowledged = digest
+    if (digest === '' || digest === row.digest) row.dead = null
     this.settle(row, seen, now)
   }
 
