@@ -3,7 +3,7 @@ import type { RedisConnection } from '../redis/connection.ts'
 import { isFull, isPassing } from '../redis/failure.ts'
 import { RunId } from '../redis/run-id.ts'
 import { parseServerInfo } from '../redis/server-info.ts'
-import { compare } from './compare.ts'
+import { type Comparison, compare } from './compare.ts'
 import { Drain } from './drain.ts'
 import { followCalls } from './follow-calls.ts'
 import { checkSession, type LoopAccess, type LoopSettings, OutboxMovedError } from './loop-access.ts'
@@ -126,6 +126,8 @@ export class OutboxLoop implements AsyncDisposable {
       const runId = await new RunId(connection).read()
       const access: LoopAccess = { ...this.#options, connection, session: randomUUID(), runId }
       this.#current = { access, drain: new Drain(access), takenAt: Number.NEGATIVE_INFINITY }
+      // A process that is refused takes nothing from the one that goes on.
+      this.#judge(access, await readRedisState(access))
       await this.#retake()
       await this.#compare(access)
       this.#isAway = false
@@ -138,14 +140,10 @@ export class OutboxLoop implements AsyncDisposable {
   }
 
   async #compare(access: LoopAccess): Promise<void> {
-    const { mirror, log, runId, catalog, endpoint, place } = access
-    const { guard, beat: known, positions } = await readRedisState(access)
-    const comparison = compare({
-      ...{ catalog, endpoint, place, guard, runId, beat: known, positions },
-      isStartingOver: isStartingOver(access, guard),
-      identity: mirror.readIdentity(),
-      closedRunId: this.#options.closedRunId,
-    })
+    const { mirror, log } = access
+    const state = await readRedisState(access)
+    const { guard, beat: known, positions } = state
+    const comparison = this.#judge(access, state)
     this.#compared.resolve()
     if (comparison === 'start-over') {
       log.warn('every product is sent once more')
@@ -159,6 +157,16 @@ export class OutboxLoop implements AsyncDisposable {
     if (mirror.readIdentity().runId !== undefined)
       log.warn('Redis forgot something: whatever it may have held is sent once more')
     await repair(access)
+  }
+
+  #judge(access: LoopAccess, { guard, beat: known, positions }: RedisState): Comparison {
+    const { mirror, runId, catalog, endpoint, place } = access
+    return compare({
+      ...{ catalog, endpoint, place, guard, runId, beat: known, positions },
+      isStartingOver: isStartingOver(access, guard),
+      identity: mirror.readIdentity(),
+      closedRunId: this.#options.closedRunId,
+    })
   }
 
   #checkWhole({ session, mirror, runId }: LoopAccess, { guard, beat: known }: RedisState): void {

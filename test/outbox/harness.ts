@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { Redis } from 'ioredis'
 import type { CatalogName, ProductId } from '../../src/lib/brand.ts'
 import { systemClock } from '../../src/lib/clock.ts'
+import type { OutboxMirror } from '../../src/mirror/loop-model.ts'
 import type { ProductWrite } from '../../src/mirror/model.ts'
 import { MirrorStore } from '../../src/mirror/store.ts'
 import { digestDocument } from '../../src/outbox/digest.ts'
@@ -195,4 +196,24 @@ export function write(id: string, text: string, lane: Lane): ProductWrite {
 
 export function idsOf(claim: Claim): string[] {
   return claim.products.map((product) => product.productId)
+}
+
+/** The same mirror, whose process ends at the n-th call of one method: it is not carried out, and nothing after it. */
+export function diesAt(mirror: OutboxMirror, method: keyof OutboxMirror, at: number): OutboxMirror {
+  let calls = 0
+  let isDead = false
+  return new Proxy(mirror, {
+    get(target, name) {
+      const value = Reflect.get(target, name)
+      if (typeof value !== 'function') return value
+      return (...args: unknown[]) => {
+        if (name === method) calls += 1
+        if (isDead || calls === at) {
+          isDead = true
+          throw new Error('the process ends here')
+        }
+        return value.apply(target, args)
+      }
+    },
+  })
 }

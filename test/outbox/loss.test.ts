@@ -2,9 +2,8 @@ import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { ProductId } from '../../src/lib/brand.ts'
-import type { OutboxMirror } from '../../src/mirror/loop-model.ts'
 import { waitFor } from '../support/events.ts'
-import { type Harness, openHarness } from './harness.ts'
+import { diesAt, type Harness, openHarness } from './harness.ts'
 
 const bodyBytesMax = 2_000_000
 
@@ -177,9 +176,8 @@ test.each(['remember', 'doubt'] as const)(
       await box.put('c', '1', 'urgent')
       await box.connection.flushall()
       box.loop.forget()
-      const dying = diesAt(box.mirror, method, at)
       const died = await box
-        .settle(box.openLoop({ mirror: dying.mirror }))
+        .settle(box.openLoop({ mirror: diesAt(box.mirror, method, at) }))
         .then(() => false)
         .catch(() => true)
       if (!died) return
@@ -192,24 +190,3 @@ test.each(['remember', 'doubt'] as const)(
     }
   },
 )
-
-/** The same mirror, whose process ends at the n-th call of one method: it is not carried out, and nothing after it. */
-function diesAt(mirror: OutboxMirror, method: keyof OutboxMirror, at: number): { mirror: OutboxMirror } {
-  let calls = 0
-  let isDead = false
-  const dying = new Proxy(mirror, {
-    get(target, name) {
-      const value = Reflect.get(target, name)
-      if (typeof value !== 'function') return value
-      return (...args: unknown[]) => {
-        if (name === method) calls += 1
-        if (isDead || calls === at) {
-          isDead = true
-          throw new Error('the process ends here')
-        }
-        return value.apply(target, args)
-      }
-    },
-  })
-  return { mirror: dying }
-}
