@@ -13,7 +13,7 @@ const outboxKeys = [
 
 const outboxScripts = [
   ...(['offer', 'claim', 'acknowledge', 'release', 'reject', 'admit', 'renew', 'hold', 'limit'] as const),
-  ...(['write', 'correct-times', 'look', 'doubt', 'drain', 'drained', 'take', 'beat'] as const),
+  ...(['write', 'correct-times', 'look', 'drain', 'drained', 'take', 'beat'] as const),
   ...(['shut', 'open'] as const),
 ] as const
 
