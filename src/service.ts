@@ -227,6 +227,7 @@ function intakeOptions(options: ServiceOptions, part: CatalogParts): IntakeOptio
   return {
     catalog,
     dir: stateDirOf(config, catalog.name),
+    keepMs: config.archive.keepMs,
     connections,
     openMirror: (manifest) =>
       openMirrorThread({ ...options, catalog, manifest, onOffered: () => delivery?.wake() }),

@@ -6,7 +6,7 @@ import { buildPull } from './build-pull.ts'
 import { buildSafety } from './build-safety.ts'
 import { consentCommandName } from './consent-fields.ts'
 import type { ConfigDocument } from './document.ts'
-import { parseDuration } from './duration.ts'
+import { longestMs, parseDuration } from './duration.ts'
 import { normalizeRule } from './field-rules.ts'
 import { buildFormat } from './format-schema.ts'
 import { buildGroup } from './group-schema.ts'
@@ -35,6 +35,7 @@ export function buildConfig(input: ConfigInput, context: BuildContext): Config {
     file: context.file,
     stateDir: resolve(context.folder, input.state),
     ...buildRedis(input.redis),
+    archive: { keepMs: checked(parseDuration(input.archive.keep, longestMs)) },
     stack: buildStack(input.stack, context),
     intent: buildIntent(input.intent, context),
     console: buildConsole(input.console, context),
@@ -120,7 +121,11 @@ function buildFeed(
     ...(input.aliases === undefined ? {} : { aliases: input.aliases }),
     ...(input.key === undefined ? {} : { key: input.key }),
     owns,
-    missing: { action: missing.action, atMost: checked(parseShare(missing.atMost)) },
+    missing: {
+      action: missing.action,
+      atMost: checked(parseShare(missing.atMost)),
+      forgetMs: checked(parseDuration(missing.forget, longestMs)),
+    },
     rejects: { atMost: checked(parseShare(rejects.atMost)) },
     ...buildSafety(input),
     ...(input.expectEvery === undefined ? {} : { expectEveryMs: checked(parseDuration(input.expectEvery)) }),
@@ -153,7 +158,7 @@ const commandFeed: FeedConfig = {
   },
   fields: {},
   owns: [],
-  missing: { action: 'ignore', atMost: 0 },
+  missing: { action: 'ignore', atMost: 0, forgetMs: longestMs },
   rejects: { atMost: 0 },
 }
 

@@ -12,6 +12,7 @@ export interface Config {
   redisUrl: string
   /** Bytes of documents that wait in Redis, in each lane of a catalog; what exceeds them waits on disk. */
   redisPendingBytes: number
+  archive: { keepMs: number }
   stack: StackConfig
   intent: IntentConfig
   /** Undefined: the daemon listens nowhere. */
@@ -152,7 +153,8 @@ export interface FeedConfig {
   /** What changes each record before it is mapped. */
   transform?: TransformConfig
   owns: readonly string[]
-  missing: { action: 'out_of_stock' | 'ignore'; atMost: Share }
+  /** `forgetMs`: how long a product is kept that no feed names any more. */
+  missing: { action: 'out_of_stock' | 'ignore'; atMost: Share; forgetMs: number }
   rejects: { atMost: Share }
   /** A file is expected at least so often. */
   expectEveryMs?: number

@@ -17,7 +17,7 @@ export function printConfig(loaded: LoadedConfig): string {
 
 /** The same as plain data. */
 export function describeConfig({ config, input }: LoadedConfig): Record<string, unknown> {
-  const { redis, console, alerts, stack, intent } = input
+  const { redis, archive, console, alerts, stack, intent } = input
   const catalogs = [...config.catalogs].map(([name, { feeds }]) => {
     const catalog = input.catalogs[name]
     const described = [...feeds].map(([feed, built]) => [
@@ -30,6 +30,7 @@ export function describeConfig({ config, input }: LoadedConfig): Record<string, 
   return withoutUndefined({
     state: config.stateDir,
     redis: maskRedis(redis),
+    archive,
     ...sections,
     intent: maskSecrets(intent),
     catalogs: Object.fromEntries(catalogs),

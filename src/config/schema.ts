@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { longestMs } from './duration.ts'
 import { fieldRuleSchema } from './field-schema.ts'
 import { formatShape } from './format-schema.ts'
 import { groupSchema } from './group-schema.ts'
@@ -20,6 +21,8 @@ import type { ConfigPath } from './problems.ts'
 import { pullSchema } from './pull-schema.ts'
 import { safetyShape } from './safety-schema.ts'
 import { transformSchema } from './transform-schema.ts'
+
+const dayMs = 86_400_000
 
 /** Names become parts of Redis keys and of folders. One of digits only would lose its place in the order of feeds. */
 const namePattern = /^(?!\d+$)[a-z0-9][a-z0-9_-]{0,63}$/
@@ -169,6 +172,9 @@ export const feedShape = {
   missing: mapping({
     action: oneOf(['out_of_stock', 'ignore']).default('out_of_stock'),
     atMost: share().default('10%').describe('Above this share removals wait for approval'),
+    forget: duration({ minMs: dayMs, maxMs: longestMs })
+      .default('90d')
+      .describe('How long a product is kept that no feed names any more'),
   }).prefault({}),
   rejects: mapping({
     atMost: share().default('5%').describe('Above this share of bad records removals wait'),
@@ -224,6 +230,12 @@ const intentSchema = mapping({
   locale: optionalText('a locale such as en').optional().describe('Of requests that name none'),
 })
 
+const archiveSchema = mapping({
+  keep: duration({ minMs: 3_600_000, maxMs: longestMs })
+    .default('30d')
+    .describe('How long an imported file is kept; a held one and those after it stay'),
+})
+
 /** Commands that do not need them run although their variables are not set. */
 const redisAddressSchema = optionalText('the address of a Redis, or nothing')
   .default('')
@@ -250,6 +262,7 @@ const deferredSections = ['stack', 'intent'] as const
 export const configSchema = mapping({
   state: text('the folder for what catalogd stores').default('./state'),
   redis: redisSchema.describe('Where Redis is, and how much may wait there'),
+  archive: archiveSchema.prefault({}).describe('How long accepted files are kept'),
   console: consoleSchema.optional().describe('The HTTP server of the daemon: pushed files, health'),
   alerts: alertsSchema.optional().describe('Who is told when something needs an operator'),
   stack: stackSchema.optional().describe('Access to the content-aggregation API'),

@@ -146,6 +146,12 @@ function mirrorOf(
     ...{ updateByKey: notHere, read: notHere, lookUp: notHere, pages: notHere, isUnsent: notHere },
     ...{ nextSwitch: notHere, switchesDue: notHere, heldIds: notHere, fullAsOf: notHere, notices: notHere },
     ...{ calls: notHere, count: notHere, incomplete: notHere, deadLetters: notHere, deadLetter: notHere },
-    ...{ deadDigests: notHere, repair: notHere, [Symbol.dispose]: () => undefined },
+    ...{
+      absentSince: notHere,
+      madeAtMs: notHere,
+      deadDigests: notHere,
+      repair: notHere,
+      [Symbol.dispose]: () => undefined,
+    },
   }
 }

@@ -21,6 +21,7 @@ import { describeTrouble, logImport } from './describe-import.ts'
 import { ImportRunner } from './import-runner.ts'
 import { NoticePublisher } from './notice-publisher.ts'
 import type { ImportReport } from './report.ts'
+import { Retention } from './retention.ts'
 import { readStateId } from './state-id.ts'
 import { UnexpectedFailures } from './unexpected-failures.ts'
 
@@ -42,6 +43,8 @@ export interface IntakeOptions {
   consents?: ConsentParts | undefined
   /** `false`: only what commands hand in is accepted; the drop folders are left alone. */
   watchesDropFolders: boolean
+  /** How long imported files are kept. */
+  keepMs: number
   /** `false`: files are accepted, but another process imports them. */
   imports: boolean
   clock: Clock
@@ -73,6 +76,9 @@ export async function openIntake(options: IntakeOptions): Promise<Intake> {
     const archive = await openArchive({ dir, manifest })
     const notices = stack.use('notices', new NoticePublisher({ mirror, clock }))
     const archiving = stack.use('archiving', new ArchiveQueue({ archive, manifest, clock, log }))
+    const { feeds } = catalog
+    const retention = new Retention({ ...options, feeds, manifest, mirror })
+    stack.use('retention', retention)
     const stateId = await readStateId(dir)
     const runners = openRunners(options, { manifest, mirror, archive, notices, archiving, stateId })
     if (options.imports) {
@@ -81,6 +87,7 @@ export async function openIntake(options: IntakeOptions): Promise<Intake> {
         stack.use('imports', runner)
       }
       archiving.start()
+      retention.start()
     }
     const wake = () => {
       for (const runner of runners) runner.wake()

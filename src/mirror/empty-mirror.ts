@@ -15,11 +15,12 @@ export function emptyMirror(): MirrorReader {
     count: () => ({ products: 0, incomplete: 0, places, dead: 0 }),
     counts: () => ({}),
     repair: () => ({ lastLossMs: undefined, repairing: false }),
+    madeAtMs: () => 0,
     isUnsent: () => false,
     isApplied: () => false,
     ...{ keyFields: none, pages: none, switchesDue: none, heldIds: none, applied: none },
     ...{ incomplete: none, deadLetters: none },
-    ...{ lookUp: noMap, held: noMap, progress: noMap, notices: noMap },
+    ...{ lookUp: noMap, absentSince: noMap, held: noMap, progress: noMap, notices: noMap },
     ...{ nextSwitch: nothing, fullAsOf: nothing, calls: nothing, deadLetter: nothing },
     [Symbol.dispose]: nothing,
   }

@@ -67,6 +67,11 @@ export interface MirrorChunk {
   notices?: readonly { key: string; value: string | undefined }[]
   /** The operator's decision about all calls. The loop makes Redis follow it: at once, and whenever Redis was away. */
   calls?: CallsDecision
+  /**
+   * Products that no feed names from now on, those that one names again, and those to be forgotten as if they had never
+   * been there, but for those that have a place.
+   */
+  absent?: Readonly<Record<'absent' | 'present' | 'forget', readonly ProductId[]>>
   /** Dead letters that are tried again (lane `new`, due at once). */
   retryDead?: readonly ProductId[]
   /** Dead letters that are settled until a newer document comes; only of these documents, also where none is dead now. */
@@ -162,6 +167,10 @@ export interface MirrorReader extends Disposable {
   /** Of the documents that were refused; undefined where a product is no dead letter. */
   deadDigests(ids: readonly ProductId[]): (DocumentDigest | undefined)[]
   repair(): RepairState
+  /** Since when no feed names them, epoch ms; others are left out. */
+  absentSince(ids: readonly ProductId[]): ReadonlyMap<ProductId, number>
+  /** When the file came into being, by an import, an upgrade or a restore; epoch ms. */
+  madeAtMs(): number
 }
 
 /** Reads the products, lets a plan decide what changes (undefined: nothing), and changes it durably in one transaction. */

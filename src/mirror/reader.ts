@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import type { Lane } from '../catalog/model.ts'
 import type { FeedName, ProductId } from '../lib/brand.ts'
 import { Database } from './database.ts'
@@ -188,6 +189,16 @@ export class MirrorFileReader implements MirrorReader {
   repair(): RepairState {
     const { lastLossMs, repairing, startOver } = this.identity()
     return { lastLossMs, repairing: repairing !== undefined || startOver !== undefined }
+  }
+
+  absentSince(ids: readonly ProductId[]): ReadonlyMap<ProductId, number> {
+    const sql = 'SELECT a.since FROM absent a JOIN products p ON p.key = a.product WHERE p.id = ?'
+    const rows = ids.map((id) => [id, this.#database.get<{ since: number }>(sql, id)?.since] as const)
+    return new Map(rows.flatMap(([id, since]) => (since === undefined ? [] : [[id, since]])))
+  }
+
+  madeAtMs(): number {
+    return statSync(this.#database.file).birthtimeMs
   }
 
   identity(): MirrorIdentity {

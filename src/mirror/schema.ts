@@ -30,6 +30,9 @@ const tables = `
     field TEXT, value TEXT, product INTEGER, PRIMARY KEY (field, value, product)) WITHOUT ROWID;
   CREATE TABLE held_ids (feed TEXT, product INTEGER, PRIMARY KEY (feed, product)) WITHOUT ROWID;
 
+  -- Products that no feed names, since when they were found so.
+  CREATE TABLE absent (product INTEGER PRIMARY KEY, since INTEGER NOT NULL);
+
   CREATE TABLE imports (key TEXT PRIMARY KEY, scope TEXT NOT NULL, sequence INTEGER NOT NULL) WITHOUT ROWID;
   CREATE INDEX imports_of_scope ON imports (scope, sequence);
   -- Whatever is one value a name: see FactKind.

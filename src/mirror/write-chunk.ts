@@ -6,7 +6,7 @@ import { laneRank } from './lanes.ts'
 import type { MirrorChunk } from './model.ts'
 import { sameBytes } from './place-after-edit.ts'
 import type { Places } from './places.ts'
-import { keyOf, writeIndexes, writeProduct } from './write-products.ts'
+import { keyOf, writeAbsent, writeIndexes, writeProduct } from './write-products.ts'
 
 interface Access {
   database: Database
@@ -17,6 +17,7 @@ interface Access {
 export function writeChunk(access: Access, chunk: MirrorChunk, nowMs: number): void {
   for (const write of chunk.writes) writeProduct(access, write, nowMs)
   writeIndexes(access.database, chunk)
+  if (chunk.absent) writeAbsent(access.database, chunk.absent, nowMs)
   writeDecisions(access, chunk, nowMs)
   writeHeld(access.database, chunk)
   writeBookkeeping(access.database, chunk)

@@ -79,6 +79,23 @@ function changeKey(database: Database, sql: string, { field, value, productId }:
   if (key !== undefined) database.run(sql, field, value, key)
 }
 
+/** Products that no feed names: noted, or removed with all that is known of them. Inside a transaction. */
+export function writeAbsent(
+  database: Database,
+  { absent, present, forget }: NonNullable<MirrorChunk['absent']>,
+  nowMs: number,
+): void {
+  const keysOf = (ids: readonly ProductId[]) => ids.flatMap((id) => keyOf(database, id) ?? [])
+  for (const key of keysOf(absent)) database.run('INSERT OR IGNORE INTO absent VALUES (?, ?)', key, nowMs)
+  for (const key of keysOf(present)) database.run('DELETE FROM absent WHERE product = ?', key)
+  const hasPlace = 'SELECT 1 AS found FROM sending WHERE product = ? AND lane IS NOT NULL'
+  const keys = JSON.stringify(keysOf(forget).filter((key) => !database.get(hasPlace, key)))
+  if (keys === '[]') return
+  for (const table of ['documents', 'sending', 'dead', 'switches', 'key_index', 'held_ids', 'absent'])
+    database.run(`DELETE FROM ${table} WHERE product IN (SELECT value FROM json_each(?))`, keys)
+  database.run('DELETE FROM products WHERE key IN (SELECT value FROM json_each(?))', keys)
+}
+
 export function keyOf(database: Database, id: ProductId): number | undefined {
   return database.get<{ key: number }>('SELECT key FROM products WHERE id = ?', id)?.key
 }

@@ -59,7 +59,7 @@ export async function openConsentImports(feedLines: string) {
     const intakeOptions = {
       ...access,
       openMirror: () => openTestMirror(join(dir, 'catalog.db'), { clock }),
-      ...{ dir, connections, watchdog, watchesDropFolders: false, imports: true },
+      ...{ dir, connections, watchdog, watchesDropFolders: false, imports: true, keepMs: 1 },
       consents: { intake, outbox, onOffered: () => undefined },
       onFatal: (error: unknown) => failures.push(error),
     }

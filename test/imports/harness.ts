@@ -108,6 +108,7 @@ export async function openImports(
       return manifest
     },
     lines,
+    log,
     failures,
     get mirror() {
       return mirror
@@ -169,7 +170,7 @@ export async function openImports(
         }),
       )
       await writeFile(path, content)
-      const at = new Date().toISOString()
+      const at = new Date(clock.now()).toISOString()
       const bytes = Buffer.byteLength(content)
       const sequence = manifest.nextSequence
       const done = new Promise<ImportReport>((resolve) => waiting.set(sequence, resolve))
@@ -186,7 +187,7 @@ export async function openImports(
     /** Writes a decision down and waits until it is carried out. */
     async decide(decision: Decision, scope: string) {
       const sequence = manifest.nextSequence
-      const at = new Date().toISOString()
+      const at = new Date(clock.now()).toISOString()
       await manifest.append([{ kind: 'decision', request: `r${sequence}`, at, ...decision }])
       runner.wake()
       await this.untilApplied(scope, sequence)

@@ -27,7 +27,7 @@ export function feedNamed(name: string, dropDir: string, changes: Partial<FeedCo
     },
     fields: {},
     owns: [],
-    missing: { action: 'ignore', atMost: 1 },
+    missing: { action: 'ignore', atMost: 1, forgetMs: 1 },
     rejects: { atMost: 1 },
     ...changes,
   }
