@@ -13,7 +13,10 @@ import { RedisConnections } from './redis/connections.ts'
 
 export interface MirrorThreadData extends ThreadOptions {
   redis: RedisAddress
-  outbox: Pick<LoopOptions, 'endpoint' | 'place' | 'delivery' | 'deferredAfterMs' | 'pendingBytes'> & {
+  outbox: Pick<
+    LoopOptions,
+    'endpoint' | 'place' | 'delivery' | 'deferredAfterMs' | 'pendingBytes' | 'cleanRuns'
+  > & {
     catalog: CatalogName
   }
 }

@@ -45,7 +45,9 @@ export async function openStorage({ config, clock, log, signal }: StorageOptions
     const dir = join(config.stateDir, 'redis')
     const server = stack.use('embedded Redis', await openEmbeddedRedis({ dir, clock, log, ...until }))
     const address = { kind: 'socket', path: server.socketPath } as const
-    const connections = stack.use('Redis connections', await openRedis({ address, clock, log, ...until }))
+    const { cleanRuns } = server
+    const opened = await openRedis({ address, clock, log, cleanRuns, ...until })
+    const connections = stack.use('Redis connections', opened)
     return { connections, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() }
   } catch (error) {
     await stack[Symbol.asyncDispose]()
@@ -106,6 +108,7 @@ export function openMirrorThread({
       ...{ catalog: catalogName, delivery, deferredAfterMs: deferred.afterMs, endpoint: endpointOf(api) },
       place: placeOf(config, catalogName),
       pendingBytes: config.redisPendingBytes,
+      cleanRuns: connections.cleanRuns,
     },
   }
   return LiveMirror.open({ ...options, entry: new URL(name, import.meta.url), workerData })

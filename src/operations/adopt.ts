@@ -40,7 +40,7 @@ export async function planAdoption({ config, catalog, connections }: OperationCo
   const identity = mirror.identity()
   const place = placeOf(config, catalog.name)
   const seen = { ...{ catalog: catalog.name, endpoint, place, guard, beat, positions }, runId: '' }
-  const compared = { ...seen, isStartingOver: identity.startOver !== undefined, closedRunId: undefined }
+  const compared = { ...seen, isStartingOver: identity.startOver !== undefined, cleanRuns: [] }
   const reasons = [
     isCopy(file) ? `${file} is a copy of the mirror that was written elsewhere` : undefined,
     refusalOf(() => compare({ ...compared, identity })),

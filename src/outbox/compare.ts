@@ -19,8 +19,8 @@ export interface Compared {
   isStartingOver: boolean
   /** Of this process. */
   place: MirrorPlace
-  /** The run that an embedded server ended in good order, after all else had ended. */
-  closedRunId: string | undefined
+  /** Earlier runs of an embedded server that lost nothing: each ended in good order, before the next began. */
+  cleanRuns: readonly string[]
 }
 
 /**
@@ -32,7 +32,7 @@ export type Comparison = 'whole' | 'restarted' | 'lost' | 'start-over'
 
 /** Whether Redis, mirror and endpoint belong together. Throws where only the operator can tell. Pure. */
 export function compare(compared: Compared): Comparison {
-  const { guard, runId, identity, isStartingOver, beat, closedRunId } = compared
+  const { guard, runId, identity, isStartingOver, beat, cleanRuns } = compared
   checkEndpoint(compared)
   if (guard) checkVersion(guard, compared.catalog)
   if (isStartingOver) {
@@ -46,7 +46,7 @@ export function compare(compared: Compared): Comparison {
   checkAge(compared)
   if (!guard.isOpen || !(beat >= identity.beat)) return 'lost'
   if (guard.runId === runId && passOf(guard, runId) === passOf(ownerOf(compared), runId)) return 'whole'
-  return guard.runId === closedRunId && beat === identity.beat ? 'restarted' : 'lost'
+  return cleanRuns.includes(guard.runId) && beat === identity.beat ? 'restarted' : 'lost'
 }
 
 export function ownerOf({ identity, endpoint }: Pick<Compared, 'identity' | 'endpoint'>) {

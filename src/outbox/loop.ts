@@ -21,8 +21,8 @@ const memoryKnownForMs = 250
 export interface LoopOptions extends LoopSettings {
   /** A connection that never reconnects and never sends twice; the loop disconnects it. */
   connect: () => Promise<RedisConnection>
-  /** The run that an embedded server ended in good order. */
-  closedRunId?: string | undefined
+  /** Earlier runs of an embedded server that lost nothing. */
+  cleanRuns?: readonly string[]
   /** Something was offered. */
   onOffered?: () => void
   /** Redis, mirror and endpoint do not belong together, or a bug: the loop has ended. */
@@ -78,6 +78,9 @@ export class OutboxLoop implements AsyncDisposable {
     this.#stop.abort()
     this.wake()
     await this.#running
+    // Files of Redis of a moment before, put back later, are told from those of now by it.
+    const { access } = this.#current ?? {}
+    if (access) await beat(access).catch(() => undefined)
     this.forget()
   }
 
@@ -165,7 +168,7 @@ export class OutboxLoop implements AsyncDisposable {
       ...{ catalog, endpoint, place, guard, runId, beat: known, positions },
       isStartingOver: isStartingOver(access, guard),
       identity: mirror.readIdentity(),
-      closedRunId: this.#options.closedRunId,
+      cleanRuns: this.#options.cleanRuns ?? [],
     })
   }
 

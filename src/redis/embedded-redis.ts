@@ -74,6 +74,7 @@ export class EmbeddedRedis implements AsyncDisposable {
   #rejoining: Promise<void> = Promise.resolve()
   #joinedAt = 0
   #attempts = 0
+  #cleanRuns: readonly string[] = []
 
   constructor(folder: EmbeddedFolder, options: OpenEmbeddedRedisOptions & { guard?: EmbeddedGuard }) {
     this.#folder = folder
@@ -83,6 +84,11 @@ export class EmbeddedRedis implements AsyncDisposable {
   /** Stays the same over restarts. */
   get socketPath(): string {
     return this.#socketPath
+  }
+
+  /** Runs before the present one of which nothing is lost, as far as this process began it. */
+  get cleanRuns(): readonly string[] {
+    return this.#cleanRuns
   }
 
   /** Of the server that runs at present. */
@@ -207,6 +213,8 @@ export class EmbeddedRedis implements AsyncDisposable {
 
   /** Under the lock. */
   async #start(socketPath: string): Promise<Joined> {
+    this.#cleanRuns = await this.#folder.readCleanRuns()
+    await this.#folder.forgetCleanRuns()
     const started = await startServer({ dir: this.#folder.path, socketPath, logFile: this.#folder.logFile })
     await this.#folder.writeRecord({ pid: started.pid, socketPath })
     const presence = await this.#untilListening(started, socketPath)
@@ -246,12 +254,13 @@ export class EmbeddedRedis implements AsyncDisposable {
   /** Under the lock, as is its close: nobody joins between the count and the end, and who left is counted no more. */
   async #leave(presence: RedisConnection): Promise<void> {
     if ((await countOtherUsers(presence)) > 0) return
-    const { processId } = await readServerInfo(presence)
+    const { processId, runId } = await readServerInfo(presence)
     // It answers only when it refuses; else the connection ends. Everything is on disk then.
     await presence.shutdown('NOSAVE').catch((error: unknown) => {
       if (presence.status === 'ready') throw error
     })
     await this.#untilGone(processId)
+    await this.#folder.writeCleanRuns([...this.#cleanRuns, runId])
     this.#options.log.info({ serverPid: processId }, 'ended the embedded Redis')
   }
 
