@@ -53,6 +53,8 @@ export interface LoadSummary {
 }
 
 const lookEveryMs = 100
+/** A look counts what is unsent, which takes a while where it is much: so little of the time goes into looking. */
+const lookShareMax = 0.1
 
 /** As they were named, but for those whose names say as of when they hold: an older one would come late. */
 function inOrder(
@@ -145,11 +147,12 @@ async function followImports(options: TakingIn, { claims, dir, work }: Following
   const { clock, signal } = options
   using manifest = await readManifest(dir)
   for (;;) {
+    const began = clock.monotonic()
     await manifest.refresh()
     const reports = await readReports(claims, { manifest, dir })
     options.onProgress(await readProgress(options, { work, files: claims.length, imported: reports.length }))
     if (reports.length === claims.length) return reports
-    await clock.sleep(lookEveryMs, signal)
+    await clock.sleep(pauseAfter(clock.monotonic() - began), signal)
   }
 }
 
@@ -173,11 +176,16 @@ async function followDelivery(
 ): Promise<void> {
   const { clock, signal } = options
   for (;;) {
+    const began = clock.monotonic()
     const progress = await readProgress(options, { work, files, imported: files })
     options.onProgress(progress)
     if (await options.isDelivered(progress.overview)) return
-    await clock.sleep(lookEveryMs, signal)
+    await clock.sleep(pauseAfter(clock.monotonic() - began), signal)
   }
+}
+
+function pauseAfter(lookMs: number): number {
+  return Math.max(lookEveryMs, lookMs / lookShareMax)
 }
 
 /** Nothing waits, is in flight or has to be repeated; dead letters and incomplete products wait for others. */
