@@ -1,8 +1,9 @@
 -- What could be claimed now, without claiming it.
 -- ARGV pass
--- Returns { urgent due 0|1, anything due 0|1, ms until something is due or -1, expired leases }
+-- Returns { 'shut' } | { urgent due 0|1, anything due 0|1, ms until something is due or -1, expired leases }
 local expired = redis.call('ZCOUNT', leases, '-inf', now)
-if isShut(ARGV[1]) or redis.call('HLEN', pause) > 0 then return { 0, 0, -1, expired } end
+if isShut(ARGV[1]) then return { 'shut' } end
+if redis.call('HLEN', pause) > 0 then return { 0, 0, -1, expired } end
 local heldMs = heldForMs(pace)
 
 -- Products in flight may stand at the head of a lane; a few are looked past.

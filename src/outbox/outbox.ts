@@ -194,7 +194,9 @@ export class RedisOutbox implements DeliveryOutbox {
   }
 
   async lookDue(): Promise<DueAnswer> {
-    const [urgentDue, anyDue, nextDueMs] = (await this.#run('look', [await this.#pass.read()])) as number[]
+    const answer = await this.#ask('look', [])
+    if (texts(answer)[0] === 'shut') return { urgentDue: false, anyDue: false, nextDueMs: undefined }
+    const [urgentDue, anyDue, nextDueMs] = answer as number[]
     const next = Number(nextDueMs)
     return { urgentDue: urgentDue === 1, anyDue: anyDue === 1, nextDueMs: next < 0 ? undefined : next }
   }
@@ -271,8 +273,8 @@ export class RedisOutbox implements DeliveryOutbox {
     await this.#run('limit', [how, bytes, this.#options.delivery.callBytes])
   }
 
-  /** A call is asked for. Where the guard names another generation than it did, that one is served from now on. */
-  async #ask(name: 'claim' | 'admit', args: readonly ScriptArgument[]): Promise<unknown> {
+  /** A call is asked for, or whether there is one to make. Where the guard names another generation than it did, that one is served from now on. */
+  async #ask(name: 'claim' | 'admit' | 'look', args: readonly ScriptArgument[]): Promise<unknown> {
     const answer = await this.#run(name, [await this.#pass.read(), ...args])
     if (texts(answer)[0] !== 'shut' || !(await this.#pass.renew())) return answer
     return this.#run(name, [await this.#pass.read(), ...args])
