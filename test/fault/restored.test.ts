@@ -79,7 +79,7 @@ test('a state folder that was copied back from an earlier day is refused until i
   expect(await refused(site, 'start')).toContain('copy of a mirror')
   const said = await site.run('adopt', '--yes')
   expect(said).toContain('is a copy')
-  expect(said).toContain(`2000 products will be sent to ${site.sandbox.url}`)
+  expect(said).toContain(`2,000 products will be sent to ${site.sandbox.url}`)
   await site.start()
   await drop(site, 3)
   await site.untilQuiet({ files: 2 })
@@ -131,7 +131,7 @@ test('another endpoint is refused until it is adopted, and then gets every produ
   expect(await refused(site, 'start')).toContain(other.url)
   const sent = (await (await fetch(`${other.url}/sandbox/summary`)).json()) as { products: number }
   expect(sent.products).toBe(0)
-  expect(await site.run('adopt', '--yes')).toContain(`2000 products will be sent to ${other.url}`)
+  expect(await site.run('adopt', '--yes')).toContain(`2,000 products will be sent to ${other.url}`)
   await site.start()
   await site.untilQuiet()
   const held = (await (await fetch(`${other.url}/sandbox/summary`)).json()) as { products: number }
