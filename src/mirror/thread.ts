@@ -1,4 +1,5 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
+import { systemClock } from '../lib/clock.ts'
 import { OperatingError } from '../lib/errors.ts'
 import { type Log, type LogLevel, openLog } from '../lib/log.ts'
 import type { MirrorChunk } from './model.ts'
@@ -81,6 +82,8 @@ export async function serveMirror(
     const timer = setInterval(() => {
       try {
         store.verifyFile()
+        // The loop changes much, too, and sends nothing.
+        store.checkpoint()
       } catch (error) {
         clearInterval(timer)
         fail(error)
@@ -114,12 +117,12 @@ interface Serving {
 
 /** Makes what waits durable and answers it. Returns whether the thread is to close. */
 function commitWaiting(first: MirrorRequest, { port, store, loop, answer, failure }: Serving): boolean {
-  const began = performance.now()
+  const began = systemClock.monotonic()
   let request: MirrorRequest | undefined = first
   let upTo = 0
   const next = (): MirrorChunk | undefined => {
     if (request === undefined) {
-      const isLate = performance.now() - began > (loop.isWaiting ? sharedCommitMs : commitMs)
+      const isLate = systemClock.monotonic() - began > (loop.isWaiting ? sharedCommitMs : commitMs)
       request = isLate ? undefined : receiveMessageOnPort(port)?.message
     }
     if (request?.kind !== 'commit') return undefined

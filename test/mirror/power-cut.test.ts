@@ -41,7 +41,7 @@ it('a power cut at any byte keeps every committed chunk, and nothing of a half o
         const [database, before] = [readFileSync(file), readFileSync(`${file}-wal`)]
         commit(store, chunkOf(each))
         const after = readFileSync(`${file}-wal`)
-        const written = Math.round(after.length * share)
+        const written = cutAt(before, after, share)
         writeFileSync(`${file}.cut`, database)
         const torn = Buffer.concat([after.subarray(0, written), before.subarray(written)])
         writeFileSync(`${file}.cut-wal`, torn)
@@ -57,6 +57,14 @@ it('a power cut at any byte keeps every committed chunk, and nothing of a half o
     { numRuns: 30 },
   )
 })
+
+/** Inside of what the commit has written. */
+function cutAt(before: Buffer, after: Buffer, share: number): number {
+  let [first, end] = [0, after.length]
+  while (first < before.length && before[first] === after[first]) first += 1
+  while (end > first && end <= before.length && before[end - 1] === after[end - 1]) end -= 1
+  return first + Math.round((end - first) * share)
+}
 
 function chunkOf({ products, price }: Pick<Change, 'products' | 'price'>): MirrorChunk {
   const feed = 'products' as FeedName
