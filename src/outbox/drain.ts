@@ -41,7 +41,7 @@ export class Drain {
     const [cursor, first, second, positions] = answer as [Buffer, unknown[], unknown[], unknown[]]
     const acknowledged = fieldsOf(first)
     const letters = fieldsOf(second)
-    const untold = letters.filter(({ id, value }) => !this.#told.get(id)?.equals(value))
+    const untold = letters.filter(({ id, value, held }) => !held || !this.#told.get(id)?.equals(value))
     if (acknowledged.length > 0 || untold.length > 0) {
       mirror.drain(
         { ...toDrained(acknowledged), dead: untold.map(toDead), positions: numbersOf(positions) },

@@ -153,6 +153,30 @@ test('a fallback without a restart shows by the beat', async () => {
   expect(box.mirror.readIdentity().lastLossMs).toBeGreaterThan(0)
 })
 
+test('a call that ends well while a loss is repaired is not believed: its product is sent again, and echoed', async () => {
+  await using box = await openHarness()
+  await box.put('a', '1')
+  const open = await box.claim()
+  await box.connection.set(box.keys.beat, 0)
+  box.loop.forget()
+  const scripts = new Proxy(box.scripts, {
+    get: (target, name) => {
+      if (name !== 'run') return target[name as 'append'].bind(target)
+      return async (...[connection, script, args]: Parameters<typeof target.run>) => {
+        if (script === 'open') await box.outbox.acknowledge(open.token, open.products)
+        return target.run(connection, script, args)
+      }
+    },
+  })
+  const loop = box.openLoop({ scripts })
+  await box.settle(loop)
+  expect(await sendAll(box, loop)).toEqual(new Map([['a', '1']]))
+  expect(await box.lanesOf('a')).toEqual(['echoes'])
+  await untilEchoesAreDue(box)
+  expect(await sendAll(box, loop)).toEqual(new Map([['a', '1']]))
+  await isAtRest(box, loop)
+})
+
 test('a daemon that is killed while Redis lives is no loss', async () => {
   await using box = await openHarness()
   await box.put('a', '1')

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ProductId } from '../../src/lib/brand.ts'
+import { digestDocument } from '../../src/outbox/digest.ts'
 import { idsOf, openHarness } from './harness.ts'
 
 test('urgent goes first, then echoes, new, due deferred; what is not due waits', async () => {
@@ -304,4 +305,35 @@ test('a change is stored and offered together even when Redis has forgotten its 
   await box.connection.script('FLUSH')
   await box.put('b', '1')
   expect(idsOf(await box.claim())).toEqual(['a', 'b'])
+})
+
+test('an edit undone while the acknowledgement of the edited document is not drained yet is sent', async () => {
+  await using box = await openHarness()
+  await box.put('a', '1')
+  await box.deliver()
+  await box.put('a', '2', 'urgent')
+  const edited = await box.claim()
+  await box.outbox.acknowledge(edited.token, edited.products)
+  // The pump has read the place before the acknowledgement came.
+  const document = Buffer.from('1')
+  await box.connection.hset(box.keys.documents, 'a', document)
+  await box.scripts.run(box.connection, 'offer', [0, 'a', digestDocument(document), 'u', 'u', 0])
+  expect((await box.claim()).products.map((each) => each.document.toString())).toEqual(['1'])
+})
+
+test('a refusal in a row that an acceptance ends is a dead letter like any other', async () => {
+  await using box = await openHarness()
+  await box.put('a', '1')
+  const claim = await box.claim()
+  const letters = claim.products.map((product) => {
+    return { ...product, status: 400, requestId: undefined, reason: 'no' }
+  })
+  await box.outbox.rejectUnnamed(claim.token, letters)
+  await box.settle()
+  expect(box.deadIds()).toEqual(['a'])
+  await box.put('b', '1')
+  await box.deliver()
+  expect(box.deadIds()).toEqual(['a'])
+  expect(box.places()).toEqual([])
+  expect(await box.remains()).toEqual([])
 })
