@@ -160,12 +160,20 @@ function syncFolder(folder: string): void {
   }
 }
 
-/** Which file this is, whatever its name: a copy differs, a file that was moved inside its file system does not. */
+/**
+ * Which file this is, whatever its name: inode and time of birth. Where a file system keeps no time of birth, none or one
+ * that changes stands in its place: then the inode alone counts, as for a file that has just been made.
+ */
 export function fileIdentity(file: string): string {
   const { ino, birthtimeNs, ctimeNs } = statSync(file, { bigint: true })
-  // Where a file system keeps no time of birth, another time that changes stands in its place.
   const hasBirth = birthtimeNs !== 0n && birthtimeNs !== ctimeNs
   return hasBirth ? `${ino}:${birthtimeNs}` : `${ino}`
+}
+
+/** False for a copy; true for a file that was moved inside its file system. */
+export function isSameFile(one: string, other: string): boolean {
+  const [[ino, birth], [otherIno, otherBirth]] = [one.split(':'), other.split(':')]
+  return ino === otherIno && (birth === undefined || otherBirth === undefined || birth === otherBirth)
 }
 
 /** Results of SQLite by their primary codes. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { StorageError } from '../lib/errors.ts'
-import { Database, fileIdentity } from './database.ts'
+import { Database, fileIdentity, isSameFile } from './database.ts'
 import { readFact, readFacts, writeFact } from './facts.ts'
 import type { MirrorIdentity } from './loop-model.ts'
 
@@ -44,13 +44,17 @@ export function writeFile(database: Database, isNew: boolean): void {
 /** Whether the mirror was written under this name as another file. */
 export function isCopy(file: string): boolean {
   using database = Database.open({ file, access: 'read' })
-  return readFact(database, 'identity', 'file') !== fileIdentity(file)
+  return !isOwnFile(database)
+}
+
+function isOwnFile(database: Database): boolean {
+  const own = readFact<string>(database, 'identity', 'file')
+  return own !== undefined && isSameFile(own, fileIdentity(database.file))
 }
 
 /** A copy holds what was true of the original then; nobody has said which of the two goes on. */
 export function checkFile(database: Database): void {
-  const own = readFact<string>(database, 'identity', 'file')
-  if (own === fileIdentity(database.file)) return
+  if (isOwnFile(database)) return
   throw new StorageError(
     'mirror-copied',
     `${database.file} is a copy of a mirror, not the one that was written here`,
@@ -62,7 +66,7 @@ export function checkFile(database: Database): void {
 
 /** What other processes read under this name must be what this one writes. */
 export function checkInPlace(file: string, identity: string): void {
-  if (existsSync(file) && fileIdentity(file) === identity) return
+  if (existsSync(file) && isSameFile(fileIdentity(file), identity)) return
   throw new StorageError(
     'mirror-replaced',
     `${file} was moved, removed or replaced while catalogd had it open`,
