@@ -33,5 +33,15 @@ await serveMirror(parentPort, options, async ({ store, log, tell, onFatal }): Pr
     onFatal,
   })
   await loop.start()
-  return loop
+  return {
+    get isWaiting() {
+      return loop.isWaiting
+    },
+    wake: () => loop.wake(),
+    // An open connection would keep the thread from ending.
+    async [Symbol.asyncDispose]() {
+      await loop[Symbol.asyncDispose]()
+      await connections[Symbol.asyncDispose]()
+    },
+  }
 })
