@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { StorageError } from '../../src/lib/errors.ts'
+import { isSameFile } from '../../src/mirror/database.ts'
 import { MirrorFileReader } from '../../src/mirror/reader.ts'
 import { MirrorStore, type StoreOptions } from '../../src/mirror/store.ts'
 import { canMount, mountSmallDisk } from '../sources/support/small-disk.ts'
@@ -37,6 +38,17 @@ describe('a mirror that is not the one that was written here', () => {
     renameSync(file, dir.join('moved.db'))
     file = dir.join('moved.db')
     open()[Symbol.dispose]()
+  })
+
+  it('is told by its inode and its time of birth, or by the inode where that time is not known', () => {
+    expect(isSameFile('7:100', '7:100')).toBe(true)
+    expect(isSameFile('7:100', '8:100')).toBe(false)
+    expect(isSameFile('7:100', '7:200')).toBe(false)
+    expect([isSameFile('7', '7:100'), isSameFile('7:100', '7'), isSameFile('7', '8:100')]).toEqual([
+      true,
+      true,
+      false,
+    ])
   })
 
   it('is noticed while it is open', () => {
