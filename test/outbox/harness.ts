@@ -42,7 +42,8 @@ export async function openHarness(options: HarnessOptions = {}) {
   const stack = new AsyncDisposableStack()
   const server = stack.use(await startRedis(redis))
   const dir = stack.use(await tempDir('outbox'))
-  const file = dir.join('catalog.db')
+  let file = dir.join('catalog.db')
+  let fresh = 0
   const keys = catalogKeys('main' as CatalogName)
   const scripts = await OutboxScripts.read(keys)
   // As a process has it: nothing is kept for later or sent twice.
@@ -74,10 +75,13 @@ export async function openHarness(options: HarnessOptions = {}) {
     stack.defer(() => loop[Symbol.asyncDispose]())
     return loop
   }
-  const loop = openLoop()
+  let loop = openLoop()
   const outbox = openOutbox()
   return {
-    ...{ server, keys, scripts, connection, outbox, openOutbox, loop, openLoop, lines, fatal, file, box },
+    ...{ server, keys, scripts, connection, outbox, openOutbox, openLoop, lines, fatal, box },
+    get loop() {
+      return loop
+    },
     get mirror() {
       return box.mirror
     },
@@ -86,8 +90,17 @@ export async function openHarness(options: HarnessOptions = {}) {
       box.mirror[Symbol.dispose]()
       box.mirror = MirrorStore.open({ file, isExpected: true })
     },
+    /** Nothing was ever imported. */
+    freshMirror() {
+      box.mirror[Symbol.dispose]()
+      fresh += 1
+      file = dir.join(`catalog-${fresh}.db`)
+      box.mirror = MirrorStore.open({ file, isExpected: false })
+      loop = openLoop()
+      return loop
+    },
     /** Turns until nothing is left to do. */
-    async settle(settled: OutboxLoop = loop) {
+    async settle(settled = loop) {
       while ((await settled.turn()).done);
     },
     /** An echo is due, has asked for its document, and got it. */
