@@ -23,23 +23,29 @@ export const restoreCommand: CommandDefinition<RestoreOptions> = {
     },
   ],
   async run(context, { args: [folder], options }) {
-    const { finishRestore, requireFiles, stageRestore } = await import('../operations/restore-backup.ts')
+    const { discardRestore, finishRestore, requireFiles, stageRestore } = await import(
+      '../operations/restore-backup.ts'
+    )
     const { withoutDaemon } = await import('../operations/run-here.ts')
     const { config } = await context.loadedConfig()
     const catalogs = await context.catalogs()
     const { clock } = context
     await withoutDaemon({ config, clock }, async () => {
       const staged = await stageRestore({ config, catalogs }, folder)
-      if (!options.skipMissingFiles) staged.forEach(requireFiles)
-      const results = staged.map(resultOf)
-      if (!context.json) context.print(results, (shown) => shown.map(formatResult).join('\n'))
-      const question = { text: 'Replace what is there?', wants: 'word' } as const
-      if (!options.yes && !(await confirm(context, question))) {
-        context.note('Nothing was changed.')
-        return
+      try {
+        if (!options.skipMissingFiles) staged.forEach(requireFiles)
+        const results = staged.map(resultOf)
+        if (!context.json) context.print(results, (shown) => shown.map(formatResult).join('\n'))
+        const question = { text: 'Replace what is there?', wants: 'word' } as const
+        if (!options.yes && !(await confirm(context, question))) {
+          context.note('Nothing was changed.')
+          return
+        }
+        for (const one of staged) await finishRestore(one, clock)
+        context.print(results, () => 'Done: start catalogd.')
+      } finally {
+        await discardRestore(staged)
       }
-      for (const one of staged) await finishRestore(one, clock)
-      context.print(results, () => 'Done: start catalogd.')
     })
     return undefined
   },

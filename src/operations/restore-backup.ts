@@ -47,6 +47,11 @@ export async function stageRestore(
   throw new ConfigError('backup-of-others', `${folder} holds no catalog of this configuration, but ${names}`)
 }
 
+/** Removes what was made ready, where it was not put in place. */
+export async function discardRestore(staged: readonly StagedRestore[]): Promise<void> {
+  for (const { staging } of staged) await rm(staging, { recursive: true, force: true })
+}
+
 /** Throws a StorageError that says which accepted files the archive would have to hold. */
 export function requireFiles({ catalog, dir, gone }: StagedRestore): void {
   if (gone.length === 0) return
@@ -81,7 +86,6 @@ export async function finishRestore({ dir, staging, gone }: StagedRestore, clock
     await moveIfPresent(staging, dir, name)
     await syncFolder(dir)
   }
-  await rm(staging, { recursive: true, force: true })
 }
 
 /** Files that nobody has any more count as refused. */

@@ -57,17 +57,22 @@ export async function stageCatalog({ catalog, dir, backup }: StagingOptions): Pr
   }
   using manifest = await readManifest(manifestDir)
   using mirror = new MirrorFileReader(file)
-  const again = [...catalog.feeds.values()]
+  const steps = [...catalog.feeds.values()]
     .filter(({ kind }) => kind === 'products')
     .flatMap(({ name }) => {
       const after = appliedUpTo(mirror, manifest, name)
       return [...stepsAfter({ mirror, manifest, scope: name, after })]
     })
-    .filter((step) => step.kind === 'accept')
+  const again = steps.filter((step) => step.kind === 'accept')
+  // A file that was held when the backup was made, and let in since.
+  const approved = steps.flatMap((step) =>
+    step.kind === 'decision' && step.decision === 'approve' ? (manifest.file(step.import) ?? []) : [],
+  )
   const { archiveDir } = layoutOf(dir)
   const isGone = (accept: AcceptLine) =>
     isRead(accept, manifest) && !existsSync(join(archiveDir, placeInArchive(accept, manifest)))
-  return { dir, staging, products: mirror.count().products, again, gone: again.filter(isGone) }
+  const gone = [...new Set([...again, ...approved])].filter(isGone)
+  return { dir, staging, products: mirror.count().products, again, gone }
 }
 
 /** The longer one of both, which begins as the other does. Returns the folder that it is in. */
