@@ -90,10 +90,11 @@ test('a state folder that was copied back from an earlier day is refused until i
   const said = await site.run('adopt', '--yes')
   expect(said).toContain('is a copy')
   expect(said).toContain(`2,000 products will be sent to ${site.sandbox.url}`)
-  await site.start()
+  const third = await site.start()
   await drop(site, 3)
   await site.untilQuiet({ files: 2 })
   await site.expectDocuments(expectedAfter(3, 1))
+  await third.kill('SIGTERM')
   expect(await site.run('adopt')).toContain('nothing to adopt')
 })
 
