@@ -230,7 +230,7 @@ function intakeOptions(options: ServiceOptions, part: CatalogParts): IntakeOptio
     keepMs: config.archive.keepMs,
     connections,
     openMirror: (manifest) =>
-      openMirrorThread({ ...options, catalog, manifest, onOffered: () => delivery?.wake() }),
+      openMirrorThread({ ...options, catalog, manifest, watchdog, onOffered: () => delivery?.wake() }),
     watchesDropFolders: watchesDropFolders && options.roles.has('watch'),
     imports: options.roles.has('import'),
     clock,

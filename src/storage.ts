@@ -7,6 +7,7 @@ import type { CatalogName } from './lib/brand.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log, LogLevel } from './lib/log.ts'
 import { ReleaseStack } from './lib/release-stack.ts'
+import type { Watchdog } from './lib/watchdog.ts'
 import { missingMirror } from './mirror/database.ts'
 import { emptyMirror } from './mirror/empty-mirror.ts'
 import { LiveMirror } from './mirror/live-mirror.ts'
@@ -22,6 +23,7 @@ import { openRedis, type RedisConnections } from './redis/connections.ts'
 import { openEmbeddedRedis } from './redis/embedded-redis.ts'
 import type { ManifestView } from './sources/manifest-index.ts'
 import { readManifest } from './sources/manifest-reader.ts'
+import { upgradeCatalog } from './upgrade/upgrade.ts'
 
 export const mirrorFileName = 'catalog.db'
 
@@ -90,15 +92,21 @@ export async function openMirror(
  * The same for writing: by the process that holds the lock of the state folder, once a catalog. What stands in the
  * manifest tells whether there has been a mirror.
  */
-export function openMirrorThread({
+export async function openMirrorThread({
   config,
   catalog,
   manifest,
   connections,
+  watchdog,
   ...options
 }: MirrorThreadOptions): Promise<LiveMirror> {
   const { name: catalogName, delivery, deferred, api } = catalog
   const file = join(stateDirOf(config, catalog.name), mirrorFileName)
+  {
+    using work = watchdog.watch(`moving ${catalogName} out of Redis`)
+    const log = options.log.child({ catalog: catalogName })
+    await upgradeCatalog({ ...options, log, catalog: catalogName, file, manifest, connections, work })
+  }
   // Beside the sources in a checkout, beside the built files in the package.
   const name = import.meta.url.endsWith('.ts') ? './mirror-thread.ts' : './mirror-thread.js'
   const logLevel = options.log.level as LogLevel
@@ -118,6 +126,7 @@ interface MirrorThreadOptions extends Pick<StorageOptions, 'config' | 'clock' | 
   catalog: CatalogConfig
   connections: RedisConnections
   manifest: ManifestView
+  watchdog: Watchdog
   /** Something may be due for delivery. */
   onOffered: () => void
   onFatal: (error: unknown) => void

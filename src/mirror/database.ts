@@ -236,7 +236,7 @@ export function missingMirror(file: string): StorageError {
     'mirror-missing',
     `${file} is missing, although files were imported into it before`,
     {
-      hint: 'Put the last backup back: catalogd restore <folder>',
+      hint: 'Put the last backup back: catalogd restore <folder>; after an update from version 1, start catalogd first',
     },
   )
 }

@@ -157,7 +157,8 @@ export class OutboxLoop implements AsyncDisposable {
       if (known > mirror.readIdentity().beat) mirror.remember({ beat: known })
       return
     }
-    if (mirror.readIdentity().runId !== undefined)
+    const { runId, repairing } = mirror.readIdentity()
+    if (runId !== undefined && repairing === undefined)
       log.warn('Redis forgot something: whatever it may have held is sent once more')
     await repair(access)
   }

@@ -31,6 +31,11 @@ const delayedScoreUnit = 0x1000
 /** BullMQ writes an event for everything it does; nobody reads them here. */
 const eventsMax = 100
 
+/** A process of version 1, which has no such prefix, neither takes tickets of this one nor gives it any. */
+export function queuePrefix(catalog: CatalogName): string {
+  return `catalogd:{${catalog}}:2`
+}
+
 export async function openTicketQueue(options: OpenTicketQueueOptions): Promise<TicketQueue> {
   const { connections } = options
   try {
@@ -63,7 +68,7 @@ export class TicketQueue implements AsyncDisposable {
 
   constructor(options: OpenTicketQueueOptions) {
     this.#options = options
-    this.#prefix = `catalogd:{${options.catalog}}`
+    this.#prefix = queuePrefix(options.catalog)
     this.#queue = new Queue(options.name ?? 'deliveries', {
       connection: options.connections.commands,
       prefix: this.#prefix,

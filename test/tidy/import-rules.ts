@@ -19,8 +19,12 @@ const table: Record<string, Row> = {
   'service.ts': { values: [...stages, 'redis', 'api', 'console', 'alerts', 'config', 'storage.ts'] },
   'mirror-thread.ts': { values: ['mirror', 'outbox', 'redis'] },
   'storage.ts': {
-    values: ['redis', 'outbox', 'config', 'mirror', 'sources'],
+    values: ['redis', 'outbox', 'config', 'mirror', 'sources', 'upgrade'],
     types: ['mirror-thread.ts'],
+  },
+  upgrade: {
+    values: ['mirror', 'outbox', 'sources', 'imports/manifest-steps.ts'],
+    types: ['catalog', 'redis'],
   },
   lib: { values: [] },
   config: { values: [] },
