@@ -194,10 +194,8 @@ export class RedisOutbox implements DeliveryOutbox {
   }
 
   async lookDue(): Promise<DueAnswer> {
-    const answer = await this.#ask('look', [])
-    if (texts(answer)[0] === 'shut') return { urgentDue: false, anyDue: false, nextDueMs: undefined }
-    const [urgentDue, anyDue, nextDueMs] = answer as number[]
-    const next = Number(nextDueMs)
+    // Nothing, where the guard is shut.
+    const [urgentDue, anyDue, next = -1] = (await this.#ask('look', [])) as number[]
     return { urgentDue: urgentDue === 1, anyDue: anyDue === 1, nextDueMs: next < 0 ? undefined : next }
   }
 

@@ -1,6 +1,7 @@
-import { cp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openSandbox } from '../../src/sandbox/sandbox.ts'
+import { waitFor } from '../support/events.ts'
 import { leakCheck } from '../support/leak-check.ts'
 import { startRedis } from '../support/redis-server.ts'
 import { productsToken, Site } from './site.ts'
@@ -150,4 +151,21 @@ test('another endpoint is refused until it is adopted, and then gets every produ
   await site.untilQuiet()
   const held = (await (await fetch(`${other.url}/sandbox/summary`)).json()) as { products: number }
   expect(held.products).toBe(products)
+})
+
+test('an emptied Redis beside an emptied archive: the mirror has it all', { timeout }, async () => {
+  await using redis = await startRedis({ aof: true })
+  await using site = await Site.open({ redisUrl: redis.url, delivery })
+  await site.start()
+  await drop(site, 1)
+  await site.untilQuiet()
+  await site.fault({ status: 503 })
+  await drop(site, 2)
+  await waitFor(async () => (await site.work()).applied === 2, { what: 'both files imported' })
+  for (const name of await readdir(site.path('state/main/archive')))
+    await rm(site.path('state/main/archive', name), { recursive: true })
+  await site.redis.flushall()
+  await site.clearFaults()
+  await site.untilQuiet()
+  await site.expectDocuments(expectedDocuments(2, products))
 })
