@@ -1,3 +1,4 @@
+import type { Verdict } from '../api/classify.ts'
 import type { NamedRefusal } from '../api/named-refusals.ts'
 import type { Claim, ClaimedProduct, Refusal, ReleaseOutcome } from '../outbox/model.ts'
 import {
@@ -9,7 +10,6 @@ import {
   partBytes,
   shuffle,
 } from './bisect.ts'
-import type { Verdict } from './classify.ts'
 import type { DeliveryContext } from './context.ts'
 import { type CallResult, deliverCall } from './deliver-call.ts'
 import { Lease } from './lease.ts'

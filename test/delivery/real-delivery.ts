@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis'
 import { openCatalogCalls } from '../../src/api/catalog-calls.ts'
+import { productCalls } from '../../src/api/classify.ts'
 import type { DeliveryConfig } from '../../src/config/model.ts'
 import { openDelivery } from '../../src/delivery/worker.ts'
 import type { CatalogName } from '../../src/lib/brand.ts'
@@ -50,6 +51,7 @@ export async function openRealDelivery(overrides: Partial<DeliveryConfig> = {}, 
   const worker = stack.use(
     await openDelivery({
       ...{ outbox, client, tickets: queue.tickets, config: delivery, processName: 'p1', clock, log },
+      calls: productCalls,
       callLog: { begin: async () => 'call', end: async () => {} },
       progress: { expected() {}, made() {}, limited() {}, waiting: () => ({ [Symbol.dispose]() {} }) },
     }),
