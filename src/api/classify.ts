@@ -34,7 +34,7 @@ import { readTaken, type TakingGroup } from './taken-answer.ts'
 export type Verdict = ProductVerdict | FailureVerdict
 
 /** The endpoint judged the products of the call. */
-type ProductVerdict =
+export type ProductVerdict =
   | { kind: 'acknowledge'; refused: readonly NamedRefusal[] }
   | { kind: 'reject'; refused: readonly NamedRefusal[]; description: string }
   /** At least one product is refused, and it is not said which. */
@@ -43,7 +43,7 @@ type ProductVerdict =
   | { kind: 'split'; description: string }
 
 /** The call failed, and its products are not to blame. */
-type FailureVerdict =
+export type FailureVerdict =
   /** Nothing took effect that could take effect later. `afterMs`: the endpoint's wish, else the usual back-off. */
   | { kind: 'retry'; afterMs: number | undefined; description: string }
   | { kind: 'throttle'; afterMs: number | undefined; description: string }
@@ -87,6 +87,10 @@ export function classify({ outcome, ...input }: ClassifyInput): Verdict {
     default:
       return unreachable(outcome)
   }
+}
+
+export function isAboutProducts(verdict: Verdict): verdict is ProductVerdict {
+  return ['acknowledge', 'reject', 'bisect', 'split'].includes(verdict.kind)
 }
 
 type Judging = Omit<ClassifyInput, 'outcome'>
