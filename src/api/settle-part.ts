@@ -1,5 +1,5 @@
 import type { ProductId } from '../lib/brand.ts'
-import { bodyBytes } from './call-body.ts'
+import { bodyBytesOf } from './call-body.ts'
 import type { ProductVerdict } from './classify.ts'
 
 /** A document that a call carries, and the product it is of. */
@@ -35,11 +35,13 @@ export function settlePart<P extends Sendable>(
 ): Settled<P> {
   if (verdict.kind === 'acknowledge' || verdict.kind === 'reject') {
     const reasons = new Map(verdict.refused.map(({ productId, reason }) => [productId, reason]))
-    const refused = part.flatMap((product) => {
+    const rest: P[] = []
+    const refused: { product: P; reason: string }[] = []
+    for (const product of part) {
       const reason = reasons.get(product.productId)
-      return reason === undefined ? [] : [{ product, reason }]
-    })
-    const rest = part.filter(({ productId }) => !reasons.has(productId))
+      if (reason === undefined) rest.push(product)
+      else refused.push({ product, reason })
+    }
     // Whether a call that refuses some took the rest is not said; an upsert may be repeated.
     if (verdict.kind === 'acknowledge') return { ...nothing, taken: rest, refused }
     return { ...nothing, refused, again: rest.length > 0 ? [rest] : [] }
@@ -52,7 +54,8 @@ export function settlePart<P extends Sendable>(
 
 /** Length of the body that holds these products. */
 export function partBytes(part: readonly Pick<Sendable, 'document'>[]): number {
-  return bodyBytes(part.map(({ document }) => document))
+  const documentBytes = part.reduce((sum, { document }) => sum + document.length, 0)
+  return bodyBytesOf({ count: part.length, documentBytes })
 }
 
 /** Two parts of about equal bytes, neither of them empty; the first one last. */
