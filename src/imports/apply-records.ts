@@ -1,53 +1,50 @@
-import type { BoundMapping } from '../catalog/mapping.ts'
 import type { ProductPatch } from '../catalog/model.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { StoredProduct } from '../outbox/model.ts'
 import type { WriterChunk } from '../outbox/write-chunk.ts'
+import type { AcceptLine } from '../sources/model.ts'
 import { type Applied, applyPass, type BatchOf, type PassOptions } from './apply-pass.ts'
 import { planChunk } from './plan-chunk.ts'
 
-export interface ApplyOptions extends PassOptions {
-  mapping: BoundMapping
+export interface ApplyOptions extends PassOptions<ProductPatch> {
+  accept: AcceptLine
   /** The feed has removals that wait for approval: naming a product takes it out of them. */
   hasHeld: boolean
 }
 
 /** The second pass over a file of products. */
 export function applyRecords(options: ApplyOptions): Promise<Applied> {
-  return applyPass<ProductPatch>(options, {
-    map: (record) => {
-      const { patch, issues } = options.mapping.map(record, options.context.clock.now())
-      return { id: patch?.productId, item: patch, issues }
+  const { writer, onOffered } = options.context
+  return applyPass(options, {
+    apply: async ({ items, ...batch }) => {
+      const patches = items.map(({ item }) => item)
+      let offers = false
+      await writer.update(
+        patches.map(({ productId }) => productId),
+        (stored) => {
+          const plan = planPatches(options, { ...batch, patches }, stored)
+          offers = plan.offers
+          return plan.chunk
+        },
+      )
+      if (offers) onOffered()
     },
-    apply: (batch) => applyBatch(options, batch),
   })
 }
 
-async function applyBatch(options: ApplyOptions, batch: BatchOf<ProductPatch>): Promise<void> {
-  const { writer, onOffered } = options.context
-  let offers = false
-  await writer.update(
-    batch.items.map((patch) => patch.productId),
-    (stored) => {
-      const plan = planPatches(options, batch, stored)
-      offers = plan.offers
-      return plan.chunk
-    },
-  )
-  if (offers) onOffered()
-}
+type PatchBatch = Omit<BatchOf<ProductPatch>, 'items'> & { patches: readonly ProductPatch[] }
 
 /** What the patches of a batch change, each of another product, and whether anything is to be delivered then. */
 export function planPatches(
   { context, accept, hasHeld }: ApplyOptions,
-  { items, progressJson, applied }: BatchOf<ProductPatch>,
+  { patches, progressJson, applied }: PatchBatch,
   stored: ReadonlyMap<ProductId, StoredProduct>,
 ): { chunk: WriterChunk; offers: boolean } {
   const { feed, ranks, catalog, keyFields } = context
-  const ids = items.map((patch) => patch.productId)
-  const steps = items.map((patch) => ({ patch }))
+  const ids = patches.map((patch) => patch.productId)
+  const steps = patches.map((patch) => ({ patch }))
   const plan = planChunk({ steps, stored, feed: feed.name, ranks, urgent: catalog.urgent, keyFields })
-  applied.unchanged += items.length - plan.writes.length
+  applied.unchanged += patches.length - plan.writes.length
   applied.incomplete += plan.tally.incomplete
   const chunk: WriterChunk = {
     writes: plan.writes,

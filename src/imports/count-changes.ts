@@ -3,6 +3,7 @@ import type { ProductId } from '../lib/brand.ts'
 import type { StoredProduct } from '../outbox/model.ts'
 import { applyPass } from './apply-pass.ts'
 import type { ApplyOptions } from './apply-records.ts'
+import { patchesOfKnown } from './key-matches.ts'
 import { planAnnounced } from './plan-announced.ts'
 import { planChunk } from './plan-chunk.ts'
 import { ImportProgress } from './progress.ts'
@@ -14,7 +15,7 @@ import { emptyTally, type Tally } from './tally.ts'
  * reported. A product counts once in a lane.
  */
 export async function countChanges(options: ApplyOptions): Promise<Tally> {
-  const { context, accept, bytes, mapping } = options
+  const { context, accept, file } = options
   const { feed, ranks, catalog, writer, clock } = context
   const tally = emptyTally()
   const count = (patches: readonly ProductPatch[], stored: ReadonlyMap<ProductId, StoredProduct>) => {
@@ -26,37 +27,30 @@ export async function countChanges(options: ApplyOptions): Promise<Tally> {
       tally[lane] += new Set(changed).size
     }
   }
-  const progress = new ImportProgress({ ...accept, bytes }, clock)
+  const progress = new ImportProgress({ ...accept, bytes: file.source.bytes }, clock)
   progress.update({ phase: 'comparing' })
   const { key } = feed
-  await applyPass<ProductPatch>(
+  await applyPass(
     { ...options, progress, problems: new ProblemCollector(), rejects: { write: async () => undefined } },
     {
-      map: (record) => {
-        const { patch, issues } = mapping.map(record, clock.now())
-        return { id: patch?.productId, item: patch, issues }
-      },
       apply: async ({ items, progressJson }) => {
         const value = progressJson
         const chunk = value === undefined ? undefined : { writes: [], progress: { feed: feed.name, value } }
+        const patches = items.map(({ item }) => item)
         if (key === undefined) {
           await writer.update(
-            items.map(({ productId }) => productId),
+            patches.map(({ productId }) => productId),
             (stored) => {
-              count(items, stored)
+              count(patches, stored)
               return chunk
             },
           )
           return
         }
-        const values = [...new Set(items.map(({ productId }) => productId))]
+        const values = [...new Set(items.map(({ id }) => id))]
         await writer.updateByKey({ field: key, values }, (stored, products) => {
           // A product that is not known changes nothing.
-          const found = items.flatMap((patch) => {
-            const [productId, ...others] = products.get(patch.productId) ?? []
-            return productId === undefined || others.length > 0 ? [] : [{ ...patch, productId }]
-          })
-          count(found, stored)
+          count(patchesOfKnown(patches, products), stored)
           return chunk
         })
       },

@@ -25,8 +25,9 @@ export async function reasonToHoldFile(options: ApplyOptions): Promise<string | 
 }
 
 /** Another column was exported for the id, as a rule. Where missing products are ignored a file may well hold new ones only. */
-async function reasonOfIds({ context, accept, judgement }: ApplyOptions): Promise<string | undefined> {
+async function reasonOfIds({ context, accept, file }: ApplyOptions): Promise<string | undefined> {
   const { feed, connection, keys } = context
+  const { judgement } = file
   const { ids } = judgement
   if (!isWholeFeed(accept, judgement) || feed.missing.action === 'ignore' || ids.size === 0) return undefined
   const read = (known: readonly ProductId[]) => readStored(connection, keys, known)

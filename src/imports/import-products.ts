@@ -1,4 +1,3 @@
-import { type BoundMapping, compileMapping, type MissingColumn } from '../catalog/mapping.ts'
 import type { ProductId } from '../lib/brand.ts'
 import { ConfigError, FileRefusedError } from '../lib/errors.ts'
 import { readStored } from '../outbox/read-stored.ts'
@@ -20,8 +19,8 @@ import {
   listColumns,
   withRejects,
 } from './import-run.ts'
+import { type OpenOptions, openProducts, type ProductFile, type UnboundFile } from './open-feed-file.ts'
 import { readHeld } from './read-held.ts'
-import { readTables } from './read-tables.ts'
 import { applyRemovals, findRemovals } from './removals.ts'
 import { rejectsPath } from './report.ts'
 
@@ -32,38 +31,25 @@ export async function importProducts(run: ImportRun): Promise<Ending> {
 }
 
 async function importTimed(run: ImportRun, time: FileTime): Promise<Ending> {
-  const { context, accept, isLetIn } = run
-  const readTable = await tablesFor(run)
-  const mapping = compileMapping({ feed: context.feed, mode: accept.mode, readTable })
-  const judgement = await judge(run, {
-    neededColumns: [...new Set([...mapping.neededColumns, ...time.columns])],
-    idReaderOf: (columns) => {
-      const binding = mapping.bindLeniently(columns)
-      return time.listen(columns, binding.kind === 'bound' ? binding.bound.idReader : undefined)
-    },
-  })
+  const opened = await judge(run, (options) => openOrRefuse({ ...options, listener: time }))
   const late = await time.late()
-  if (late) return { ...describeJudgement(judgement), ...late }
-  const { columns } = judgement
-  const binding = isLetIn ? mapping.bindLeniently(columns) : mapping.bind(columns)
-  return binding.kind === 'bound'
-    ? await applyFile(run, judgement, binding.bound)
-    : await holdFile(run, judgement, binding.missingColumns)
+  if (late) return { ...describeJudgement(opened.judgement), ...late }
+  return opened.kind === 'products' ? await applyFile(run, opened) : await holdFile(run, opened)
 }
 
 /** A table that cannot be read concerns the files that need it, and no others: they are refused. */
-async function tablesFor({ context, accept }: ImportRun) {
+async function openOrRefuse(options: OpenOptions): Promise<ProductFile | UnboundFile> {
   try {
-    return await readTables(context.feed, context.signal)
+    return await openProducts(options)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     const { code, message, hint = 'Correct the table' } = error
-    throw new FileRefusedError(code, `${accept.name}: ${message}`, { hint, cause: error })
+    throw new FileRefusedError(code, `${options.source.name}: ${message}`, { hint, cause: error })
   }
 }
 
 /** A mapped column is gone: nothing is applied until the operator says so. Without the id nothing can be. */
-function holdFile(run: ImportRun, judgement: Judgement, missing: readonly MissingColumn[]): Promise<Ending> {
+function holdFile(run: ImportRun, { judgement, missingColumns: missing }: UnboundFile): Promise<Ending> {
   const { context, accept } = run
   const idField = context.feed.key ?? 'product_id'
   const list = missing.map(({ column, field, suggestion }) => {
@@ -114,9 +100,10 @@ async function holdWhole(
   }
 }
 
-async function applyFile(run: ImportRun, judgement: Judgement, mapping: BoundMapping): Promise<Ending> {
-  const { context, accept, path, bytes, problems, progress } = run
+async function applyFile(run: ImportRun, file: ProductFile): Promise<Ending> {
+  const { context, accept, problems, progress, turn } = run
   const { feed, reportsDir } = context
+  const { judgement } = file
   const isWhole = isWholeFeed(accept, judgement)
   const rejectsFile = rejectsPath(accept, { reportsDir, dialect: judgement.dialect, files: feed.files })
   await using rejects = await openRejectsWriter({ ...judgement, path: rejectsFile })
@@ -124,20 +111,7 @@ async function applyFile(run: ImportRun, judgement: Judgement, mapping: BoundMap
   // A new full file decides anew what is missing; until it has, nothing of the old decision is taken back.
   const hasHeld = held.some(({ kind }) => kind === 'removals')
   progress.update({ phase: 'applying', bytesRead: 0 })
-  const options = {
-    context,
-    accept,
-    path,
-    bytes,
-    judgement,
-    mapping,
-    transform: mapping.transform,
-    rejects,
-    problems,
-    turn: run.turn,
-    progress,
-    hasHeld,
-  }
+  const options = { context, accept, file, rejects, problems, turn, progress, hasHeld }
   if (!run.isLetIn) {
     const reason = await reasonToHoldFile(options)
     const hint = `Nothing of it was applied: approve ${accept.sequence} if that is right, or discard ${accept.sequence} and drop a corrected file; a later full file takes its place`
@@ -164,7 +138,7 @@ async function applyFile(run: ImportRun, judgement: Judgement, mapping: BoundMap
 async function applyByIdOrKey(
   options: ApplyOptions,
 ): Promise<{ applied: Applied; absentOf: AbsentProducts }> {
-  const { ids } = options.judgement
+  const { ids } = options.file.judgement
   const { feed, connection, keys } = options.context
   const { key } = feed
   if (key === undefined) return { applied: await applyRecords(options), absentOf: absentById(ids) }

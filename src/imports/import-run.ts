@@ -1,5 +1,5 @@
 import { describeDialect } from '../records/describe-dialect.ts'
-import { type Judgement, judgeFile } from '../records/judge.ts'
+import type { Judgement } from '../records/judge.ts'
 import type { RejectsWriter } from '../records/rejects-writer.ts'
 import type { AcceptLine } from '../sources/model.ts'
 import type { Applied } from './apply-pass.ts'
@@ -7,6 +7,7 @@ import { checkCount } from './check-expectation.ts'
 import { type FeedContext, spillDirOf } from './context.ts'
 import type { Held } from './held.ts'
 import type { ImportTurn } from './import-turns.ts'
+import type { OpenOptions } from './open-feed-file.ts'
 import type { ImportProgress } from './progress.ts'
 import type { ImportReport, ProblemCollector } from './report.ts'
 
@@ -36,37 +37,24 @@ export type Ending = Partial<ImportReport> &
     supersedes?: boolean
   }
 
-/** How a mapping of either kind finds the id of a record. */
-export interface IdMapping {
-  neededColumns: readonly string[]
-  idReaderOf(
-    columns: readonly string[],
-  ): { readonly indices: readonly number[]; read(cells: readonly unknown[]): string | undefined } | undefined
-}
-
-/** The first pass over the file. */
-export async function judge(run: ImportRun, mapping: IdMapping): Promise<Judgement> {
-  const { context, accept, path, bytes, progress } = run
+/** The first pass over the file, as its kind is opened. */
+export async function judge<Opened extends { judgement: Judgement }>(
+  run: ImportRun,
+  open: (options: OpenOptions) => Promise<Opened>,
+): Promise<Opened> {
+  const { context, accept, path, bytes, progress, isLetIn: isLenient } = run
   const { feed, writer, work, signal } = context
-  const judgement = await judgeFile({
-    path,
-    bytes,
-    name: accept.name,
-    format: feed.format,
-    neededColumns: mapping.neededColumns,
-    openIdReader: (columns) => mapping.idReaderOf(columns),
-    onProgress: (bytesRead) => {
-      work.advance()
-      const value = progress.update({ phase: 'judging', bytesRead })
-      // Not waited for: progress is for people, and a writer that fails says so at the next transaction.
-      if (value)
-        writer.update([], () => ({ writes: [], progress: { feed: feed.name, value } })).catch(() => undefined)
-    },
-    signal,
-    spillDir: spillDirOf(context),
-  })
-  checkCount(run, judgement)
-  return judgement
+  const onProgress = (bytesRead: number) => {
+    work.advance()
+    const value = progress.update({ phase: 'judging', bytesRead })
+    // Not waited for: progress is for people, and a writer that fails says so at the next transaction.
+    if (value)
+      writer.update([], () => ({ writes: [], progress: { feed: feed.name, value } })).catch(() => undefined)
+  }
+  const source = { path, bytes, name: accept.name, onProgress, signal, spillDir: spillDirOf(context) }
+  const opened = await open({ feed, mode: accept.mode, source, isLenient })
+  checkCount(run, opened.judgement)
+  return opened
 }
 
 const listedColumnsMax = 30
@@ -82,12 +70,8 @@ export function listColumns(columns: readonly string[]): string {
   return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ')
 }
 
-export function describeJudgement({
-  records,
-  grouping,
-  warnings,
-  dialect,
-}: Judgement): Partial<ImportReport> {
+/** What a report says of it. */
+export function describeJudgement({ records, grouping, warnings, dialect }: Judgement) {
   const counted = grouping ? { records, rows: grouping.rows } : { records }
   return { ...counted, warnings: [...warnings], dialect: describeDialect(dialect) }
 }

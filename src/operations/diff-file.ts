@@ -1,24 +1,25 @@
 import { sensitiveFields } from '../api/contract/product.ts'
-import type { Change, ProductPatch } from '../catalog/model.ts'
+import type { Change } from '../catalog/model.ts'
 import { rankFields } from '../catalog/ranks.ts'
 import { showValue } from '../catalog/show-value.ts'
 import type { CatalogConfig, FeedConfig } from '../config/model.ts'
 import { type AbsentProducts, absentById } from '../imports/absent-products.ts'
+import type { ProductFile } from '../imports/open-feed-file.ts'
 import { type ProductStep, planChunk } from '../imports/plan-chunk.ts'
+import { readFeedFile } from '../imports/read-feed-file.ts'
 import { productsOfFeed } from '../imports/removals.ts'
+import { ProblemCollector } from '../imports/report.ts'
 import { emptyTally, type Tally, tallyNames } from '../imports/tally.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { StoredProduct } from '../outbox/model.ts'
 import { readStored } from '../outbox/read-stored.ts'
 import { IdTableBuilder } from '../records/id-table.ts'
 import { reasonColumn } from '../records/model.ts'
-import { readGroupedRecords } from '../records/read-grouped-records.ts'
-import { transformRecords } from '../records/transform-records.ts'
 import { diffConsents } from './diff-consents.ts'
 import { openProductFinder } from './find-products.ts'
 import { absentOfKey, namedPatches } from './keyed-products.ts'
 import type { Mirror } from './mirror.ts'
-import { type OpenedFile, openFile } from './open-file.ts'
+import { openFile } from './open-file.ts'
 
 interface DiffOptions {
   catalog: CatalogConfig
@@ -43,8 +44,6 @@ export interface FileDiff {
   refused?: string
   missingColumns?: readonly string[]
 }
-
-type Readable = Extract<OpenedFile, { kind: 'readable' }>
 
 /** Calls `onChange` for every product that would change, in file order, the missing ones last. */
 export async function diffFile(options: DiffOptions): Promise<FileDiff> {
@@ -82,36 +81,27 @@ export async function diffFile(options: DiffOptions): Promise<FileDiff> {
 }
 
 interface Opened {
-  opened: Readable
+  opened: ProductFile
   /** The products that the records of a feed with a key were about. */
   found: IdTableBuilder
 }
 
 async function diffRecords({ opened, found }: Opened, options: DiffOptions, diff: FileDiff): Promise<void> {
-  const { judgement, mapping, bytes, name } = opened
-  const { file, feed, nowMs, signal } = options
-  const { recordBytes } = feed.format
+  const { feed, nowMs } = options
   const { key } = feed
-  const wanted = judgement.ids
+  const wanted = opened.judgement.ids
   const find = key === undefined ? undefined : await openProductFinder({ ...options, key, wanted })
-  const records = readGroupedRecords({ path: file, name, bytes, ...judgement, recordBytes, signal })
-  for await (const batch of transformRecords(records, mapping.transform, { name })) {
-    diff.rejected += batch.rejected.filter(({ isRest }) => !isRest).length
-    const patches: ProductPatch[] = []
-    for (const record of batch.records) {
-      const { patch } = mapping.map(record, nowMs)
-      if (!patch) diff.rejected += 1
-      else if (judgement.ids.isLast(patch.productId, record.record)) patches.push(patch)
-      else diff.changes.superseded += 1
-    }
+  const problems = new ProblemCollector()
+  let unknown = 0
+  for await (const { items, superseded } of readFeedFile(opened, { now: () => nowMs, problems })) {
+    diff.changes.superseded += superseded.length
+    const patches = items.map(({ item }) => item)
     const known = find ? await namedPatches(patches, { find, found }) : patches
-    diff.rejected += patches.length - known.length
-    await diffSteps(
-      known.map((patch) => ({ patch })),
-      options,
-      diff,
-    )
+    unknown += patches.length - known.length
+    const steps = known.map((patch) => ({ patch }))
+    await diffSteps(steps, options, diff)
   }
+  diff.rejected = problems.rejected + unknown
 }
 
 async function diffMissing(absentOf: AbsentProducts, options: DiffOptions, diff: FileDiff): Promise<void> {

@@ -1,5 +1,6 @@
 import type { ProductPatch } from '../catalog/model.ts'
 import { type AbsentProducts, absentByKey } from '../imports/absent-products.ts'
+import { patchesOfKnown } from '../imports/key-matches.ts'
 import type { ProductId } from '../lib/brand.ts'
 import { readStored } from '../outbox/read-stored.ts'
 import type { IdTable, IdTableBuilder } from '../records/id-table.ts'
@@ -18,12 +19,9 @@ export async function namedPatches(
   { find, found }: Finding,
 ): Promise<ProductPatch[]> {
   const products = await find([...new Set(patches.map(({ productId }) => productId))])
-  return patches.flatMap((patch, index) => {
-    const [productId, ...others] = products.get(patch.productId) ?? []
-    if (productId === undefined || others.length > 0) return []
-    found.add(productId, index)
-    return [{ ...patch, productId }]
-  })
+  const known = patchesOfKnown(patches, products)
+  for (const { productId } of known) found.add(productId, 0)
+  return known
 }
 
 interface KeyedFile {

@@ -1,9 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import { parse, stringify } from 'yaml'
+import { checkFile } from '../../src/operations/check-file.ts'
 import { type FeedLine, feedText } from '../../src/operations/guess/feed-text.ts'
 import { guessFeed } from '../../src/operations/guess/guess-feed.ts'
 import type { Given } from '../../src/operations/guess/model.ts'
-import { previewProducts } from '../../src/operations/guess/preview-products.ts'
+import { type ProductPreview, previewProducts } from '../../src/operations/guess/preview-products.ts'
 import { loadFeed } from '../presets/read-preset.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
@@ -26,13 +27,24 @@ export async function guessText(text: string, given: Partial<Given> = {}): Promi
   const unknown = { shopUrl: undefined, currency: undefined, id: undefined }
   const { lines, open } = await guessFeed({ file, given: { ...unknown, ...given }, signal })
   const { products: feed } = parse(feedText('products', lines, 0))
-  const options = { feed: await loadFeed(stringify(feed, { blockQuote: false })), file, count: 100, signal }
-  const previews = await previewProducts({ ...options, nowMs: Date.UTC(2026, 2, 5, 12) })
+  const nowMs = Date.UTC(2026, 2, 5, 12)
+  const loaded = await loadFeed(stringify(feed, { blockQuote: false }))
+  const { previews } = await readPreviews({ feed: loaded, file, nowMs, signal })
   return {
     rules: Object.fromEntries(lines.map((line) => [line.key.replace('fields.', ''), line])),
     open,
     products: previews.map(({ product }) => product),
   }
+}
+
+/** What a feed makes of a file, and of each record of it. */
+export async function readPreviews(options: Parameters<typeof checkFile>[0]) {
+  const previews: ProductPreview[] = []
+  const check = await checkFile({
+    ...options,
+    onProducts: (batch) => previews.push(...previewProducts(batch)),
+  })
+  return { check, previews }
 }
 
 /** The text of a table with what every product needs, besides the columns given. */

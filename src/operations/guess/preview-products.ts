@@ -1,7 +1,5 @@
-import type { FeedConfig } from '../../config/model.ts'
-import { readGroupedRecords } from '../../records/read-grouped-records.ts'
-import { transformRecords } from '../../records/transform-records.ts'
-import { openFile } from '../open-file.ts'
+import type { ProductPatch } from '../../catalog/model.ts'
+import type { ReadBatch } from '../../imports/read-feed-file.ts'
 
 export interface ProductPreview {
   record: number
@@ -11,33 +9,17 @@ export interface ProductPreview {
   problems: readonly string[]
 }
 
-interface PreviewOptions {
-  feed: FeedConfig
-  file: string
-  count: number
-  nowMs: number
-  signal: AbortSignal
-  /** Of the pass over the whole file. */
-  onProgress?: ((bytesRead: number) => void) | undefined
+/** The products of a batch as the feed maps them, in file order. */
+export function previewProducts({ items, rejected }: ReadBatch<ProductPatch>): ProductPreview[] {
+  const made = items.map(({ item: { productId, set }, record: { record, line }, issues }) => {
+    return { record, line, product: { product_id: productId, ...set }, problems: textsOf(issues) }
+  })
+  const others = rejected
+    .filter(({ isRest }) => !isRest)
+    .map(({ record, line, issues }) => ({ record, line, product: undefined, problems: textsOf(issues) }))
+  return [...made, ...others].sort((one, other) => one.record - other.record)
 }
 
-/** The first products of a file as the feed maps them; none where the file is refused. */
-export async function previewProducts(options: PreviewOptions): Promise<ProductPreview[]> {
-  const { feed, file, count, nowMs, signal, onProgress } = options
-  const opened = await openFile({ feed, file, signal, onProgress })
-  if (opened.kind !== 'readable') return []
-  const { judgement, bytes, name, mapping } = opened
-  const { recordBytes } = feed.format
-  const previews: ProductPreview[] = []
-  const records = readGroupedRecords({ path: file, name, bytes, ...judgement, recordBytes, signal })
-  for await (const batch of transformRecords(records, mapping.transform, { name })) {
-    for (const record of batch.records) {
-      const { patch, issues } = mapping.map(record, nowMs)
-      const problems = issues.map(({ message }) => message)
-      const product = patch && { product_id: patch.productId, ...patch.set }
-      previews.push({ record: record.record, line: record.line, product, problems })
-      if (previews.length >= count) return previews
-    }
-  }
-  return previews
+function textsOf(issues: readonly { message: string }[]): string[] {
+  return issues.map(({ message }) => message)
 }

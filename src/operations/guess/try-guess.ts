@@ -34,7 +34,7 @@ interface TrialOptions {
   onProgress?: ((bytesRead: number) => void) | undefined
 }
 
-export const trialPasses = 3
+export const trialPasses = 2
 const shownProducts = 3
 /** Records that are looked at for them. */
 const previewedRecords = 100
@@ -65,8 +65,15 @@ async function guessWithoutPreset({ file, given, signal }: TrialOptions): Promis
 
 async function tryOnce(guess: FeedGuess, options: TrialOptions): Promise<GuessTrial> {
   const feed = await feedOf(guess)
-  const previews = await previewProducts({ ...options, feed, count: previewedRecords })
-  const check = await checkFile({ ...options, feed })
+  const previews: ProductPreview[] = []
+  const check = await checkFile({
+    ...options,
+    feed,
+    onProducts: (batch) => {
+      if (previews.length < previewedRecords) previews.push(...previewProducts(batch))
+    },
+  })
+  previews.splice(previewedRecords)
   const products = previews.filter(({ product }) => product !== undefined).slice(0, shownProducts)
   const isReady = isReadyToStart(check)
   const asked = new Set(guess.open.map((line) => line.replace(/:.*/s, '')))
