@@ -1,28 +1,11 @@
 import type { RejectsWriter } from '../records/rejects-writer.ts'
-import type { FeedContext } from './context.ts'
-import type { ImportTurn } from './import-turns.ts'
+import type { Applied, ImportRun } from './import-run.ts'
 import type { FeedFile } from './open-feed-file.ts'
-import type { ImportProgress } from './progress.ts'
 import { type ReadItem, readFeedFile } from './read-feed-file.ts'
-import type { ProblemCollector } from './report.ts'
 
-export interface PassOptions<Item> {
-  context: FeedContext
+export interface PassOptions<Item> extends Pick<ImportRun, 'context' | 'problems' | 'turn' | 'progress'> {
   file: FeedFile<Item>
   rejects: Pick<RejectsWriter, 'write'>
-  problems: ProblemCollector
-  turn: ImportTurn
-  progress: ImportProgress
-}
-
-/** Counted anew by each pass over the file, unlike changes, of which a repeated pass finds only the rest. */
-export interface Applied {
-  /** Records that were applied and changed nothing. */
-  unchanged: number
-  /** Records that a later one with the same id replaces. */
-  superseded: number
-  /** Products that miss required fields. */
-  incomplete: number
 }
 
 export interface BatchOf<Item> {

@@ -3,7 +3,8 @@ import type { ProductId } from '../lib/brand.ts'
 import type { StoredProduct } from '../outbox/model.ts'
 import type { WriterChunk } from '../outbox/write-chunk.ts'
 import type { AcceptLine } from '../sources/model.ts'
-import { type Applied, applyPass, type BatchOf, type PassOptions } from './apply-pass.ts'
+import { applyPass, type BatchOf, type PassOptions } from './apply-pass.ts'
+import type { Applied } from './import-run.ts'
 import { planChunk } from './plan-chunk.ts'
 
 export interface ApplyOptions extends PassOptions<ProductPatch> {

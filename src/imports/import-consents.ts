@@ -2,7 +2,6 @@ import type { ConsentStatement } from '../catalog/consent-mapping.ts'
 import type { ConsentIntake } from '../consents/model.ts'
 import { positionOf } from '../consents/position.ts'
 import { FileRefusedError } from '../lib/errors.ts'
-import { openRejectsWriter } from '../records/rejects-writer.ts'
 import { applyPass, type BatchOf } from './apply-pass.ts'
 import {
   describeJudgement,
@@ -10,11 +9,12 @@ import {
   type ImportRun,
   judge,
   listColumns,
+  listMissing,
+  openRejects,
   withRejects,
 } from './import-run.ts'
 import { type ConsentFile, openConsents, type UnboundFile } from './open-feed-file.ts'
 import { type ConsentStep, planConsents } from './plan-consents.ts'
-import { rejectsPath } from './report.ts'
 
 /**
  * A file of consents: of several records with one address the last one of the file counts. Throws FileRefusedError when
@@ -31,14 +31,11 @@ export function refuseColumns(
   name: string,
   { missingColumns, judgement: { columns } }: UnboundFile,
 ): FileRefusedError {
-  const list = missingColumns.map(({ column, field, suggestion }) => {
-    return `"${column}" (for ${field})${suggestion === undefined ? '' : `, did you mean "${suggestion}"?`}`
-  })
   const hasHeader = !columns.some((column) => column.includes('@'))
   const found = hasHeader ? `it has ${listColumns(columns)}` : 'the first line holds an address in its place'
   return new FileRefusedError(
     'no-consent-columns',
-    `${name}: the header has no column ${list.join('; ')}; ${found}`,
+    `${name}: the header has no column ${listMissing(missingColumns)}; ${found}`,
     {
       hint: 'Correct fields in the configuration, or the header of the file, and drop it again',
     },
@@ -46,23 +43,17 @@ export function refuseColumns(
 }
 
 async function applyFile(run: ImportRun, file: ConsentFile): Promise<Ending> {
-  const { context, accept, progress } = run
   const { judgement } = file
-  const rejectsFile = rejectsPath(accept, {
-    reportsDir: context.reportsDir,
-    dialect: judgement.dialect,
-    files: context.feed.files,
-  })
-  const intake = context.consents
+  const intake = run.context.consents
   if (!intake) throw new Error('consents are imported without their intake')
-  await using rejects = await openRejectsWriter({ ...judgement, path: rejectsFile })
-  progress.update({ phase: 'applying', bytesRead: 0 })
+  await using rejects = openRejects(run, judgement)
+  run.progress.update({ phase: 'applying', bytesRead: 0 })
   const { unchanged, ...counted } = await applyPass(
     { ...run, file, rejects },
     { apply: (batch) => applyBatch(run, intake, batch) },
   )
   const ending: Ending = { ...describeJudgement(judgement), outcome: 'imported', unchanged, counted }
-  return withRejects(ending, rejects, rejectsFile)
+  return withRejects(ending, rejects)
 }
 
 async function applyBatch(

@@ -1,13 +1,9 @@
-import type { ProductId } from '../lib/brand.ts'
 import { ConfigError, FileRefusedError } from '../lib/errors.ts'
-import { readStored } from '../outbox/read-stored.ts'
 import { IdTableBuilder } from '../records/id-table.ts'
 import type { Judgement } from '../records/judge.ts'
-import { openRejectsWriter } from '../records/rejects-writer.ts'
-import { type AbsentProducts, absentById, absentByKey } from './absent-products.ts'
+import { type AbsentProducts, absentProducts } from './absent-products.ts'
 import { applyKeyedRecords } from './apply-keyed.ts'
-import type { Applied } from './apply-pass.ts'
-import { type ApplyOptions, applyRecords } from './apply-records.ts'
+import { applyRecords } from './apply-records.ts'
 import { FileTime } from './file-time.ts'
 import { reasonToHold } from './held.ts'
 import { isWholeFeed, reasonToHoldFile } from './hold-file.ts'
@@ -17,12 +13,13 @@ import {
   type ImportRun,
   judge,
   listColumns,
+  listMissing,
+  openRejects,
   withRejects,
 } from './import-run.ts'
 import { type OpenOptions, openProducts, type ProductFile, type UnboundFile } from './open-feed-file.ts'
 import { readHeld } from './read-held.ts'
 import { applyRemovals, findRemovals } from './removals.ts'
-import { rejectsPath } from './report.ts'
 
 /** A file of products: what it says, then what it no longer names. Throws FileRefusedError when it says nothing. */
 export async function importProducts(run: ImportRun): Promise<Ending> {
@@ -52,10 +49,7 @@ async function openOrRefuse(options: OpenOptions): Promise<ProductFile | Unbound
 function holdFile(run: ImportRun, { judgement, missingColumns: missing }: UnboundFile): Promise<Ending> {
   const { context, accept } = run
   const idField = context.feed.key ?? 'product_id'
-  const list = missing.map(({ column, field, suggestion }) => {
-    return `"${column}" (for ${field === 'product_id' ? idField : field})${suggestion === undefined ? '' : `, did you mean "${suggestion}"?`}`
-  })
-  const reason = `the header has no column ${list.join('; ')}; it has ${listColumns(judgement.columns)}`
+  const reason = `the header has no column ${listMissing(missing, idField)}; it has ${listColumns(judgement.columns)}`
   const needed = missing.find(({ field }) => field === 'product_id' || field === 'group')
   if (needed) {
     const [code, key] =
@@ -101,25 +95,27 @@ async function holdWhole(
 }
 
 async function applyFile(run: ImportRun, file: ProductFile): Promise<Ending> {
-  const { context, accept, problems, progress, turn } = run
-  const { feed, reportsDir } = context
+  const { context, accept, problems, progress } = run
+  const { feed } = context
   const { judgement } = file
   const isWhole = isWholeFeed(accept, judgement)
-  const rejectsFile = rejectsPath(accept, { reportsDir, dialect: judgement.dialect, files: feed.files })
-  await using rejects = await openRejectsWriter({ ...judgement, path: rejectsFile })
+  await using rejects = openRejects(run, judgement)
   const held = await readHeld(context)
   // A new full file decides anew what is missing; until it has, nothing of the old decision is taken back.
   const hasHeld = held.some(({ kind }) => kind === 'removals')
   progress.update({ phase: 'applying', bytesRead: 0 })
-  const options = { context, accept, file, rejects, problems, turn, progress, hasHeld }
+  const options = { ...run, file, rejects, hasHeld }
   if (!run.isLetIn) {
     const reason = await reasonToHoldFile(options)
     const hint = `Nothing of it was applied: approve ${accept.sequence} if that is right, or discard ${accept.sequence} and drop a corrected file; a later full file takes its place`
     if (reason !== undefined) return await holdWhole(run, judgement, { reason, hint })
     progress.update({ phase: 'applying', bytesRead: 0 })
   }
-  const { applied, absentOf } = await applyByIdOrKey(options)
-  const { unchanged, ...counted } = applied
+  const found = await IdTableBuilder.open()
+  const { unchanged, ...counted } =
+    feed.key === undefined
+      ? await applyRecords(options)
+      : await applyKeyedRecords({ ...options, key: feed.key, found })
   const applying: Ending = {
     ...describeJudgement(judgement),
     outcome: 'imported',
@@ -128,24 +124,12 @@ async function applyFile(run: ImportRun, file: ProductFile): Promise<Ending> {
     // A file that says of no product what it is leaves what waits for the operator waiting.
     supersedes: isWhole && judgement.records > problems.rejected,
   }
-  const ending = withRejects(applying, rejects, rejectsFile)
+  const ending = withRejects(applying, rejects)
   const countsMissing = isWhole && feed.missing.action === 'out_of_stock'
   // Awaited here: closing the rejects file may fail, and nothing may still be running then.
-  return countsMissing ? await removeMissing(run, { judgement, absentOf, ending }) : ending
-}
-
-/** Both ways end with who can tell which products the file does not name. */
-async function applyByIdOrKey(
-  options: ApplyOptions,
-): Promise<{ applied: Applied; absentOf: AbsentProducts }> {
-  const { ids } = options.file.judgement
-  const { feed, connection, keys } = options.context
-  const { key } = feed
-  if (key === undefined) return { applied: await applyRecords(options), absentOf: absentById(ids) }
-  const found = await IdTableBuilder.open()
-  const applied = await applyKeyedRecords({ ...options, key, found })
-  const read = (known: readonly ProductId[]) => readStored(connection, keys, known)
-  return { applied, absentOf: absentByKey({ key, values: ids, found, read }) }
+  if (!countsMissing) return ending
+  const absentOf = absentProducts(context, { ids: judgement.ids, found })
+  return await removeMissing(run, { judgement, absentOf, ending })
 }
 
 interface Removing {

@@ -1,15 +1,14 @@
 import { describeDialect } from '../records/describe-dialect.ts'
 import type { Judgement } from '../records/judge.ts'
-import type { RejectsWriter } from '../records/rejects-writer.ts'
+import { openRejectsWriter, type RejectsWriter } from '../records/rejects-writer.ts'
 import type { AcceptLine } from '../sources/model.ts'
-import type { Applied } from './apply-pass.ts'
 import { checkCount } from './check-expectation.ts'
 import { type FeedContext, spillDirOf } from './context.ts'
 import type { Held } from './held.ts'
 import type { ImportTurn } from './import-turns.ts'
-import type { OpenOptions } from './open-feed-file.ts'
+import type { OpenOptions, UnboundFile } from './open-feed-file.ts'
 import type { ImportProgress } from './progress.ts'
-import type { ImportReport, ProblemCollector } from './report.ts'
+import { type ImportReport, type ProblemCollector, rejectsPath } from './report.ts'
 
 /** One import of one file, under way. */
 export interface ImportRun {
@@ -26,6 +25,16 @@ export interface ImportRun {
   startedMs: number
   problems: ProblemCollector
   progress: ImportProgress
+}
+
+/** Counted anew by each pass over the file, unlike changes, of which a repeated pass finds only the rest. */
+export interface Applied {
+  /** Records that were applied and changed nothing. */
+  unchanged: number
+  /** Records that a later one with the same id replaces. */
+  superseded: number
+  /** Products that miss required fields. */
+  incomplete: number
 }
 
 /** How an import ends, before it is written down. */
@@ -57,6 +66,15 @@ export async function judge<Opened extends { judgement: Judgement }>(
   return opened
 }
 
+/** Of columns that a header lacks; a feed with a key maps that in place of the id. */
+export function listMissing(missing: UnboundFile['missingColumns'], idField = 'product_id'): string {
+  const list = missing.map(({ column, field, suggestion }) => {
+    const meant = suggestion === undefined ? '' : `, did you mean "${suggestion}"?`
+    return `"${column}" (for ${field === 'product_id' ? idField : field})${meant}`
+  })
+  return list.join('; ')
+}
+
 const listedColumnsMax = 30
 const listedCharactersMax = 60
 
@@ -76,14 +94,24 @@ export function describeJudgement({ records, grouping, warnings, dialect }: Judg
   return { ...counted, warnings: [...warnings], dialect: describeDialect(dialect) }
 }
 
+export function openRejects({ context, accept }: ImportRun, judgement: Judgement): RejectsWriter {
+  const { reportsDir, feed } = context
+  const path = rejectsPath(accept, { reportsDir, dialect: judgement.dialect, files: feed.files })
+  return openRejectsWriter({ ...judgement, path })
+}
+
 /** Adds where the rejected records stand, and how many of them do not. */
 export function withRejects(
   ending: Ending,
-  { count, leftOut, leftOutFromLine }: Omit<RejectsWriter, 'write' | typeof Symbol.asyncDispose>,
-  rejectsFile: string,
+  { path, count, leftOut, leftOutFromLine }: Omit<RejectsWriter, 'write' | typeof Symbol.asyncDispose>,
 ): Ending {
   if (count === 0) return ending
-  if (leftOut === 0) return { ...ending, rejectsFile }
+  if (leftOut === 0) return { ...ending, rejectsFile: path }
   const warning = `the file of rejected records is full: it lacks ${leftOut} of them, the first from line ${leftOutFromLine}; correct these where the file comes from, and drop a whole file again`
-  return { ...ending, rejectsFile, rejectsLeftOut: leftOut, warnings: [...(ending.warnings ?? []), warning] }
+  return {
+    ...ending,
+    rejectsFile: path,
+    rejectsLeftOut: leftOut,
+    warnings: [...(ending.warnings ?? []), warning],
+  }
 }

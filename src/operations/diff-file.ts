@@ -3,21 +3,21 @@ import type { Change } from '../catalog/model.ts'
 import { rankFields } from '../catalog/ranks.ts'
 import { showValue } from '../catalog/show-value.ts'
 import type { CatalogConfig, FeedConfig } from '../config/model.ts'
-import { type AbsentProducts, absentById } from '../imports/absent-products.ts'
+import { absentProducts } from '../imports/absent-products.ts'
+import { isWholeFeed } from '../imports/hold-file.ts'
+import { patchesOfKnown } from '../imports/key-matches.ts'
+import { knownProducts } from '../imports/known-products.ts'
 import type { ProductFile } from '../imports/open-feed-file.ts'
 import { type ProductStep, planChunk } from '../imports/plan-chunk.ts'
 import { readFeedFile } from '../imports/read-feed-file.ts'
-import { productsOfFeed } from '../imports/removals.ts'
 import { ProblemCollector } from '../imports/report.ts'
 import { emptyTally, type Tally, tallyNames } from '../imports/tally.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { StoredProduct } from '../outbox/model.ts'
 import { readStored } from '../outbox/read-stored.ts'
 import { IdTableBuilder } from '../records/id-table.ts'
-import { reasonColumn } from '../records/model.ts'
 import { diffConsents } from './diff-consents.ts'
 import { openProductFinder } from './find-products.ts'
-import { absentOfKey, namedPatches } from './keyed-products.ts'
 import type { Mirror } from './mirror.ts'
 import { openFile } from './open-file.ts'
 
@@ -68,14 +68,13 @@ export async function diffFile(options: DiffOptions): Promise<FileDiff> {
   }
   const found = await IdTableBuilder.open()
   await diffRecords({ opened, found }, options, diff)
-  const { action } = feed.missing
-  const countsMissing = opened.mode === 'full' && !opened.judgement.columns.includes(reasonColumn)
-  if (countsMissing && action === 'out_of_stock' && options.mirror) {
-    const { ids } = opened.judgement
-    const { mirror } = options
-    const absentOf =
-      feed.key === undefined ? absentById(ids) : absentOfKey({ key: feed.key, ids, found, mirror })
-    await diffMissing(absentOf, options, diff)
+  const { ids } = opened.judgement
+  const { mirror, signal } = options
+  if (!mirror || feed.missing.action !== 'out_of_stock' || !isWholeFeed(opened, opened.judgement)) return diff
+  const absentOf = absentProducts({ feed, ...mirror }, { ids, found })
+  for await (const known of knownProducts({ feed, signal, ...mirror })) {
+    const steps = (await absentOf(known)).map((missing) => ({ missing }))
+    if (steps.length > 0) await diffSteps(steps, options, diff)
   }
   return diff
 }
@@ -96,22 +95,15 @@ async function diffRecords({ opened, found }: Opened, options: DiffOptions, diff
   for await (const { items, superseded } of readFeedFile(opened, { now: () => nowMs, problems })) {
     diff.changes.superseded += superseded.length
     const patches = items.map(({ item }) => item)
-    const known = find ? await namedPatches(patches, { find, found }) : patches
+    const known = find
+      ? patchesOfKnown(patches, await find(patches.map(({ productId }) => productId)))
+      : patches
+    if (find) for (const { productId } of known) found.add(productId, 0)
     unknown += patches.length - known.length
     const steps = known.map((patch) => ({ patch }))
     await diffSteps(steps, options, diff)
   }
   diff.rejected = problems.rejected + unknown
-}
-
-async function diffMissing(absentOf: AbsentProducts, options: DiffOptions, diff: FileDiff): Promise<void> {
-  const { mirror, feed } = options
-  if (!mirror) return
-  for await (const page of mirror.connection.hscanStream(mirror.keys.meta, { count: 1_000 })) {
-    const absent = await absentOf(productsOfFeed(page as string[], feed.name))
-    const steps = absent.map((missing) => ({ missing }))
-    if (steps.length > 0) await diffSteps(steps, options, diff)
-  }
 }
 
 async function diffSteps(steps: readonly ProductStep[], options: DiffOptions, diff: FileDiff): Promise<void> {
