@@ -47,8 +47,7 @@ function settle(batch: RecordBatch, outcomes: readonly TransformOutcome[], step:
     else if (result.severity === 'warn') skipped.push(result)
     else rejected.push(...rejectedRows(record, [result]))
   }
-  const issues = [...records, ...rejected].flatMap((record) => record.issues ?? [])
-  return { ...batch, records, rejected, skipped, issues: [...issues, ...skipped] }
+  return { ...batch, records, rejected, skipped }
 }
 
 function resultOf(
