@@ -1,7 +1,6 @@
 import { dirname } from 'node:path'
 import type { FeedMode } from '../config/model.ts'
 import { FileRefusedError } from '../lib/errors.ts'
-import { redactEmails } from '../lib/redact.ts'
 import type { WriterChunk } from '../outbox/write-chunk.ts'
 import { failedDirOf, removeFailedFile } from '../sources/failed-files.ts'
 import type { AcceptLine } from '../sources/model.ts'
@@ -12,6 +11,7 @@ import { formatHeld, heldAfter } from './held.ts'
 import { importConsents } from './import-consents.ts'
 import { importProducts } from './import-products.ts'
 import type { Ending, ImportRun } from './import-run.ts'
+import { describeRefusal } from './open-feed-file.ts'
 import { ImportProgress } from './progress.ts'
 import { readHeld } from './read-held.ts'
 import { type ImportReport, ProblemCollector, readReport, reportPath, writeReport } from './report.ts'
@@ -49,10 +49,7 @@ async function decide(run: ImportRun): Promise<Ending> {
     return run.context.feed.kind === 'consents' ? await importConsents(run) : await importProducts(run)
   } catch (error) {
     if (!(error instanceof FileRefusedError)) throw error
-    // A file of consents may be called by an address.
-    const show = run.context.feed.kind === 'consents' ? redactEmails : (text: string) => text
-    const refused: Ending = { outcome: 'refused', reason: show(error.message) }
-    return error.hint === undefined ? refused : { ...refused, hint: show(error.hint) }
+    return { outcome: 'refused', ...describeRefusal(run.context.feed, error) }
   }
 }
 

@@ -2,6 +2,7 @@ import { type ConsentStatement, compileConsentMapping } from '../catalog/consent
 import { compileMapping, type MissingColumn } from '../catalog/mapping.ts'
 import type { ProductPatch } from '../catalog/model.ts'
 import type { FeedConfig, FeedMode } from '../config/model.ts'
+import type { FileRefusedError } from '../lib/errors.ts'
 import { redactEmails } from '../lib/redact.ts'
 import { type Judgement, judgeFile } from '../records/judge.ts'
 import type { IdReader } from '../records/judge-pass.ts'
@@ -122,6 +123,12 @@ async function judgeWith<Bound extends { idReader: IdReader }>(
   if (binding.kind !== 'bound') return { ...binding, judgement }
   const { recordBytes } = feed.format
   return { ...binding, source, judgement, recordBytes, idColumns: binding.bound.idReader.indices }
+}
+
+/** Why nothing of a file is applied, and what to do; a file of consents may be called by an address. */
+export function describeRefusal({ kind }: FeedConfig, { message, hint }: FileRefusedError) {
+  const show = kind === 'consents' ? redactEmails : (text: string) => text
+  return { reason: show(message), ...(hint === undefined ? {} : { hint: show(hint) }) }
 }
 
 /** What a parser says of a line it cannot read quotes from it. */

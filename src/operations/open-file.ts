@@ -4,13 +4,13 @@ import type { FeedConfig, FeedMode } from '../config/model.ts'
 import { refuseColumns } from '../imports/import-consents.ts'
 import {
   type ConsentFile,
+  describeRefusal,
   openConsents,
   openProducts,
   type ProductFile,
   type UnboundFile,
 } from '../imports/open-feed-file.ts'
 import { ConfigError, FileRefusedError, SourceError, systemErrorCode } from '../lib/errors.ts'
-import { redactEmails } from '../lib/redact.ts'
 import { compileNames } from '../sources/file-patterns.ts'
 
 interface FileOptions {
@@ -25,7 +25,7 @@ export type OpenedFile = { bytes: number; mode: FeedMode } & (
   | ProductFile
   | ConsentFile
   | UnboundFile
-  | { kind: 'refused'; reason: string; hint: string | undefined }
+  | { kind: 'refused'; reason: string; hint?: string }
 )
 
 /** The first pass over a file that is not accepted. Throws a SourceError when it cannot be read at all. */
@@ -41,9 +41,7 @@ export async function openFile({ feed, file, signal, onProgress }: FileOptions):
     return { bytes, mode, ...opened }
   } catch (error) {
     if (!(error instanceof FileRefusedError)) throw error
-    const show = feed.kind === 'consents' ? redactEmails : (text: string) => text
-    const hint = error.hint === undefined ? undefined : show(error.hint)
-    return { bytes, mode, kind: 'refused', reason: show(error.message), hint }
+    return { bytes, mode, kind: 'refused', ...describeRefusal(feed, error) }
   }
 }
 
