@@ -34,25 +34,19 @@ export async function countChanges(options: ApplyOptions): Promise<Tally> {
     { ...options, progress, problems: new ProblemCollector(), rejects: { write: async () => undefined } },
     {
       apply: async ({ items, progressJson }) => {
-        const value = progressJson
-        const chunk = value === undefined ? undefined : { writes: [], progress: { feed: feed.name, value } }
         const patches = items.map(({ item }) => item)
-        if (key === undefined) {
-          await writer.update(
-            patches.map(({ productId }) => productId),
-            (stored) => {
-              count(patches, stored)
-              return chunk
-            },
-          )
-          return
+        const values = patches.map(({ productId }) => productId)
+        const plan = (stored: ReadonlyMap<ProductId, StoredProduct>, known = patches) => {
+          count(known, stored)
+          if (progressJson === undefined) return undefined
+          return { writes: [], progress: { feed: feed.name, value: progressJson } }
         }
-        const values = [...new Set(items.map(({ id }) => id))]
-        await writer.updateByKey({ field: key, values }, (stored, products) => {
-          // A product that is not known changes nothing.
-          count(patchesOfKnown(patches, products), stored)
-          return chunk
-        })
+        if (key === undefined) await writer.update(values, (stored) => plan(stored))
+        else
+          await writer.updateByKey({ field: key, values }, (stored, products) =>
+            // A product that is not known changes nothing.
+            plan(stored, patchesOfKnown(patches, products)),
+          )
       },
     },
   )
