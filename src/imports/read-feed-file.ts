@@ -37,23 +37,25 @@ interface ReadOptions {
   leavesWarnings?: boolean
   onProgress?: ((bytesRead: number) => void) | undefined
   /** A record has left the transform. */
-  onMoved?: () => void
+  onMoved?: (() => void) | undefined
 }
 
 /** The second pass over a file, by whomever it is read: read, transform, map, the last of each id. */
 export async function* readFeedFile<Item>(
   file: FeedFile<Item>,
-  { onProgress, ...options }: ReadOptions,
+  options: ReadOptions,
 ): AsyncGenerator<ReadBatch<Item>> {
   const { source, recordBytes, transform } = file
+  const { problems, onProgress, onMoved } = options
+  const reading = { file, ...options }
   const records = readGroupedRecords({ ...source, ...file.judgement, recordBytes, onProgress })
-  for await (const read of transformRecords(records, transform, { name: source.name, ...options })) {
-    for (const issue of read.skipped ?? []) options.problems.add([issue])
+  for await (const read of transformRecords(records, transform, { name: source.name, onMoved })) {
+    for (const issue of read.skipped ?? []) problems.add([issue])
     const rejected = read.rejected.map((row) => ({ ...row, issues: row.issues.map(file.show) }))
-    for (const { issues, isRest } of rejected) if (!isRest) options.problems.add(issues)
+    for (const { issues, isRest } of rejected) if (!isRest) problems.add(issues)
     const { bytesRead } = read
     const batch = { items: [], superseded: [], rejected, records: read.records.length, bytesRead }
-    for (const record of read.records) addRecord(batch, record, { file, ...options })
+    for (const record of read.records) addRecord(batch, record, reading)
     yield batch
   }
 }

@@ -22,7 +22,7 @@ export interface TransformStep {
 export async function* transformRecords(
   batches: AsyncIterable<RecordBatch>,
   step: TransformStep | undefined,
-  options: { name: string; onMoved?: () => void },
+  options: { name: string; onMoved?: (() => void) | undefined },
 ): AsyncGenerator<RecordBatch> {
   if (!step) {
     yield* batches
