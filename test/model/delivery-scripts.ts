@@ -1,4 +1,4 @@
-import { enterLane, forgetDocument, passesGuard } from './scripts.ts'
+import { enterLane, forgetDocument, passesGuard, unique } from './scripts.ts'
 import {
   type BoundProduct,
   type Document,
@@ -89,7 +89,7 @@ export function acknowledge(
     }
     count++
     const digest = digestOf(document)
-    redis.acknowledged.set(id, digest)
+    redis.acknowledged.set(id, unique(world, digest, token))
     endEcho(redis, id, bound.began)
     const wanted = redis.pending.get(id)
     if (wanted === undefined || wanted === digest) forgetDocument(redis, id)

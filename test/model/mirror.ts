@@ -148,10 +148,11 @@ export function drain(
   for (const [id, value, held] of acknowledged) {
     const row = mirror.rows.get(id)
     if (!row) continue
-    const dropped = value.startsWith('=') ? value.slice(1) : undefined
+    const [digest = ''] = value.split(' ')
+    const dropped = digest.startsWith('=') ? digest.slice(1) : undefined
     if (dropped !== undefined) {
       if (!rules['a drop is checked by the drain']) row.acknowledged = dropped
-    } else if (value !== '' || rules['a doubt reaches the mirror']) row.acknowledged = value
+    } else if (digest !== '' || rules['a doubt reaches the mirror']) row.acknowledged = digest
     if (row.dead === row.acknowledged) row.dead = null
     settleWith(row, held)
   }

@@ -22,6 +22,7 @@ export const ruleNames = [
   'the place stays when it was not read',
   'an older acknowledgement gives a place',
   'only the value that was taken is removed',
+  'an acknowledgement is told from the next',
   // Delivery.
   'an expired claim is echoed',
   'an expiry waits for the time-out',

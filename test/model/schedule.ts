@@ -7,7 +7,7 @@ import { freshWorld } from './world.ts'
 
 // Random schedules: few products and few values, so that values return to what they were.
 
-const id = fc.constantFrom('a', 'b', 'c')
+const id = fc.constantFrom('a', 'a', 'a', 'a', 'b', 'b', 'c')
 const process = fc.nat(1)
 const index = fc.nat(2)
 const few = fc.integer({ min: 1, max: 6 })
@@ -54,6 +54,8 @@ const beats = fc.constant<Command[]>([
   { kind: 'beat', at: 0 },
   { kind: 'beat', at: 0 },
 ])
+const pump = one('pump', { at: fc.constant(0), lane })
+const drain = one('drain', { at: fc.constant(0) })
 const turn = fc.constant<Command[]>([{ kind: 'turn', at: 0 }])
 const turns = fc
   .integer({ min: 1, max: 7 })
@@ -65,9 +67,12 @@ const someCommands = fc.oneof(
   inARow(6, claim, send, finish),
   inARow(4, claim, send),
   inARow(4, edit, imports, turn, claim, send),
-  inARow(6, beats, one('pump', { at, lane })),
-  inARow(4, beats, one('drain', { at }), one('drain', { at })),
+  inARow(6, beats, pump),
+  inARow(4, beats, drain, drain),
   inARow(3, edit, imports, edit, imports),
+  inARow(5, edit, imports, beats, pump, pump),
+  inARow(3, beats, drain, drain, drain),
+  inARow(4, claim, send, finish, beats, pump, drain, drain, drain, pump),
   { weight: 12, arbitrary: turns },
   { weight: 4, arbitrary: edit },
   often(3, 'import', { at, count: fc.integer({ min: 1, max: 3 }) }),

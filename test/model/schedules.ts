@@ -282,6 +282,14 @@ export const echoCases: Case[] = [
     ],
   },
   {
+    title: 'an echo is acknowledged between the two halves of a drain',
+    without: ['an acknowledgement is told from the next'],
+    commands: [
+      ...[...higherUnknown, ...tick(10), ...claim(), ...beat, ...serve, ...serve],
+      ...[...drain, ...deliver(), ...drain, ...drain],
+    ],
+  },
+  {
     title: 'a refusal comes while an echo waits, then the edit is undone',
     without: ['an echo outlives a refusal'],
     commands: [

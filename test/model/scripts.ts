@@ -53,25 +53,27 @@ export function offer(
     digest,
     lane,
     undone,
-  }: { id: string; document: Document; digest: string; lane: Lane; undone: boolean },
+    number,
+  }: { id: string; document: Document; digest: string; lane: Lane; undone: boolean; number: number },
 ): void {
   const { redis, rules } = world
   if (undone && (!isInFlight(redis, id) || !rules['dropped only when nothing is held'])) {
     forgetDocument(redis, id)
     redis.dead.delete(id)
-    redis.acknowledged.set(id, `=${digest}`)
+    redis.acknowledged.set(id, unique(world, `=${digest}`, `${lane}${number}`))
     return
   }
   redis.documents.set(id, document)
   redis.pending.set(id, digest)
   if (redis.refusals.get(id) === digest) return
-  if (redis.dead.get(id) === digest) {
-    forgetDocument(redis, id)
-    return
-  }
   redis.refusals.delete(id)
   redis.dead.delete(id)
   enterLane(redis, id, { lane, score: world.now })
+}
+
+/** The same digest may be written anew while a drain is under way: each writing of it is told from the others. */
+export function unique({ rules }: World, value: string, by: string): string {
+  return rules['an acknowledgement is told from the next'] ? `${value} ${by}` : value
 }
 
 /** What an edit that is undone must wait for. */

@@ -95,7 +95,7 @@ export interface Redis {
   requests: Set<string>
   claimed: Map<string, BoundProduct>
   leases: Map<string, number>
-  /** A digest, '' for a doubt, or '=' and a digest: dropped by an offer. */
+  /** A digest and the call's token, '' for a doubt, or '=', a digest and the place: dropped by an offer. */
   acknowledged: Map<string, string>
   dead: Map<string, string>
   /** Refused unnamed since the last acceptance. */
