@@ -72,6 +72,14 @@ export const lossCases: Case[] = [
     commands: [...higherOffered, ...deliver(), { kind: 'close-cleanly', at: 0, by: 4 }, ...lower],
   },
   {
+    title: 'the same, where a beat was just raised',
+    without: ['a clean close raises the beat'],
+    commands: [
+      ...[...higherOffered, { kind: 'beat', at: 0 } as const, ...deliver()],
+      ...[{ kind: 'close-cleanly', at: 0, by: 4 } as const, ...lower],
+    ],
+  },
+  {
     title: 'a process goes on with the Redis that fell back',
     without: ['the guard compares run ids'],
     commands: [...higherOffered, ...lower, ...forget(2), { kind: 'compare', at: 0 }, ...claim(), ...claim()],
