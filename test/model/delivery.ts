@@ -131,7 +131,11 @@ function checkTakenBack(
   ids: readonly string[],
 ): void {
   if (redis.refusedInARow.length > 0) return
-  const buried = ids.filter((id) => redis.dead.has(id) || mirror.rows.get(id)?.dead)
+  const isBuried = (id: string) => {
+    const row = mirror.rows.get(id)
+    return redis.dead.has(id) || (row?.dead !== null && row?.lane === null)
+  }
+  const buried = ids.filter(isBuried)
   if (buried.length > 0) violations.push(`everything is refused, and ${buried.join()} became a dead letter`)
 }
 

@@ -25,6 +25,7 @@ export function freshMirror(generation: string, inode: number): Mirror {
     inode,
     beat: 0,
     runId: 0,
+    behind: false,
     startOver: null,
     paused: false,
     applied: 0,

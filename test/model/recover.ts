@@ -13,7 +13,7 @@ export function compare(world: World, installation: Installation): void {
   compareAgain(loop)
   loop.runId = world.redis.runId
   loop.refusal = refusalOf(world, installation)
-  if (loop.refusal) loop.state = 'refused'
+  if (loop.refusal) refuse(world, installation)
   else if (mirror.startOver !== null) loop.state = 'start-over'
   else if (isLoss(world, installation)) {
     if (world.redis.guard?.runId !== world.redis.runId) notice(installation)
@@ -30,6 +30,18 @@ export function compare(world: World, installation: Installation): void {
   }
 }
 
+/** What Redis knows of a newer mirror is remembered: it may be wiped before the operator has looked. */
+function refuse(world: World, installation: Installation): void {
+  const { loop, owner } = installation
+  const isBehind =
+    loop.refusal === 'behind' || (loop.refusal === 'foreign' && world.redis.guard?.owner === owner)
+  loop.state = 'refused'
+  if (!isBehind || !world.rules['a mirror that is behind remembers it']) return
+  transact(world, installation, (mirror) => {
+    mirror.behind = true
+  })
+}
+
 function knownGenerations({ generation, former }: Mirror): string[] {
   return [generation, ...former]
 }
@@ -37,6 +49,7 @@ function knownGenerations({ generation, former }: Mirror): string[] {
 function refusalOf({ redis, rules }: World, { mirror, inode }: Installation): Loop['refusal'] {
   const { guard } = redis
   if (mirror.inode !== inode && rules['inodes are compared']) return 'copy'
+  if (mirror.behind) return 'behind'
   if (!guard) return undefined
   const isForeign = !knownGenerations(mirror).includes(guard.generation)
   if (isForeign) return rules['opening compares the guard'] ? 'foreign' : undefined
@@ -154,6 +167,7 @@ export function adopt(world: World, installation: Installation): void {
     mirror.former = [...new Set([...mirror.former, mirror.generation, ...(guard ? [guard.generation] : [])])]
     mirror.generation = `g${++world.made}`
     mirror.startOver = 0
+    mirror.behind = false
     mirror.inode = installation.inode
   })
   compareAgain(installation.loop)

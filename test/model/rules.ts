@@ -46,6 +46,7 @@ export const ruleNames = [
   // Start over.
   'inodes are compared',
   'a mirror that is behind is refused',
+  'a mirror that is behind remembers it',
   'starting over believes nothing',
   'starting over waits',
 ] as const

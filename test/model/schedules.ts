@@ -204,6 +204,16 @@ export const restoreCases: Case[] = [
       { kind: 'put-back', at: 0, which: 0, how: 'in place' },
     ],
   },
+  {
+    title: 'the same, and Redis is wiped before the operator has looked',
+    without: ['a mirror that is behind remembers it'],
+    commands: [
+      ...[...lateInFlight, ...deliver(), ...turns(3), ...edit('a', { price: 0 })],
+      { kind: 'put-back', at: 0, which: 0, how: 'in place' },
+      ...wipe,
+      { kind: 'compare', at: 0 },
+    ],
+  },
 ]
 
 export const echoCases: Case[] = [

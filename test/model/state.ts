@@ -57,6 +57,8 @@ export interface Mirror {
   inode: number
   beat: number
   runId: number
+  /** It was noticed that Redis knows more than this mirror; only the operator ends that. */
+  behind: boolean
   /** Next product, by its place in the order of ids. */
   startOver: number | null
   paused: boolean
