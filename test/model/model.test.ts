@@ -1,19 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { run } from './commands.ts'
+import { type Command, run } from './commands.ts'
+import { durabilityCases, lossCases, ownerCases, restoreCases } from './loss-schedules.ts'
 import { allRules, type RuleName, ruleNames, without } from './rules.ts'
 import { anySchedule, play } from './schedule.ts'
-import {
-  changeCases,
-  durabilityCases,
-  echoCases,
-  lossCases,
-  ownerCases,
-  restoreCases,
-  undoneCases,
-} from './schedules.ts'
+import { changeCases, echoCases, undoneCases } from './schedules.ts'
 import { installationOf } from './state.ts'
 import { change, deliver, delivered, turns } from './steps.ts'
+import { openModel } from './system.ts'
 import { freshWorld } from './world.ts'
 
 // The reference model of mirror, outbox and endpoint: what must not happen does not, and each rule is needed for that.
@@ -86,6 +80,33 @@ describe('lanes', () => {
   it('send a product that changes more often than its lane moves', () => {
     expect(isSentInTheEnd()).toBe(true)
     expect(isSentInTheEnd('an unread place keeps its number')).toBe(false)
+  })
+})
+
+describe('what the model shows', () => {
+  const observed = async (commands: readonly Command[]) => {
+    const system = openModel()
+    for (const command of commands) await system.run(command)
+    return await system.observe()
+  }
+
+  it('says what is due, and nothing of names that each system makes for itself', async () => {
+    const { redis, installations } = await observed([
+      ...delivered('a'),
+      ...change('a', { price: 1 }),
+      ...turns(1),
+    ])
+    expect(redis).toMatchObject({
+      isOpen: true,
+      pending: { a: '0100' },
+      lanes: { a: 'urgent' },
+      acknowledged: {},
+    })
+    expect(installations[0]?.mirror).toMatchObject({
+      products: { a: { digest: '0100', acknowledged: '0000', lane: 'urgent', number: 1, sinceAgo: 0 } },
+      offered: { urgent: 1, new: 1, deferred: 0 },
+    })
+    expect(installations[0]?.endpoint).toEqual({ a: '0000' })
   })
 })
 

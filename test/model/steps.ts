@@ -1,5 +1,6 @@
 import type { Command } from './commands.ts'
 import type { Ending } from './delivery.ts'
+import type { RuleName } from './rules.ts'
 import type { Edit, Lane } from './state.ts'
 
 // Words of which the schedules of the tests are made. All are about the first installation and its first process.
@@ -56,3 +57,16 @@ export const delivered = (...ids: string[]): Command[] => [
   ...turns(7),
   ...ids.flatMap((id) => [...change(id, { price: 0 }), ...turns(1), ...deliver(), ...turns(1)]),
 ]
+
+/** What must come to rest well, and must not where the rules are taken out. */
+export interface Case {
+  title: string
+  without: RuleName[]
+  commands: Command[]
+}
+
+export const higher = change('a', { price: 1 })
+export const lower = change('a', { price: 0 })
+export const higherOffered = [...delivered('a'), ...higher, ...turns(1)]
+/** The outcome of the higher price is not known, its echo waits; the lower price is taken. */
+export const higherUnknown = [...higherOffered, ...deliver('unknown'), ...lower, ...turns(1), ...deliver()]
