@@ -193,6 +193,9 @@ function bury(
   const { redis, rules } = world
   redis.queued.delete(id)
   redis.counted.delete(id)
+  const isEcho = (redis.echoes.get(id) ?? Number.POSITIVE_INFINITY) <= began
+  // It has healed nothing: an edit that is undone now is sent all the same.
+  if (isEcho && rules['a refused echo leaves a doubt']) doubt(redis, id)
   if (rules['an echo outlives a refusal']) endEcho(redis, id, began)
   else redis.echoes.delete(id)
   if (unnamed) redis.refusedInARow.push(id)

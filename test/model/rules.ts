@@ -30,6 +30,7 @@ export const ruleNames = [
   'an echo without document is requested',
   'a served document replaces none',
   'an echo outlives a refusal',
+  'a refused echo leaves a doubt',
   // The guard.
   'the guard compares run ids',
   'the guard compares generations',

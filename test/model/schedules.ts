@@ -163,6 +163,14 @@ export const echoCases: Case[] = [
     ],
   },
   {
+    title: 'an echo goes along with a document that is refused, then the edit is undone',
+    without: ['a refused echo leaves a doubt'],
+    commands: [
+      ...[...higherUnknown, ...turns(1), { kind: 'apply', at: 0, request: 0 } as const],
+      ...[...change('a', { text: 2 }), ...tick(10), ...turns(1), ...deliver(), ...change('a', { text: 0 })],
+    ],
+  },
+  {
     title: 'a refusal comes while an echo waits, then the edit is undone',
     without: ['an echo outlives a refusal'],
     commands: [
