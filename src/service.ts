@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { type AlertsOptions, openAlerts } from './alerts/open-alerts.ts'
 import { type IntakeState, readHealth } from './alerts/read-health.ts'
 import { openCatalogCalls } from './api/catalog-calls.ts'
+import { productCalls } from './api/classify.ts'
 import type { AlertsConfig, CatalogConfig, ConsoleConfig } from './config/model.ts'
 import { openConsents } from './consents/open-consents.ts'
 import { openConsole } from './console/console.ts'
@@ -272,6 +273,7 @@ async function openCatalogDelivery(options: ServiceOptions, part: CatalogParts):
   )
   const worker = await openDelivery({
     outbox,
+    calls: productCalls,
     client,
     tickets,
     config: delivery,

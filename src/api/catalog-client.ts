@@ -1,3 +1,5 @@
+import type { ProductId } from '../lib/brand.ts'
+import { callBytesMax } from '../lib/call-bytes.ts'
 import { ApiCaller } from './api-caller.ts'
 import { buildBody } from './call-body.ts'
 import { upsertRequest } from './catalog-calls.ts'
@@ -7,12 +9,13 @@ import { contractProblems } from './contract/problems.ts'
 import { type Product, productSchema } from './contract/product.ts'
 import { requireTaken } from './read-answer.ts'
 import { sendUpserts } from './send-upserts.ts'
+import { partBytes } from './settle-part.ts'
 import { checkTimeout } from './timeout.ts'
 import { type PreparedProduct, UpsertBatch, UpsertProgress } from './upsert-batch.ts'
 import type { UpsertResult } from './upsert-error.ts'
 
-/** A body stays below 2,000,000 bytes, brackets and commas counted. */
-const callBytesMax = 1_999_999
+/** Below the limit: whether a body of just so many bytes is taken is stated nowhere. */
+const bodyBytesMax = callBytesMax - 1
 
 export interface CatalogClientOptions extends ClientOptions {
   /** Of kind API_PRODUCTS; any other kind is refused. */
@@ -38,7 +41,7 @@ export class CatalogClient implements AsyncDisposable {
   /** Throws `ConfigError` for a base address that is neither https nor on this machine. */
   constructor(options: CatalogClientOptions) {
     this.#options = options
-    this.#callBytes = Math.min(options.callBytes ?? callBytesMax, callBytesMax)
+    this.#callBytes = Math.min(options.callBytes ?? bodyBytesMax, bodyBytesMax)
     this.#caller = new ApiCaller({ ...options, group: 'products' })
   }
 
@@ -106,7 +109,7 @@ export class CatalogClient implements AsyncDisposable {
       return refuse(problems.map(({ message }) => message))
     }
     const document = Buffer.from(JSON.stringify(product))
-    if (new UpsertBatch(this.#callBytes).add({ id, index, document })) return { id, index, document }
+    if (partBytes([{ document }]) <= this.#callBytes) return { productId: id as ProductId, index, document }
     return refuse([
       `product: found ${document.length} bytes, expected at most ${this.#callBytes - 2}; shorten it`,
     ])

@@ -37,7 +37,7 @@ export interface Answer {
  * The answer to a call that succeeded: 2xx with JSON, a plain text or nothing. Throws `ApiResponseError` for every other
  * response, `ApiCallError` when there is none.
  */
-export function readAnswer(outcome: CallOutcome, call: AnsweredCall): Answer {
+function readAnswer(outcome: CallOutcome, call: AnsweredCall): Answer {
   if (outcome.kind !== 'response') throw describeFailure(outcome, call)
   const body = readBody(outcome)
   const { status, headers } = outcome

@@ -1,26 +1,22 @@
-import type { ProductId } from '../lib/brand.ts'
+import { strict as assert } from 'node:assert'
 import type { CallOutcome } from './call-outcome.ts'
+import { classify, isAboutProducts, type ProductVerdict, productCalls } from './classify.ts'
 import { hideSecrets } from './hide-secrets.ts'
-import { describeRefusal, findNamedRefusals } from './named-refusals.ts'
-import { type AnsweredCall, readAnswer, requireTaken } from './read-answer.ts'
+import { describeRefusal } from './named-refusals.ts'
+import { type AnsweredCall, requireTaken } from './read-answer.ts'
+import { settlePart } from './settle-part.ts'
 import type { PreparedProduct, UpsertProgress } from './upsert-batch.ts'
 import { UpsertError } from './upsert-error.ts'
 
 /** When so many in a row are refused one by one and none is taken, the endpoint refuses everything. */
 const refusedInRowMax = 20
 
-export type CallUpsert = (
-  products: readonly PreparedProduct[],
-) => Promise<{ outcome: CallOutcome; call: AnsweredCall }>
+interface AnsweredUpsert {
+  outcome: CallOutcome
+  call: AnsweredCall
+}
 
-/** What an answer says about the products of its call. */
-type Verdict =
-  /** All but those. */
-  | { kind: 'taken'; refused: ReadonlyMap<string, string> }
-  /** Those are to blame; whether the rest was taken is not said. */
-  | { kind: 'refused'; refused: ReadonlyMap<string, string> }
-  /** One of them at least is to blame, or they are too many. */
-  | { kind: 'unnamed'; reason: string }
+export type CallUpsert = (products: readonly PreparedProduct[]) => Promise<AnsweredUpsert>
 
 /**
  * Sends products in one call, and where the answer asks for it in smaller ones, until each is settled in `progress`.
@@ -36,70 +32,45 @@ export async function sendUpserts(
   for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
     try {
       progress.calls += 1
-      const { outcome, call } = await callUpsert(part)
-      const verdict = judge(outcome, part, call)
-      if (verdict.kind === 'unnamed' && part.length === 1) refusedInRow += 1
-      else if (verdict.kind === 'taken') refusedInRow = 0
-      // Nothing is wrong with so many products: throws what the endpoint says.
-      if (refusedInRow >= refusedInRowMax) readAnswer(outcome, call)
-      parts.push(...settle(part, verdict, progress))
+      const answered = await callUpsert(part)
+      const verdict = judge(answered, part)
+      const { taken, refused, refusedAlone, again } = settlePart(part, verdict, Math.random)
+      if (refusedAlone) refusedInRow += 1
+      else if (verdict.kind === 'acknowledge') refusedInRow = 0
+      // Nothing is wrong with so many products.
+      if (refusedInRow >= refusedInRowMax) fail(answered)
+      progress.take(taken)
+      for (const { product, reason } of refused) progress.refuse(toRefused(product, reason, answered))
+      if (refusedAlone) progress.refuse(toRefused(refusedAlone, describeAlone(answered), answered))
+      parts.push(...again)
     } catch (cause) {
-      const unsettled = [part, ...parts.toReversed()].flat().map(({ id }) => id)
+      const unsettled = [part, ...parts.toReversed()].flat().map(({ productId }) => productId)
       throw new UpsertError(cause, { result: progress.toResult(), unsettled })
     }
   }
 }
 
-/** Notes what the verdict settles, and answers what is to be sent again: the part to send first stands last. */
-function settle(
-  part: readonly PreparedProduct[],
-  verdict: Verdict,
-  progress: UpsertProgress,
-): (readonly PreparedProduct[])[] {
-  const refuse = ({ id, index }: PreparedProduct, reason: string) =>
-    progress.refuse({ productId: id, index, by: 'server', reasons: [reason] })
-  if (verdict.kind === 'unnamed') {
-    const [only] = part
-    if (only === undefined || part.length > 1) {
-      const middle = Math.ceil(part.length / 2)
-      return [part.slice(middle), part.slice(0, middle)]
-    }
-    refuse(only, verdict.reason)
-    return []
-  }
-  const rest: PreparedProduct[] = []
-  for (const product of part) {
-    const reason = verdict.refused.get(product.id)
-    if (reason === undefined) rest.push(product)
-    else refuse(product, reason)
-  }
-  if (verdict.kind === 'taken') progress.take(rest)
-  return verdict.kind === 'refused' && rest.length > 0 ? [rest] : []
+function judge({ outcome, call }: AnsweredUpsert, part: readonly PreparedProduct[]): ProductVerdict {
+  const productIds = part.map(({ productId }) => productId)
+  const verdict = classify({ outcome, calls: productCalls, productIds, now: call.now })
+  const isRefusal = outcome.kind === 'response' && [400, 422].includes(outcome.status)
+  // Of other answers that may be about a product (errors of a 2xx that name none, a filter's 4xx) the caller is told.
+  if (!isAboutProducts(verdict) || (verdict.kind === 'bisect' && !isRefusal)) fail({ outcome, call })
+  return verdict
 }
 
-function judge(outcome: CallOutcome, part: readonly PreparedProduct[], call: AnsweredCall): Verdict {
-  if (outcome.kind === 'response' && (outcome.status === 400 || outcome.status === 422)) {
-    const refused = refusalsIn(outcome.body, part, call)
-    if (refused.size > 0) return { kind: 'refused', refused }
-    return { kind: 'unnamed', reason: hideSecrets(describeRefusal(outcome.body), call.secrets) }
-  }
-  if (outcome.kind === 'response' && outcome.status === 413) {
-    return { kind: 'unnamed', reason: 'the server takes no body of this size' }
-  }
-  const { text } = readAnswer(outcome, call)
-  const refused = refusalsIn(text, part, call)
-  // Errors that name no product of this call leave open what was taken.
-  if (refused.size === 0) requireTaken(outcome, call, 'products')
-  return { kind: 'taken', refused }
+/** Throws what the endpoint says. */
+function fail({ outcome, call }: AnsweredUpsert): never {
+  requireTaken(outcome, call, 'products')
+  assert.fail('a call that was taken counts as failed')
 }
 
-function refusalsIn(
-  body: string,
-  part: readonly PreparedProduct[],
-  { secrets }: AnsweredCall,
-): ReadonlyMap<string, string> {
-  const ids = part.map(({ id }) => id as ProductId)
-  return new Map(
-    findNamedRefusals(body, ids).map(({ productId, reason }) => [productId, hideSecrets(reason, secrets)]),
-  )
+function describeAlone({ outcome }: AnsweredUpsert): string {
+  assert(outcome.kind === 'response', 'a call without an answer refuses nothing')
+  if (outcome.status === 413) return 'the server takes no body of this size'
+  return describeRefusal(outcome.body)
+}
+
+function toRefused({ productId, index }: PreparedProduct, reason: string, { call }: AnsweredUpsert) {
+  return { productId, index, by: 'server', reasons: [hideSecrets(reason, call.secrets)] } as const
 }

@@ -1,11 +1,10 @@
 import { bodyBytesOf } from './call-body.ts'
+import type { Sendable } from './settle-part.ts'
 import type { RefusedProduct, UpsertResult } from './upsert-error.ts'
 
 /** A product that the contract accepts, as it goes over the wire. */
-export interface PreparedProduct {
-  id: string
+export interface PreparedProduct extends Sendable {
   index: number
-  document: Buffer
 }
 
 /** Products of one call. One that is added again takes the place of the older, so that no call holds both. */
@@ -24,11 +23,11 @@ export class UpsertBatch {
 
   /** Adds the product unless the body would become longer than a call may be; answers whether it did. */
   add(product: PreparedProduct): boolean {
-    const older = this.#products.get(product.id)
+    const older = this.#products.get(product.productId)
     const documentBytes = this.#documentBytes - (older?.document.length ?? 0) + product.document.length
     const count = this.#products.size + (older ? 0 : 1)
     if (bodyBytesOf({ count, documentBytes }) > this.#bytesMax) return false
-    this.#products.set(product.id, product)
+    this.#products.set(product.productId, product)
     this.#documentBytes = documentBytes
     return true
   }
@@ -48,9 +47,9 @@ export class UpsertProgress {
   calls = 0
 
   take(products: readonly PreparedProduct[]): void {
-    for (const { id } of products) {
-      this.#taken.add(id)
-      this.#refusedById.delete(id)
+    for (const { productId } of products) {
+      this.#taken.add(productId)
+      this.#refusedById.delete(productId)
     }
   }
 

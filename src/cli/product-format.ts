@@ -1,11 +1,11 @@
-import type { ProductPreview } from '../operations/guess/preview-products.ts'
+import type { ProductPreview } from '../operations/guess/try-guess.ts'
 
 /** Values are cut: a description would hide the next product. */
 const shownCharacters = 60
 
 /** As they would be sent. */
 export function formatProducts(products: readonly ProductPreview[]): string[] {
-  return products.flatMap(({ record, product = {} }) => [
+  return products.flatMap(({ record, product }) => [
     `As it would be sent, from record ${record}:`,
     ...Object.entries(product).map(([field, value]) => `    ${field.padEnd(22)}${show(value)}`),
     '',

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { longestMs } from './duration.ts'
+import { callBytesMax } from '../lib/call-bytes.ts'
 import { fieldRuleSchema } from './field-schema.ts'
 import { formatShape } from './format-schema.ts'
 import { groupSchema } from './group-schema.ts'
@@ -53,8 +54,8 @@ export const apiSchema = mapping({
 })
 
 const deliverySchema = mapping({
-  callBytes: size({ min: 1000, max: 2_000_000, because: 'the endpoint takes at most 2 MB' })
-    .default(2_000_000)
+  callBytes: size({ min: 1000, max: callBytesMax, because: 'the endpoint takes at most 2 MB' })
+    .default(callBytesMax)
     .describe('Upper bound of a request body, exact'),
   concurrency: wholeNumber({ min: 1, max: 64 })
     .default(4)

@@ -1,3 +1,4 @@
+import type { CallKind } from '../api/classify.ts'
 import { openConsentCalls } from '../api/consent-calls.ts'
 import type { CatalogConfig, DeliveryConfig } from '../config/model.ts'
 import { ConsentOutbox } from '../consents/consent-outbox.ts'
@@ -15,9 +16,10 @@ import { PathRefusals } from './path-refusals.ts'
 import type { TicketQueue } from './tickets.ts'
 import { type Delivery, openDelivery } from './worker.ts'
 
-const advice = {
-  token: 'Check the Email token of this catalog (`api.emailToken`)',
-  address: 'Check `api.url` and `consents.path` of this catalog',
+const consentCalls: CallKind = {
+  group: 'consent',
+  tokenAdvice: 'Check the Email token of this catalog (`api.emailToken`)',
+  addressAdvice: 'Check `api.url` and `consents.path` of this catalog',
 }
 /** Of one file of the call log: calls of consents are small and many. */
 const rotateMegabytes = 4
@@ -71,9 +73,9 @@ export async function openConsentDelivery(options: ConsentDeliveryOptions): Prom
     const callLog = new ConsentCallLog(files, (token) => outbox.positionOf(token))
     const client = new ConsentSender({ calls, outbox })
     const worker = await openDelivery({
-      ...{ outbox, client, tickets, processName, clock, log, callLog, progress, advice },
+      ...{ outbox, client, tickets, processName, clock, log, callLog, progress },
+      calls: consentCalls,
       config: delivery,
-      group: 'consent',
       pathRefusals: new PathRefusals(() => outbox.takeBackRefused()),
     })
     stack.push('what Redis does not know yet', () => outbox.flush())

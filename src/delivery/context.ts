@@ -1,13 +1,12 @@
 import type { CallOutcome } from '../api/call-outcome.ts'
 import type { CallOptions, CatalogCalls } from '../api/catalog-calls.ts'
-import type { TakingGroup } from '../api/taken-answer.ts'
+import type { CallKind } from '../api/classify.ts'
 import type { DeliveryConfig } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { DeliveryOutbox } from '../outbox/model.ts'
 import type { CallGate } from './call-gate.ts'
 import type { CallLog } from './call-log.ts'
-import type { Advice } from './classify.ts'
 import type { PathRefusals } from './path-refusals.ts'
 
 /** What the watchdog of the process is told (G11). */
@@ -34,10 +33,7 @@ export interface DeliveryContext {
   client: DeliveryClient
   callLog: Pick<CallLog, 'begin' | 'end'>
   config: DeliveryConfig
-  /** Default: that of product calls. */
-  advice?: Advice | undefined
-  /** Whose calls these are. Default: products. */
-  group?: TakingGroup | undefined
+  calls: CallKind
   /** Where each call sends one document whose id decides the path. */
   pathRefusals?: PathRefusals | undefined
   clock: Clock

@@ -1,7 +1,8 @@
 import type { CallOutcome } from '../api/call-outcome.ts'
+import { classify, type Verdict } from '../api/classify.ts'
+import { partBytes } from '../api/settle-part.ts'
 import type { ProductId } from '../lib/brand.ts'
-import { type Part, partBytes } from './bisect.ts'
-import { classify, type Verdict } from './classify.ts'
+import type { ClaimedProduct } from '../outbox/model.ts'
 import type { DeliveryContext } from './context.ts'
 
 export interface CallResult {
@@ -13,7 +14,7 @@ export interface CallResult {
 }
 
 export interface CallRequest {
-  part: Part
+  part: readonly ClaimedProduct[]
   /** The claim's. */
   token: string
   /** Asked at the last moment before the request is written. */
@@ -50,12 +51,11 @@ export async function deliverCall(
   const { status, requestId } = describeResponse(outcome)
   const verdict = classify({
     outcome,
+    calls: context.calls,
     productIds: ids,
     recentlyProbed: status === 403 && (await context.outbox.recentlyProbed()),
     pathToBlame: await isPathToBlame(ids, outcome, context),
     now: clock.now(),
-    advice: context.advice,
-    group: context.group,
   })
   void callLog.end({
     call,

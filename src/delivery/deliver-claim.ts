@@ -1,15 +1,6 @@
-import type { NamedRefusal } from '../api/named-refusals.ts'
+import { type FailureVerdict, isAboutProducts } from '../api/classify.ts'
+import { halveByBytes, partBytes, settlePart } from '../api/settle-part.ts'
 import type { Claim, ClaimedProduct, Refusal, ReleaseOutcome } from '../outbox/model.ts'
-import {
-  halveByBytes,
-  halveByCount,
-  largestSingleBytes,
-  type Part,
-  packParts,
-  partBytes,
-  shuffle,
-} from './bisect.ts'
-import type { Verdict } from './classify.ts'
 import type { DeliveryContext } from './context.ts'
 import { type CallResult, deliverCall } from './deliver-call.ts'
 import { Lease } from './lease.ts'
@@ -18,6 +9,9 @@ import { noteWait } from './watched-progress.ts'
 
 /** A further call of a claim waits so long for the call rate; for longer waits its products go back. */
 const admissionWaitMsMax = 2_000
+
+/** Products of one call. Never empty. */
+type Part = readonly ClaimedProduct[]
 
 export interface ClaimToDeliver {
   claim: Claim
@@ -63,14 +57,8 @@ class ClaimDelivery {
   }
 
   async run(): Promise<void> {
-    const { callBytes } = this.#context.config
     const { products } = this.#claimed.claim
-    const fitting = products.filter((product) => partBytes([product]) <= callBytes)
-    if (fitting.length < products.length) {
-      await this.#refuseOversized(products.filter((product) => partBytes([product]) > callBytes))
-    }
-    // A claim fits into one call; should it ever not, the byte limit still holds.
-    this.#parts.push(...packParts(fitting, callBytes).reverse())
+    if (products.length > 0) this.#parts.push(products)
     let goOn = true
     while (goOn && this.#parts.length > 0) goOn = (await this.#admit()) && (await this.#sendNext())
     // Halves and rests were in a call that failed, and it is not stated what such a call took.
@@ -100,6 +88,7 @@ class ClaimDelivery {
   async #sendNext(): Promise<boolean> {
     const part = this.#parts.pop()
     if (!part) return false
+    if (partBytes(part) > this.#context.config.callBytes) return this.#keepToLimit(part)
     this.#callsMade += 1
     const { token } = this.#claimed.claim
     const { lost } = this.#lease
@@ -111,45 +100,29 @@ class ClaimDelivery {
   }
 
   async #settle(part: Part, result: CallResult): Promise<boolean> {
-    const { verdict } = result
-    switch (verdict.kind) {
-      case 'acknowledge':
-        await this.#acknowledge(without(part, verdict.refused))
-        await this.#refuseNamed(part, verdict.refused, result)
-        return true
-      case 'reject': {
-        await this.#refuseNamed(part, verdict.refused, result)
-        const rest = without(part, verdict.refused)
-        if (rest.length > 0) this.#parts.push(rest)
-        return true
-      }
-      case 'bisect':
-        if (part.length === 1) return this.#refuseSingle(part, verdict.description, result)
-        this.#parts.push(...halveByCount(shuffle(part, this.#context.random)))
-        return true
-      case 'split':
-        return this.#split(part, result)
-      default:
-        await this.#giveBack(part, verdict)
-        return false
+    const { verdict, bodyBytes } = result
+    if (!isAboutProducts(verdict)) {
+      await this.#giveBack(part, verdict)
+      return false
     }
-  }
-
-  async #split(part: Part, result: CallResult): Promise<boolean> {
-    if (part.length === 1) {
-      return this.#refuseSingle(part, `too large for the endpoint (${result.bodyBytes} bytes)`, result)
+    const { outbox, random } = this.#context
+    const { token } = this.#claimed.claim
+    const { taken, refused, refusedAlone, again } = settlePart(part, verdict, random)
+    if (taken.length > 0) await outbox.acknowledge(token, taken)
+    const refusals = refused.map(({ product, reason }) => toRefusal(product, reason, result))
+    if (refusals.length > 0) await outbox.reject(token, refusals)
+    if (refusedAlone) return this.#refuseAlone(refusedAlone, result)
+    if (verdict.kind === 'split') {
+      // No limit is learned that a single product of this call would exceed.
+      const half = Math.floor(bodyBytes / 2)
+      await outbox.learnBodyBytes(part.reduce((most, one) => Math.max(most, partBytes([one])), half))
     }
-    const learned = Math.max(Math.floor(result.bodyBytes / 2), largestSingleBytes(part))
-    await this.#context.outbox.learnBodyBytes(learned)
-    this.#parts.push(...halveByBytes(part).reverse())
+    this.#parts.push(...again)
     return true
   }
 
   /** Ends the claim: calls are held or paused before the products go back, so that no other slot repeats the mistake. */
-  async #giveBack(
-    part: Part,
-    verdict: Extract<Verdict, { kind: 'retry' | 'throttle' | 'pause' | 'unknown' }>,
-  ): Promise<void> {
+  async #giveBack(part: Part, verdict: FailureVerdict): Promise<void> {
     const { outbox, gate, giveUp, random } = this.#context
     if (verdict.kind === 'pause') {
       // Closed again afterwards for claims that were granted while the pause was being written.
@@ -166,43 +139,33 @@ class ClaimDelivery {
     await this.#release(part, verdict.kind === 'unknown' ? 'unknown' : 'sent')
   }
 
-  async #acknowledge(products: Part): Promise<void> {
-    if (products.length > 0) await this.#context.outbox.acknowledge(this.#claimed.claim.token, products)
-  }
-
-  async #refuseNamed(part: Part, named: readonly NamedRefusal[], result: CallResult): Promise<void> {
-    if (named.length === 0) return
-    const reasons = new Map(named.map(({ productId, reason }) => [productId, reason]))
-    const refusals = part.flatMap((product) => {
-      const reason = reasons.get(product.productId)
-      return reason === undefined ? [] : [toRefusal(product, reason, result)]
-    })
-    await this.#context.outbox.reject(this.#claimed.claim.token, refusals)
-  }
-
   /** Answers false when the endpoint turns out to refuse everything: then the catalog is paused. */
-  async #refuseSingle(part: Part, reason: string, result: CallResult): Promise<boolean> {
+  async #refuseAlone(product: ClaimedProduct, result: CallResult): Promise<boolean> {
     const { outbox, gate, log } = this.#context
-    const refusals = part.map((product) => toRefusal(product, reason, result))
-    const answer = await outbox.rejectUnnamed(this.#claimed.claim.token, refusals)
+    const { verdict, bodyBytes } = result
+    const reason =
+      verdict.kind === 'bisect' ? verdict.description : `too large for the endpoint (${bodyBytes} bytes)`
+    const refusal = toRefusal(product, reason, result)
+    const answer = await outbox.rejectUnnamed(this.#claimed.claim.token, [refusal])
     if (answer === 'rejected') return true
     gate.close()
     log.error({ reason }, 'the endpoint refuses everything: delivery is paused, nothing is dropped')
     return false
   }
 
-  async #refuseOversized(products: Part): Promise<void> {
+  /** A claim fits into one call, unless it is of a single product; should it ever not, the limit holds all the same. */
+  async #keepToLimit(part: Part): Promise<boolean> {
+    const [product] = part
+    if (!product || part.length > 1) {
+      this.#parts.push(...halveByBytes(part))
+      return true
+    }
     const { config, log, outbox } = this.#context
-    const { callBytes } = config
-    const refusals = products.map((product) => {
-      const reason = `the product needs a call of ${partBytes([product])} bytes, more than the ${callBytes} that one call may have; shorten its longest fields in the feed`
-      return toRefusal(product, reason, { status: undefined, requestId: undefined })
-    })
-    log.warn(
-      { products: refusals.length, productId: refusals[0]?.productId },
-      `refused here: ${refusals[0]?.reason}`,
-    )
-    await outbox.reject(this.#claimed.claim.token, refusals)
+    const reason = `the product needs a call of ${partBytes(part)} bytes, more than the ${config.callBytes} that one call may have; shorten its longest fields in the feed`
+    log.warn({ productId: product.productId }, `refused here: ${reason}`)
+    const refusal = toRefusal(product, reason, { status: undefined, requestId: undefined })
+    await outbox.reject(this.#claimed.claim.token, [refusal])
+    return true
   }
 
   async #release(products: Part, outcome: ReleaseOutcome): Promise<void> {
@@ -210,12 +173,6 @@ class ClaimDelivery {
     const ids = products.map(({ productId }) => productId)
     await this.#context.outbox.release(this.#claimed.claim.token, ids, outcome)
   }
-}
-
-function without(part: Part, refused: readonly NamedRefusal[]): Part {
-  if (refused.length === 0) return part
-  const ids = new Set(refused.map(({ productId }) => productId))
-  return part.filter(({ productId }) => !ids.has(productId))
 }
 
 function toRefusal(

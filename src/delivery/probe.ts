@@ -29,7 +29,7 @@ export class CredentialsProbe {
     if (!(await outbox.takeProbeTurn(turnMs))) return false
     const outcome = await client.probe({ signal: giveUp }, this.#context)
     if (!outcome) return false
-    if (!isGoodAnswer(outcome, this.#context.group)) {
+    if (!isGoodAnswer(outcome, this.#context.calls.group)) {
       this.#failures += 1
       log.warn({ ...describe(outcome) }, 'the endpoint still refuses the credentials or cannot be reached')
       return false
@@ -46,7 +46,7 @@ export class CredentialsProbe {
 }
 
 /** Any answer of a server that works and does not refuse the credentials; a web page that greets all shows nothing. */
-function isGoodAnswer(outcome: CallOutcome, group: TakingGroup = 'products'): boolean {
+function isGoodAnswer(outcome: CallOutcome, group: TakingGroup): boolean {
   if (outcome.kind !== 'response') return false
   const { status } = outcome
   if (status >= 200 && status < 300) return readTaken(outcome, group).kind !== 'foreign'

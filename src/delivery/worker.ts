@@ -1,14 +1,7 @@
 import { AssertionError } from 'node:assert'
-import type { TakingGroup } from '../api/taken-answer.ts'
-import type { DeliveryConfig } from '../config/model.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { Log } from '../lib/log.ts'
-import type { ClaimMode, DeliveryOutbox } from '../outbox/model.ts'
+import type { ClaimMode } from '../outbox/model.ts'
 import { CallGate } from './call-gate.ts'
-import type { CallLog } from './call-log.ts'
-import type { Advice } from './classify.ts'
-import type { DeliveryClient, DeliveryContext, DeliveryProgress } from './context.ts'
-import type { PathRefusals } from './path-refusals.ts'
+import type { DeliveryContext } from './context.ts'
 import { CredentialsProbe } from './probe.ts'
 import { runTicket } from './run-ticket.ts'
 import { TicketPlan, type TicketQueue } from './tickets.ts'
@@ -19,23 +12,10 @@ const restAfterNothingMs = 50
 /** Running calls may finish for so long after the stop; a second is left of ten to put products back. */
 const finishWithinMs = 9_000
 
-export interface DeliveryOptions {
-  outbox: DeliveryOutbox
-  client: DeliveryClient
+export interface DeliveryOptions extends Omit<DeliveryContext, 'gate' | 'giveUp' | 'random'> {
   tickets: TicketQueue
-  config: DeliveryConfig
-  /** What to check when the endpoint refuses everything; default: that of product calls. */
-  advice?: Advice
-  /** Whose calls these are; default: products. */
-  group?: TakingGroup
-  /** Where each call sends one document whose id decides the path. */
-  pathRefusals?: PathRefusals
   /** Unique among all processes of the catalog; without colons. */
   processName: string
-  clock: Clock
-  log: Log
-  callLog: Pick<CallLog, 'begin' | 'end'>
-  progress: DeliveryProgress
   /** 0 ≤ value < 1; default: Math.random. */
   random?: () => number
 }

@@ -1,11 +1,13 @@
 import type { ProductPatch } from '../catalog/model.ts'
+import type { ProductId } from '../lib/brand.ts'
 import type { IdTableBuilder } from '../records/id-table.ts'
-import type { ParsedRecord, RecordIssue } from '../records/model.ts'
-import { originalRows } from '../records/original-rows.ts'
-import { type Applied, applyPass, type BatchOf } from './apply-pass.ts'
+import { rejectedRows } from '../records/rejected-rows.ts'
+import { applyPass, type BatchOf } from './apply-pass.ts'
 import { type ApplyOptions, planPatches } from './apply-records.ts'
-import { describeUnknownKey } from './describe-key.ts'
+import type { Applied } from './import-run.ts'
+import { describeUnknownKey, soleProduct } from './key-matches.ts'
 import { untilProductsApplied } from './products-applied.ts'
+import type { ReadItem } from './read-feed-file.ts'
 
 interface KeyedOptions extends ApplyOptions {
   /** The field by which the records name products. */
@@ -14,12 +16,8 @@ interface KeyedOptions extends ApplyOptions {
   found: IdTableBuilder
 }
 
-/** A record whose product has to be found; its patch has the value of the key for an id. */
-interface KeyedItem {
-  patch: ProductPatch
-  record: ParsedRecord
-  issues: readonly RecordIssue[]
-}
+/** Its patch and its id have the value of the key: the product has to be found. */
+type KeyedItem = ReadItem<ProductPatch>
 
 /** No one product has the key: none (0) or several. */
 interface Unresolved {
@@ -37,13 +35,9 @@ const itemsPerStep = 128
  */
 export async function applyKeyedRecords(options: KeyedOptions): Promise<Applied> {
   const waiting: KeyedItem[] = []
-  const applied = await applyPass<KeyedItem>(options, {
-    map: (record) => {
-      const { patch, issues } = options.mapping.map(record, options.context.clock.now())
-      if (!patch) return { id: undefined, item: undefined, issues }
-      // Its issues are counted with what becomes of it.
-      return { id: patch.productId, item: { patch, record, issues }, issues: [] }
-    },
+  const applied = await applyPass(options, {
+    // They are counted with what becomes of the record.
+    leavesWarnings: true,
     apply: async (batch) => {
       waiting.push(...(await applyFound(options, batch)).map(({ item }) => item))
     },
@@ -62,17 +56,17 @@ async function settleWaiting(options: KeyedOptions, waiting: KeyedItem[], applie
   while (waiting.length > 0) {
     const items = waiting.splice(0, itemsPerStep)
     for (const { item, matches } of await applyFound(options, { items, progressJson: undefined, applied })) {
-      const { record, patch } = item
-      const issues = [...item.issues, describeUnknownKey({ record, key, value: patch.productId, matches })]
+      const { record, id: value } = item
+      const issues = [...item.issues, describeUnknownKey({ record, key, value, matches })]
       problems.add(issues)
-      for (const row of originalRows(record)) await rejects.write({ ...row, issues, culprit: record.record })
+      for (const row of rejectedRows(record, issues)) await rejects.write(row)
     }
     context.work.advance()
   }
 }
 
 /** Applies the records whose products are known; answers the others. One transaction, or more where records share a product. */
-async function applyFound(options: KeyedOptions, batch: BatchOf<KeyedItem>): Promise<Unresolved[]> {
+async function applyFound(options: KeyedOptions, batch: BatchOf<ProductPatch>): Promise<Unresolved[]> {
   const unresolved: Unresolved[] = []
   let items = batch.items
   let progressJson = batch.progressJson
@@ -87,26 +81,26 @@ async function applyFound(options: KeyedOptions, batch: BatchOf<KeyedItem>): Pro
 
 async function applyStep(
   options: KeyedOptions,
-  { items, ...batch }: BatchOf<KeyedItem>,
+  { items, ...batch }: BatchOf<ProductPatch>,
 ): Promise<{ unresolved: Unresolved[]; again: KeyedItem[] }> {
   const { context, key, found, problems } = options
-  const byProduct = new Map<string, { item: KeyedItem; patch: ProductPatch }>()
+  const byProduct = new Map<ProductId, KeyedItem>()
   const [unresolved, again]: [Unresolved[], KeyedItem[]] = [[], []]
-  const values = [...new Set(items.map(({ patch }) => patch.productId))]
+  const values = [...new Set(items.map(({ id }) => id))]
   await context.mirror.updateByKey({ field: key, values }, (stored, products) => {
     for (const item of items) {
-      const [productId, ...others] = products.get(item.patch.productId) ?? []
-      if (productId === undefined || others.length > 0) {
-        unresolved.push({ item, matches: productId === undefined ? [] : [productId, ...others] })
-      } else if (byProduct.has(productId)) again.push(item)
-      else byProduct.set(productId, { item, patch: { ...item.patch, productId } })
+      const matches = products.get(item.id) ?? []
+      const productId = soleProduct(matches)
+      if (productId === undefined) unresolved.push({ item, matches })
+      else if (byProduct.has(productId)) again.push(item)
+      else byProduct.set(productId, item)
     }
-    const patches = [...byProduct.values()].map(({ patch }) => patch)
-    return planPatches(options, { ...batch, items: patches }, stored)
+    const patches = [...byProduct].map(([productId, { item }]) => ({ ...item, productId }))
+    return planPatches(options, { ...batch, patches }, stored)
   })
-  for (const { item, patch } of byProduct.values()) {
-    problems.add(item.issues)
-    found.add(patch.productId, item.record.record)
+  for (const [productId, { issues, record }] of byProduct) {
+    problems.add(issues)
+    found.add(productId, record.record)
   }
   return { unresolved, again }
 }

@@ -1,7 +1,7 @@
 import type { ProductPatch } from '../catalog/model.ts'
-import type { MirrorReader } from '../mirror/model.ts'
 import { applyPass } from './apply-pass.ts'
 import type { ApplyOptions } from './apply-records.ts'
+import { patchesOfKnown } from './key-matches.ts'
 import { planAnnounced } from './plan-announced.ts'
 import { planChunk } from './plan-chunk.ts'
 import { ImportProgress } from './progress.ts'
@@ -13,7 +13,7 @@ import { emptyTally, type Tally } from './tally.ts'
  * reported. A product counts once in a lane.
  */
 export async function countChanges(options: ApplyOptions): Promise<Tally> {
-  const { context, accept, bytes, mapping } = options
+  const { context, accept, file } = options
   const { feed, rules, mirror, clock } = context
   const tally = emptyTally()
   const count = (patches: readonly ProductPatch[]) => {
@@ -26,35 +26,22 @@ export async function countChanges(options: ApplyOptions): Promise<Tally> {
       tally[lane] += new Set(changed).size
     }
   }
-  const progress = new ImportProgress({ ...accept, bytes }, clock)
+  const progress = new ImportProgress({ ...accept, bytes: file.source.bytes }, clock)
   progress.update({ phase: 'comparing' })
   const { key } = feed
-  await applyPass<ProductPatch>(
+  // A product that is not known changes nothing.
+  const lookUp = (patches: readonly ProductPatch[], field: string) =>
+    mirror.lookUp({ field, values: [...new Set(patches.map(({ productId }) => productId))] })
+  await applyPass(
     { ...options, progress, problems: new ProblemCollector(), rejects: { write: async () => undefined } },
     {
-      map: (record) => {
-        const { patch, issues } = mapping.map(record, clock.now())
-        return { id: patch?.productId, item: patch, issues }
-      },
       apply: async ({ items, progressJson: value }) => {
-        count(key === undefined ? items : foundByKey(mirror, { items, key }))
+        const patches = items.map(({ item }) => item)
+        count(key === undefined ? patches : patchesOfKnown(patches, lookUp(patches, key)))
         if (value !== undefined)
           await mirror.update([], () => ({ writes: [], progress: { feed: feed.name, value } }))
       },
     },
   )
   return tally
-}
-
-/** A product that is not known changes nothing. */
-function foundByKey(
-  mirror: MirrorReader,
-  { items, key }: { items: readonly ProductPatch[]; key: string },
-): ProductPatch[] {
-  const values = [...new Set(items.map(({ productId }) => productId))]
-  const products = mirror.lookUp({ field: key, values })
-  return items.flatMap((patch) => {
-    const [productId, ...others] = products.get(patch.productId) ?? []
-    return productId === undefined || others.length > 0 ? [] : [{ ...patch, productId }]
-  })
 }

@@ -1,5 +1,7 @@
+import type { IdReader } from '../records/judge-pass.ts'
 import { compileCellTime } from '../sources/as-of.ts'
-import type { Ending, IdMapping, ImportRun } from './import-run.ts'
+import type { Ending, ImportRun } from './import-run.ts'
+import type { IdListener } from './open-feed-file.ts'
 
 /** The newest full file of a feed that was applied, by what it says of its time; the mirror has it under the feed's name. */
 export interface FullFile {
@@ -17,7 +19,7 @@ const aheadMsMax = 24 * 3_600_000
  * of the first record, which the first pass reads. A file that tells nothing is taken as of its acceptance: it is never
  * late, and makes none late.
  */
-export class FileTime {
+export class FileTime implements IdListener {
   readonly #run: ImportRun
   #ms: number | undefined
   #warning: string | undefined
@@ -38,10 +40,7 @@ export class FileTime {
   }
 
   /** Has the cell of the first record read along with its id. */
-  listen<Reader extends ReturnType<IdMapping['idReaderOf']>>(
-    columns: readonly string[],
-    reader: Reader,
-  ): Reader {
+  listen(columns: readonly string[], reader: IdReader | undefined): IdReader | undefined {
     const rule = this.#run.context.feed.asOf
     if (rule?.from !== 'column' || reader === undefined) return reader
     const place = columns.indexOf(rule.column)
@@ -49,7 +48,7 @@ export class FileTime {
       this.#warning = `the file has no column "${rule.column}" (asOf.column): taken as of its acceptance`
       return reader
     }
-    let indices = [...reader.indices, place]
+    let indices: readonly number[] = [...reader.indices, place]
     return {
       ...reader,
       get indices() {
@@ -58,7 +57,7 @@ export class FileTime {
       read: (cells: readonly unknown[]) => {
         if (indices !== reader.indices) {
           this.#readCell(cells.at(-1), rule)
-          indices = reader.indices as number[]
+          indices = reader.indices
         }
         return reader.read(cells)
       },

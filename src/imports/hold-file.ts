@@ -1,7 +1,7 @@
 import type { Judgement } from '../records/judge.ts'
 import { reasonColumn } from '../records/model.ts'
 import type { AcceptLine } from '../sources/model.ts'
-import { absentById, absentByKey } from './absent-products.ts'
+import { absentProducts } from './absent-products.ts'
 import type { ApplyOptions } from './apply-records.ts'
 import { countChanges } from './count-changes.ts'
 import { percent } from './held.ts'
@@ -13,7 +13,10 @@ const knownMin = 20
 const lanes = ['urgent', 'new', 'deferred'] as const
 
 /** Whether the file says of all products of the feed what there is, so that one it does not name is missing. */
-export function isWholeFeed({ mode }: AcceptLine, { columns }: Pick<Judgement, 'columns'>): boolean {
+export function isWholeFeed(
+  { mode }: Pick<AcceptLine, 'mode'>,
+  { columns }: Pick<Judgement, 'columns'>,
+): boolean {
   return mode === 'full' && !columns.includes(reasonColumn)
 }
 
@@ -23,14 +26,12 @@ export async function reasonToHoldFile(options: ApplyOptions): Promise<string | 
 }
 
 /** Another column was exported for the id, as a rule. Where missing products are ignored a file may well hold new ones only. */
-async function reasonOfIds({ context, accept, judgement }: ApplyOptions): Promise<string | undefined> {
-  const { feed, mirror } = context
+async function reasonOfIds({ context, accept, file }: ApplyOptions): Promise<string | undefined> {
+  const { judgement } = file
   const { ids } = judgement
-  if (!isWholeFeed(accept, judgement) || feed.missing.action === 'ignore' || ids.size === 0) return undefined
-  const absentOf =
-    feed.key === undefined
-      ? absentById(ids)
-      : absentByKey({ key: feed.key, values: ids, found: { has: () => false }, mirror })
+  const isIgnored = context.feed.missing.action === 'ignore'
+  if (!isWholeFeed(accept, judgement) || isIgnored || ids.size === 0) return undefined
+  const absentOf = absentProducts(context, { ids })
   let products = 0
   for await (const known of knownProducts(context)) {
     if (absentOf(known).length < known.length) return undefined

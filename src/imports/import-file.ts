@@ -1,7 +1,6 @@
 import { dirname } from 'node:path'
 import type { FeedMode } from '../config/model.ts'
 import { FileRefusedError } from '../lib/errors.ts'
-import { redactEmails } from '../lib/redact.ts'
 import type { MirrorChunk } from '../mirror/model.ts'
 import { failedDirOf, removeFailedFile } from '../sources/failed-files.ts'
 import type { AcceptLine } from '../sources/model.ts'
@@ -13,6 +12,7 @@ import { importConsents } from './import-consents.ts'
 import { importProducts } from './import-products.ts'
 import type { Ending, ImportRun } from './import-run.ts'
 import { appliedStep } from './manifest-steps.ts'
+import { describeRefusal } from './open-feed-file.ts'
 import { ImportProgress } from './progress.ts'
 import { type ImportReport, ProblemCollector, readReport, reportPath, writeReport } from './report.ts'
 import { emptyTally, type Tally, tallyNames } from './tally.ts'
@@ -49,10 +49,7 @@ async function decide(run: ImportRun): Promise<Ending> {
     return run.context.feed.kind === 'consents' ? await importConsents(run) : await importProducts(run)
   } catch (error) {
     if (!(error instanceof FileRefusedError)) throw error
-    // A file of consents may be called by an address.
-    const show = run.context.feed.kind === 'consents' ? redactEmails : (text: string) => text
-    const refused: Ending = { outcome: 'refused', reason: show(error.message) }
-    return error.hint === undefined ? refused : { ...refused, hint: show(error.hint) }
+    return { outcome: 'refused', ...describeRefusal(run.context.feed, error) }
   }
 }
 

@@ -1,13 +1,9 @@
-import { type BoundMapping, compileMapping, type MissingColumn } from '../catalog/mapping.ts'
 import { ConfigError, FileRefusedError } from '../lib/errors.ts'
 import { IdTableBuilder } from '../records/id-table.ts'
 import type { Judgement } from '../records/judge.ts'
-import { openRejectsWriter } from '../records/rejects-writer.ts'
-import { type AbsentProducts, absentById, absentByKey } from './absent-products.ts'
+import { type AbsentProducts, absentProducts } from './absent-products.ts'
 import { applyKeyedRecords } from './apply-keyed.ts'
-import type { Applied } from './apply-pass.ts'
-import { type ApplyOptions, applyRecords } from './apply-records.ts'
-import { readHeld } from './context.ts'
+import { applyRecords } from './apply-records.ts'
 import { FileTime } from './file-time.ts'
 import { reasonToHold } from './held.ts'
 import { isWholeFeed, reasonToHoldFile } from './hold-file.ts'
@@ -17,11 +13,13 @@ import {
   type ImportRun,
   judge,
   listColumns,
+  listMissing,
+  openRejects,
   withRejects,
 } from './import-run.ts'
-import { readTables } from './read-tables.ts'
+import { type OpenOptions, openProducts, type ProductFile, type UnboundFile } from './open-feed-file.ts'
+import { readHeld } from './read-held.ts'
 import { applyRemovals, findRemovals } from './removals.ts'
-import { rejectsPath } from './report.ts'
 
 /** A file of products: what it says, then what it no longer names. Throws FileRefusedError when it says nothing. */
 export async function importProducts(run: ImportRun): Promise<Ending> {
@@ -30,44 +28,28 @@ export async function importProducts(run: ImportRun): Promise<Ending> {
 }
 
 async function importTimed(run: ImportRun, time: FileTime): Promise<Ending> {
-  const { context, accept, bypassesHold } = run
-  const readTable = await tablesFor(run)
-  const mapping = compileMapping({ feed: context.feed, mode: accept.mode, readTable })
-  const judgement = await judge(run, {
-    neededColumns: [...new Set([...mapping.neededColumns, ...time.columns])],
-    idReaderOf: (columns) => {
-      const binding = mapping.bindLeniently(columns)
-      return time.listen(columns, binding.kind === 'bound' ? binding.bound.idReader : undefined)
-    },
-  })
+  const opened = await judge(run, (options) => openOrRefuse({ ...options, listener: time }))
   const late = time.late()
-  if (late) return { ...describeJudgement(judgement), ...late }
-  const { columns } = judgement
-  const binding = bypassesHold ? mapping.bindLeniently(columns) : mapping.bind(columns)
-  return binding.kind === 'bound'
-    ? await applyFile(run, judgement, binding.bound)
-    : await holdFile(run, judgement, binding.missingColumns)
+  if (late) return { ...describeJudgement(opened.judgement), ...late }
+  return opened.kind === 'products' ? await applyFile(run, opened) : await holdFile(run, opened)
 }
 
 /** A table that cannot be read concerns the files that need it, and no others: they are refused. */
-async function tablesFor({ context, accept }: ImportRun) {
+async function openOrRefuse(options: OpenOptions): Promise<ProductFile | UnboundFile> {
   try {
-    return await readTables(context.feed, context.signal)
+    return await openProducts(options)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     const { code, message, hint = 'Correct the table' } = error
-    throw new FileRefusedError(code, `${accept.name}: ${message}`, { hint, cause: error })
+    throw new FileRefusedError(code, `${options.source.name}: ${message}`, { hint, cause: error })
   }
 }
 
 /** A mapped column is gone: nothing is applied until the operator says so. Without the id nothing can be. */
-function holdFile(run: ImportRun, judgement: Judgement, missing: readonly MissingColumn[]): Promise<Ending> {
+function holdFile(run: ImportRun, { judgement, missingColumns: missing }: UnboundFile): Promise<Ending> {
   const { context, accept } = run
   const idField = context.feed.key ?? 'product_id'
-  const list = missing.map(({ column, field, suggestion }) => {
-    return `"${column}" (for ${field === 'product_id' ? idField : field})${suggestion === undefined ? '' : `, did you mean "${suggestion}"?`}`
-  })
-  const reason = `the header has no column ${list.join('; ')}; it has ${listColumns(judgement.columns)}`
+  const reason = `the header has no column ${listMissing(missing, idField)}; it has ${listColumns(judgement.columns)}`
   const needed = missing.find(({ field }) => field === 'product_id' || field === 'group')
   if (needed) {
     const [code, key] =
@@ -112,38 +94,28 @@ async function holdWhole(
   }
 }
 
-async function applyFile(run: ImportRun, judgement: Judgement, mapping: BoundMapping): Promise<Ending> {
-  const { context, accept, path, bytes, problems, progress } = run
-  const { feed, reportsDir } = context
+async function applyFile(run: ImportRun, file: ProductFile): Promise<Ending> {
+  const { context, accept, problems, progress } = run
+  const { feed } = context
+  const { judgement } = file
   const isWhole = isWholeFeed(accept, judgement)
-  const rejectsFile = rejectsPath(accept, { reportsDir, dialect: judgement.dialect, files: feed.files })
-  await using rejects = await openRejectsWriter({ ...judgement, path: rejectsFile })
+  await using rejects = openRejects(run, judgement)
   const held = readHeld(context)
   // A new full file decides anew what is missing; until it has, nothing of the old decision is taken back.
   const hasHeld = held.some(({ kind }) => kind === 'removals')
   progress.update({ phase: 'applying', bytesRead: 0 })
-  const options = {
-    context,
-    accept,
-    path,
-    bytes,
-    judgement,
-    mapping,
-    transform: mapping.transform,
-    rejects,
-    problems,
-    turn: run.turn,
-    progress,
-    hasHeld,
-  }
+  const options = { ...run, file, rejects, hasHeld }
   if (!run.bypassesHold) {
     const reason = await reasonToHoldFile(options)
     const hint = `Nothing of it was applied: approve ${accept.sequence} if that is right, or discard ${accept.sequence} and drop a corrected file; a later full file takes its place`
     if (reason !== undefined) return await holdWhole(run, judgement, { reason, hint })
     progress.update({ phase: 'applying', bytesRead: 0 })
   }
-  const { applied, absentOf } = await applyByIdOrKey(options)
-  const { unchanged, ...counted } = applied
+  const found = await IdTableBuilder.open()
+  const { unchanged, ...counted } =
+    feed.key === undefined
+      ? await applyRecords(options)
+      : await applyKeyedRecords({ ...options, key: feed.key, found })
   const applying: Ending = {
     ...describeJudgement(judgement),
     outcome: 'imported',
@@ -152,23 +124,12 @@ async function applyFile(run: ImportRun, judgement: Judgement, mapping: BoundMap
     // A file that says of no product what it is leaves what waits for the operator waiting.
     supersedes: isWhole && judgement.records > problems.rejected,
   }
-  const ending = withRejects(applying, rejects, rejectsFile)
+  const ending = withRejects(applying, rejects)
   const countsMissing = isWhole && feed.missing.action === 'out_of_stock'
   // Awaited here: closing the rejects file may fail, and nothing may still be running then.
-  return countsMissing ? await removeMissing(run, { judgement, absentOf, ending }) : ending
-}
-
-/** Both ways end with who can tell which products the file does not name. */
-async function applyByIdOrKey(
-  options: ApplyOptions,
-): Promise<{ applied: Applied; absentOf: AbsentProducts }> {
-  const { ids } = options.judgement
-  const { feed, mirror } = options.context
-  const { key } = feed
-  if (key === undefined) return { applied: await applyRecords(options), absentOf: absentById(ids) }
-  const found = await IdTableBuilder.open()
-  const applied = await applyKeyedRecords({ ...options, key, found })
-  return { applied, absentOf: absentByKey({ key, values: ids, found, mirror }) }
+  if (!countsMissing) return ending
+  const absentOf = absentProducts(context, { ids: judgement.ids, found })
+  return await removeMissing(run, { judgement, absentOf, ending })
 }
 
 interface Removing {

@@ -1,14 +1,14 @@
 import { describeDialect } from '../records/describe-dialect.ts'
-import { type Judgement, judgeFile } from '../records/judge.ts'
-import type { RejectsWriter } from '../records/rejects-writer.ts'
+import type { Judgement } from '../records/judge.ts'
+import { openRejectsWriter, type RejectsWriter } from '../records/rejects-writer.ts'
 import type { AcceptLine } from '../sources/model.ts'
-import type { Applied } from './apply-pass.ts'
 import { checkCount } from './check-expectation.ts'
 import { type FeedContext, spillDirOf } from './context.ts'
 import type { Held } from './held.ts'
 import type { ImportTurn } from './import-turns.ts'
+import type { OpenOptions, UnboundFile } from './open-feed-file.ts'
 import type { ImportProgress } from './progress.ts'
-import type { ImportReport, ProblemCollector } from './report.ts'
+import { type ImportReport, type ProblemCollector, rejectsPath } from './report.ts'
 
 /** One import of one file, under way. */
 export interface ImportRun {
@@ -27,6 +27,16 @@ export interface ImportRun {
   progress: ImportProgress
 }
 
+/** Counted anew by each pass over the file, unlike changes, of which a repeated pass finds only the rest. */
+export interface Applied {
+  /** Records that were applied and changed nothing. */
+  unchanged: number
+  /** Records that a later one with the same id replaces. */
+  superseded: number
+  /** Products that miss required fields. */
+  incomplete: number
+}
+
 /** How an import ends, before it is written down. */
 export type Ending = Partial<ImportReport> &
   Pick<ImportReport, 'outcome'> & {
@@ -36,37 +46,33 @@ export type Ending = Partial<ImportReport> &
     supersedes?: boolean
   }
 
-/** How a mapping of either kind finds the id of a record. */
-export interface IdMapping {
-  neededColumns: readonly string[]
-  idReaderOf(
-    columns: readonly string[],
-  ): { readonly indices: readonly number[]; read(cells: readonly unknown[]): string | undefined } | undefined
+/** The first pass over the file, as its kind is opened. */
+export async function judge<Opened extends { judgement: Judgement }>(
+  run: ImportRun,
+  open: (options: OpenOptions) => Promise<Opened>,
+): Promise<Opened> {
+  const { context, accept, path, bytes, progress, bypassesHold: isLenient } = run
+  const { feed, mirror, work, signal } = context
+  const onProgress = (bytesRead: number) => {
+    work.advance()
+    const value = progress.update({ phase: 'judging', bytesRead })
+    // Not waited for: progress is for people, and a mirror that fails says so at the next transaction.
+    if (value)
+      mirror.update([], () => ({ writes: [], progress: { feed: feed.name, value } })).catch(() => undefined)
+  }
+  const source = { path, bytes, name: accept.name, onProgress, signal, spillDir: spillDirOf(context) }
+  const opened = await open({ feed, mode: accept.mode, source, isLenient })
+  checkCount(run, opened.judgement)
+  return opened
 }
 
-/** The first pass over the file. */
-export async function judge(run: ImportRun, mapping: IdMapping): Promise<Judgement> {
-  const { context, accept, path, bytes, progress } = run
-  const { feed, mirror, work, signal } = context
-  const judgement = await judgeFile({
-    path,
-    bytes,
-    name: accept.name,
-    format: feed.format,
-    neededColumns: mapping.neededColumns,
-    openIdReader: (columns) => mapping.idReaderOf(columns),
-    onProgress: (bytesRead) => {
-      work.advance()
-      const value = progress.update({ phase: 'judging', bytesRead })
-      // Not waited for: progress is for people, and a mirror that fails says so at the next transaction.
-      if (value)
-        mirror.update([], () => ({ writes: [], progress: { feed: feed.name, value } })).catch(() => undefined)
-    },
-    signal,
-    spillDir: spillDirOf(context),
+/** Of columns that a header lacks; a feed with a key maps that in place of the id. */
+export function listMissing(missing: UnboundFile['missingColumns'], idField = 'product_id'): string {
+  const list = missing.map(({ column, field, suggestion }) => {
+    const meant = suggestion === undefined ? '' : `, did you mean "${suggestion}"?`
+    return `"${column}" (for ${field === 'product_id' ? idField : field})${meant}`
   })
-  checkCount(run, judgement)
-  return judgement
+  return list.join('; ')
 }
 
 const listedColumnsMax = 30
@@ -82,24 +88,30 @@ export function listColumns(columns: readonly string[]): string {
   return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ')
 }
 
-export function describeJudgement({
-  records,
-  grouping,
-  warnings,
-  dialect,
-}: Judgement): Partial<ImportReport> {
+/** What a report says of it. */
+export function describeJudgement({ records, grouping, warnings, dialect }: Judgement) {
   const counted = grouping ? { records, rows: grouping.rows } : { records }
   return { ...counted, warnings: [...warnings], dialect: describeDialect(dialect) }
+}
+
+export function openRejects({ context, accept }: ImportRun, judgement: Judgement): RejectsWriter {
+  const { reportsDir, feed } = context
+  const path = rejectsPath(accept, { reportsDir, dialect: judgement.dialect, files: feed.files })
+  return openRejectsWriter({ ...judgement, path })
 }
 
 /** Adds where the rejected records stand, and how many of them do not. */
 export function withRejects(
   ending: Ending,
-  { count, leftOut, leftOutFromLine }: Omit<RejectsWriter, 'write' | typeof Symbol.asyncDispose>,
-  rejectsFile: string,
+  { path, count, leftOut, leftOutFromLine }: Omit<RejectsWriter, 'write' | typeof Symbol.asyncDispose>,
 ): Ending {
   if (count === 0) return ending
-  if (leftOut === 0) return { ...ending, rejectsFile }
+  if (leftOut === 0) return { ...ending, rejectsFile: path }
   const warning = `the file of rejected records is full: it lacks ${leftOut} of them, the first from line ${leftOutFromLine}; correct these where the file comes from, and drop a whole file again`
-  return { ...ending, rejectsFile, rejectsLeftOut: leftOut, warnings: [...(ending.warnings ?? []), warning] }
+  return {
+    ...ending,
+    rejectsFile: path,
+    rejectsLeftOut: leftOut,
+    warnings: [...(ending.warnings ?? []), warning],
+  }
 }

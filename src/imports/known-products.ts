@@ -18,18 +18,22 @@ export async function* productPages(
   }
 }
 
+interface Feed extends Pick<FeedContext, 'feed' | 'signal'> {
+  mirror: Pick<MirrorReader, 'pages'>
+  work?: FeedContext['work']
+}
+
 /** The products that the feed's files named last time, page by page. Bounded memory. */
-export async function* knownProducts(context: FeedContext): AsyncGenerator<ProductId[]> {
-  const { feed, mirror, work, signal } = context
+export async function* knownProducts({ feed, mirror, work, signal }: Feed): AsyncGenerator<ProductId[]> {
   for await (const page of productPages(mirror, signal)) {
     const known = productsOfFeed(page, feed.name)
     if (known.length > 0) yield known
-    work.advance()
+    work?.advance()
   }
 }
 
 /** Of a page: the products that the feed named last time. */
-export function productsOfFeed(page: Page, name: FeedName): ProductId[] {
+function productsOfFeed(page: Page, name: FeedName): ProductId[] {
   return page.flatMap(({ productId, meta }) => {
     const { feeds, missingFrom } = feedsOf(meta)
     return feeds.has(name) && !missingFrom.has(name) ? [productId] : []

@@ -1,13 +1,11 @@
 import { requiredFields } from '../api/contract/product.ts'
 import type { ProductPatch } from '../catalog/model.ts'
 import type { FeedConfig, FeedMode } from '../config/model.ts'
-import { withoutAddress } from '../imports/import-consents.ts'
+import { describeJudgement } from '../imports/import-run.ts'
+import type { FeedFile } from '../imports/open-feed-file.ts'
+import { type ReadBatch, readFeedFile } from '../imports/read-feed-file.ts'
 import { ProblemCollector, type ProblemSummary } from '../imports/report.ts'
-import { describeDialect } from '../records/describe-dialect.ts'
-import type { ParsedRecord, RecordIssue } from '../records/model.ts'
-import { readGroupedRecords } from '../records/read-grouped-records.ts'
-import { transformRecords } from '../records/transform-records.ts'
-import { type OpenedFile, openFile } from './open-file.ts'
+import { openFile } from './open-file.ts'
 
 /** What importing a file would find, without touching anything. */
 export interface FileCheck {
@@ -57,6 +55,8 @@ interface CheckOptions {
   nowMs: number
   signal: AbortSignal
   onProgress?: ((bytesRead: number) => void) | undefined
+  /** Told what each batch of a file of products says. */
+  onProducts?: (batch: ReadBatch<ProductPatch>) => void
 }
 
 export async function checkFile(options: CheckOptions): Promise<FileCheck> {
@@ -79,90 +79,60 @@ export async function checkFile(options: CheckOptions): Promise<FileCheck> {
     issues: {},
   }
   if (opened.kind === 'refused') return { ...check, refused: { reason: opened.reason, hint: opened.hint } }
-  const { dialect, columns, records, grouping, warnings } = opened.judgement
-  const counted = grouping ? { records, rows: grouping.rows } : { records }
-  const judged = { ...check, ...counted, dialect: describeDialect(dialect), columns, warnings }
+  const judged = { ...check, ...describeJudgement(opened.judgement), columns: opened.judgement.columns }
   if (opened.kind === 'missing-columns') return { ...judged, missingColumns: opened.missingColumns }
-  return { ...judged, ...(await readAll(opened, options)) }
-}
-
-type Readable = Extract<OpenedFile, { kind: 'readable' | 'consents' }>
-
-async function readAll(opened: Readable, { file, feed, nowMs, signal, onProgress }: CheckOptions) {
-  const { judgement, bytes, name } = opened
-  const map = readerOf(opened, nowMs)
-  const problems = new ProblemCollector()
+  if (opened.kind === 'consents') return { ...judged, ...(await readAll(opened, options)) }
   const gaps = new Map<string, number>()
-  const counts = { applied: 0, superseded: 0, incomplete: 0 }
-  const ids = describeIds(opened)
-  const { recordBytes } = feed.format
-  const source = { path: file, name, bytes, ...judgement, recordBytes, signal, onProgress }
-  const transform = opened.kind === 'consents' ? undefined : opened.mapping.transform
-  for await (const batch of transformRecords(readGroupedRecords(source), transform, { name })) {
-    for (const issue of batch.skipped ?? []) problems.add([issue])
-    for (const { issues, isRest } of batch.rejected) {
-      if (isRest) continue
-      problems.add(opened.kind === 'consents' ? issues.map(withoutAddress) : issues)
-    }
-    for (const record of batch.records) {
-      const { id, missing, issues } = map(record)
-      if (id !== undefined && !judgement.ids.isLast(id, record.record)) {
-        counts.superseded += 1
-        ids.example ??= opened.kind === 'consents' ? { line: record.line } : { line: record.line, id }
-        continue
-      }
-      problems.add([...(record.issues ?? []), ...issues])
-      if (id === undefined) continue
-      counts.applied += 1
-      if (missing.length > 0) counts.incomplete += 1
+  let products = 0
+  const found = await readAll(opened, options, (batch) => {
+    options.onProducts?.(batch)
+    for (const { item } of batch.items) {
+      const missing = missingFields(item)
+      if (missing.length > 0) products += 1
       for (const field of missing) gaps.set(field, (gaps.get(field) ?? 0) + 1)
     }
+  })
+  return { ...judged, ...found, incomplete: { products, fields: Object.fromEntries(gaps) } }
+}
+
+type Readable<Item> = FeedFile<Item> & { kind: FeedConfig['kind']; mode: FeedMode }
+
+async function readAll<Item>(
+  opened: Readable<Item>,
+  { nowMs, onProgress }: CheckOptions,
+  onBatch?: (batch: ReadBatch<Item>) => void,
+) {
+  const problems = new ProblemCollector()
+  const counts = { applied: 0, superseded: 0 }
+  const ids = describeIds(opened)
+  for await (const batch of readFeedFile(opened, { now: () => nowMs, problems, onProgress })) {
+    onBatch?.(batch)
+    counts.applied += batch.items.length
+    counts.superseded += batch.superseded.length
+    for (const { id, record } of batch.superseded.slice(0, 1))
+      ids.example ??= opened.kind === 'consents' ? { line: record.line } : { line: record.line, id }
   }
   // Of a full file with such records nobody can say what it no longer names: its removals wait.
   const areIdsKnown = opened.mode === 'delta' || ids.unreadable === 0
   return {
     ok: problems.rejected === 0 && areIdsKnown,
     ids,
-    applied: counts.applied,
-    superseded: counts.superseded,
+    ...counts,
     rejected: problems.rejected,
     warned: problems.warned,
-    incomplete: { products: counts.incomplete, fields: Object.fromEntries(gaps) },
     problems: problems.summaries(),
     issues: problems.counts(),
   }
 }
 
-function describeIds({ judgement, mapping }: Readable): NonNullable<FileCheck['ids']> {
+function describeIds({ judgement, idColumns }: FeedFile<unknown>): NonNullable<FileCheck['ids']> {
   const { ids, unreadableIds, columns, grouping } = judgement
-  const places = grouping?.links.headColumns ?? mapping.idReader.indices
+  const places = grouping?.links.headColumns ?? idColumns
   return {
     columns: places.map((place) => columns[place] ?? ''),
     different: ids.size,
     repeated: ids.repeated,
     unreadable: unreadableIds,
-  }
-}
-
-interface ReadRecord {
-  /** Of a record that would be applied. */
-  id: string | undefined
-  missing: readonly string[]
-  issues: readonly RecordIssue[]
-}
-
-function readerOf(opened: Readable, nowMs: number): (record: ParsedRecord) => ReadRecord {
-  if (opened.kind === 'consents') {
-    const { mapping } = opened
-    return (record) => {
-      const { id, statement, issues } = mapping.map(record)
-      return { id: statement && id, missing: [], issues }
-    }
-  }
-  const { mapping } = opened
-  return (record) => {
-    const { patch, issues } = mapping.map(record, nowMs)
-    return { id: patch?.productId, missing: patch ? missingFields(patch) : [], issues }
   }
 }
 

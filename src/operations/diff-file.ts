@@ -1,28 +1,27 @@
 import { sensitiveFields } from '../api/contract/product.ts'
-import type { Change, ProductPatch } from '../catalog/model.ts'
+import type { Change } from '../catalog/model.ts'
 import { showValue } from '../catalog/show-value.ts'
 import type { CatalogConfig, FeedConfig } from '../config/model.ts'
-import { type AbsentProducts, absentById, absentByKey } from '../imports/absent-products.ts'
-import { productPages, productsOfFeed } from '../imports/known-products.ts'
+import { absentProducts } from '../imports/absent-products.ts'
+import { isWholeFeed } from '../imports/hold-file.ts'
+import { patchesOfKnown } from '../imports/key-matches.ts'
+import { knownProducts } from '../imports/known-products.ts'
+import type { ProductFile } from '../imports/open-feed-file.ts'
 import { type ProductStep, planChunk, planRulesOf } from '../imports/plan-chunk.ts'
+import { readFeedFile } from '../imports/read-feed-file.ts'
+import { ProblemCollector } from '../imports/report.ts'
 import { emptyTally, type Tally, tallyNames } from '../imports/tally.ts'
 import type { MirrorReader } from '../mirror/model.ts'
 import { IdTableBuilder } from '../records/id-table.ts'
-import { reasonColumn } from '../records/model.ts'
-import { readGroupedRecords } from '../records/read-grouped-records.ts'
-import { transformRecords } from '../records/transform-records.ts'
-import { type ConsentMirror, diffConsents } from './diff-consents.ts'
+import { diffConsents } from './diff-consents.ts'
 import { openProductFinder } from './find-products.ts'
-import { namedPatches } from './keyed-products.ts'
-import { type OpenedFile, openFile } from './open-file.ts'
+import { openFile } from './open-file.ts'
 
 interface DiffOptions {
   catalog: CatalogConfig
   feed: FeedConfig
   file: string
   mirror: MirrorReader
-  /** Of a feed of consents; undefined: none was ever taken in. */
-  consents: ConsentMirror | undefined
   /** For which time the file is read: since the epoch in ms. */
   nowMs: number
   signal: AbortSignal
@@ -41,8 +40,6 @@ export interface FileDiff {
   refused?: string
   missingColumns?: readonly string[]
 }
-
-type Readable = Extract<OpenedFile, { kind: 'readable' }>
 
 /** Calls `onChange` for every product that would change, in file order, the missing ones last. */
 export async function diffFile(options: DiffOptions): Promise<FileDiff> {
@@ -67,58 +64,42 @@ export async function diffFile(options: DiffOptions): Promise<FileDiff> {
   }
   const found = await IdTableBuilder.open()
   await diffRecords({ opened, found }, options, diff)
-  const { action } = feed.missing
-  const countsMissing = opened.mode === 'full' && !opened.judgement.columns.includes(reasonColumn)
-  if (countsMissing && action === 'out_of_stock') {
-    const { ids: values } = opened.judgement
-    const { key } = feed
-    const { mirror } = options
-    const absentOf = key === undefined ? absentById(values) : absentByKey({ key, values, found, mirror })
-    await diffMissing(absentOf, options, diff)
+  const { ids } = opened.judgement
+  const { mirror, signal } = options
+  if (feed.missing.action !== 'out_of_stock' || !isWholeFeed(opened, opened.judgement)) return diff
+  const absentOf = absentProducts({ feed, mirror }, { ids, found })
+  for await (const known of knownProducts({ feed, signal, mirror })) {
+    const steps = absentOf(known).map((missing) => ({ missing }))
+    if (steps.length > 0) diffSteps(steps, options, diff)
   }
   return diff
 }
 
 interface Opened {
-  opened: Readable
+  opened: ProductFile
   /** The products that the records of a feed with a key were about. */
   found: IdTableBuilder
 }
 
 async function diffRecords({ opened, found }: Opened, options: DiffOptions, diff: FileDiff): Promise<void> {
-  const { judgement, mapping, bytes, name } = opened
-  const { file, feed, nowMs, signal } = options
-  const { recordBytes } = feed.format
+  const { feed, nowMs } = options
   const { key } = feed
-  const wanted = judgement.ids
+  const wanted = opened.judgement.ids
   const find = key === undefined ? undefined : await openProductFinder({ ...options, key, wanted })
-  const records = readGroupedRecords({ path: file, name, bytes, ...judgement, recordBytes, signal })
-  for await (const batch of transformRecords(records, mapping.transform, { name })) {
-    diff.rejected += batch.rejected.filter(({ isRest }) => !isRest).length
-    const patches: ProductPatch[] = []
-    for (const record of batch.records) {
-      const { patch } = mapping.map(record, nowMs)
-      if (!patch) diff.rejected += 1
-      else if (judgement.ids.isLast(patch.productId, record.record)) patches.push(patch)
-      else diff.changes.superseded += 1
-    }
-    const known = find ? namedPatches(patches, { find, found }) : patches
-    diff.rejected += patches.length - known.length
-    diffSteps(
-      known.map((patch) => ({ patch })),
-      options,
-      diff,
-    )
+  const problems = new ProblemCollector()
+  let unknown = 0
+  for await (const { items, superseded } of readFeedFile(opened, { now: () => nowMs, problems })) {
+    diff.changes.superseded += superseded.length
+    const patches = items.map(({ item }) => item)
+    const known = find
+      ? patchesOfKnown(patches, find(patches.map(({ productId }) => productId)))
+      : patches
+    if (find) for (const { productId } of known) found.add(productId, 0)
+    unknown += patches.length - known.length
+    const steps = known.map((patch) => ({ patch }))
+    diffSteps(steps, options, diff)
   }
-}
-
-async function diffMissing(absentOf: AbsentProducts, options: DiffOptions, diff: FileDiff): Promise<void> {
-  const { mirror, feed, signal } = options
-  for await (const page of productPages(mirror, signal)) {
-    const absent = absentOf(productsOfFeed(page, feed.name))
-    const steps = absent.map((missing) => ({ missing }))
-    if (steps.length > 0) diffSteps(steps, options, diff)
-  }
+  diff.rejected = problems.rejected + unknown
 }
 
 function diffSteps(steps: readonly ProductStep[], options: DiffOptions, diff: FileDiff): void {

@@ -1,14 +1,16 @@
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { type BoundConsents, compileConsentMapping } from '../catalog/consent-mapping.ts'
-import { type BoundMapping, compileMapping, type MissingColumn } from '../catalog/mapping.ts'
 import type { FeedConfig, FeedMode } from '../config/model.ts'
 import { refuseColumns } from '../imports/import-consents.ts'
-import { readTables } from '../imports/read-tables.ts'
+import {
+  type ConsentFile,
+  describeRefusal,
+  openConsents,
+  openProducts,
+  type ProductFile,
+  type UnboundFile,
+} from '../imports/open-feed-file.ts'
 import { ConfigError, FileRefusedError, SourceError, systemErrorCode } from '../lib/errors.ts'
-import { redactEmails } from '../lib/redact.ts'
-import { type Judgement, judgeFile } from '../records/judge.ts'
-import type { JudgeOptions } from '../records/judge-pass.ts'
 import { compileNames } from '../sources/file-patterns.ts'
 
 interface FileOptions {
@@ -19,11 +21,11 @@ interface FileOptions {
 }
 
 /** A file as the import would judge it, without anything being changed. */
-export type OpenedFile = { name: string; bytes: number; mode: FeedMode } & (
-  | { kind: 'readable'; judgement: Judgement; mapping: BoundMapping }
-  | { kind: 'consents'; judgement: Judgement; mapping: BoundConsents }
-  | { kind: 'missing-columns'; judgement: Judgement; missingColumns: readonly MissingColumn[] }
-  | { kind: 'refused'; reason: string; hint: string | undefined }
+export type OpenedFile = { bytes: number; mode: FeedMode } & (
+  | ProductFile
+  | ConsentFile
+  | UnboundFile
+  | { kind: 'refused'; reason: string; hint?: string }
 )
 
 /** The first pass over a file that is not accepted. Throws a SourceError when it cannot be read at all. */
@@ -31,55 +33,16 @@ export async function openFile({ feed, file, signal, onProgress }: FileOptions):
   const name = basename(file)
   const bytes = await sizeOf(file)
   const mode = modeOf(feed, name)
-  const opened = { name, bytes, mode }
-  const source = { path: file, name, bytes, format: feed.format, onProgress, signal }
+  const options = { feed, mode, source: { path: file, name, bytes, onProgress, signal } }
   try {
-    return feed.kind === 'consents'
-      ? { ...opened, ...(await openConsentFile(feed, source)) }
-      : { ...opened, ...(await openProductFile(feed, mode, source)) }
+    if (feed.kind === 'products') return { bytes, mode, ...(await openProducts(options)) }
+    const opened = await openConsents(options)
+    if (opened.kind === 'missing-columns') throw refuseColumns(name, opened)
+    return { bytes, mode, ...opened }
   } catch (error) {
     if (!(error instanceof FileRefusedError)) throw error
-    const show = feed.kind === 'consents' ? redactEmails : (text: string) => text
-    const hint = error.hint === undefined ? undefined : show(error.hint)
-    return { ...opened, kind: 'refused', reason: show(error.message), hint }
+    return { bytes, mode, kind: 'refused', ...describeRefusal(feed, error) }
   }
-}
-
-type Source = Omit<JudgeOptions, 'neededColumns' | 'openIdReader'>
-
-async function openProductFile(feed: FeedConfig, mode: FeedMode, source: Source) {
-  const readTable = await readTables(feed, source.signal)
-  const mapping = compileMapping({ feed, mode, readTable })
-  const judgement = await judgeFile({
-    ...source,
-    neededColumns: mapping.neededColumns,
-    openIdReader: (columns) => {
-      const binding = mapping.bindLeniently(columns)
-      return binding.kind === 'bound' ? binding.bound.idReader : undefined
-    },
-  })
-  const binding = mapping.bind(judgement.columns)
-  return binding.kind === 'bound'
-    ? { kind: 'readable' as const, judgement, mapping: binding.bound }
-    : { kind: 'missing-columns' as const, judgement, missingColumns: binding.missingColumns }
-}
-
-async function openConsentFile(feed: FeedConfig, source: Source) {
-  const mapping = compileConsentMapping(feed)
-  const judgement = await judgeFile({
-    ...source,
-    neededColumns: mapping.neededColumns,
-    openIdReader: (columns) => {
-      const binding = mapping.bind(columns)
-      return binding.kind === 'bound' ? binding.bound.idReader : undefined
-    },
-  })
-  const binding = mapping.bind(judgement.columns)
-  if (binding.kind === 'missing-columns') {
-    throw refuseColumns(source.name, binding.missingColumns, judgement.columns)
-  }
-  const warnings = judgement.warnings.map(redactEmails)
-  return { kind: 'consents' as const, judgement: { ...judgement, warnings }, mapping: binding.bound }
 }
 
 /** By the feed's patterns; a name that matches none has the mode of the first. */

@@ -1,5 +1,6 @@
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
+import { callBytesMax } from '../lib/call-bytes.ts'
 import type { Clock } from '../lib/clock.ts'
 import { showConsents } from './consent-tour.ts'
 import { showIntent } from './intent-tour.ts'
@@ -64,7 +65,7 @@ export class Tour {
       ['products', `${count(summary.products)} at the sandbox`],
       [
         'calls',
-        `${summary.calls.total}, the largest of ${count(summary.largestCallBytes)} bytes (2,000,000 are allowed)`,
+        `${summary.calls.total}, the largest of ${count(summary.largestCallBytes)} bytes (${count(callBytesMax)} are allowed)`,
       ],
       ['bytes', count(summary.bytes)],
       [

@@ -104,8 +104,6 @@ export interface RecordBatch {
   rejected: readonly RejectedRecord[]
   /** One warning for each record that a transform leaves out. */
   skipped?: readonly RecordIssue[]
-  /** Every issue of the batch, those of rejected records included. */
-  issues: readonly RecordIssue[]
   /** How much of the (compressed) file has been read. */
   bytesRead: number
 }

@@ -45,8 +45,7 @@ export class OpenGroups {
     this.#records = []
     this.#rejected = []
     this.#readyRows = 0
-    const issues = [...records, ...rejected].flatMap((record) => record.issues ?? [])
-    return { records, rejected, issues }
+    return { records, rejected }
   }
 
   #addGroup(rows: readonly ParsedRecord[]): void {

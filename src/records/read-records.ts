@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { checkCellErrors } from './check-cell-errors.ts'
 import { checkEncoding } from './check-encoding.ts'
 import type { DamagePlaces } from './damage-places.ts'
-import type { Dialect, ParsedRecord, RecordBatch, RecordIssue, RecordSlice, RejectedRecord } from './model.ts'
+import type { Dialect, ParsedRecord, RecordBatch, RecordSlice, RejectedRecord } from './model.ts'
 import { type ParsedSlice, parseCsv } from './parse-csv.ts'
 import { parseNdjson } from './parse-ndjson.ts'
 import { parseXml } from './parse-xml.ts'
@@ -46,7 +46,6 @@ function parseSlices(
   const results = parse(slices, dialect, columns)
   const records: ParsedRecord[] = []
   const rejected: RejectedRecord[] = []
-  const issues: RecordIssue[] = []
   for (const result of results) {
     const record = recordOf(result)
     const found = encodingIssues.get(record.record)
@@ -55,11 +54,10 @@ function parseSlices(
       ...('rejected' in result ? result.rejected.issues : []),
       ...(dialect.compression === 'xlsx' ? checkCellErrors(record, columns) : []),
     ]
-    issues.push(...own)
     if (own.some(({ severity }) => severity === 'reject')) rejected.push({ ...record, issues: own })
     else records.push(own.length > 0 ? { ...record, issues: own } : record)
   }
-  return { records, rejected, issues }
+  return { records, rejected }
 }
 
 function parse(slices: readonly RecordSlice[], dialect: Dialect, columns: readonly string[]): ParsedSlice[] {

@@ -14,6 +14,7 @@ const leastBytesMax = 64 * 2 ** 20
 
 /** Writes a file of rejected records that can be corrected and dropped again. Nothing rejected: no file. */
 export interface RejectsWriter extends AsyncDisposable {
+  readonly path: string
   /** Written. */
   readonly count: number
   /** Products, or else records, that were rejected when the file was as long as it may become. */
@@ -46,7 +47,7 @@ export function openRejectsWriter(options: {
  * begun is still written), then closed. A file from an earlier try is replaced.
  */
 class RejectsFile implements RejectsWriter {
-  readonly #path: string
+  readonly path: string
   readonly #text: RejectsFormat
   readonly #bytesMax: number
   #count = 0
@@ -65,7 +66,7 @@ class RejectsFile implements RejectsWriter {
   #isClosed = false
 
   constructor({ path, format, bytesMax }: { path: string; format: RejectsFormat; bytesMax: number }) {
-    this.#path = path
+    this.path = path
     this.#text = format
     this.#bytesMax = bytesMax
   }
@@ -142,8 +143,8 @@ class RejectsFile implements RejectsWriter {
 
   /** The folder may not be there yet: the first import of all may be the one with rejects. */
   async #open(): Promise<FileHandle> {
-    await mkdir(dirname(this.#path), { recursive: true, mode: privateFolderMode })
-    return open(this.#path, 'w', privateFileMode)
+    await mkdir(dirname(this.path), { recursive: true, mode: privateFolderMode })
+    return open(this.path, 'w', privateFileMode)
   }
 
   async #flush(): Promise<void> {
@@ -159,7 +160,7 @@ class RejectsFile implements RejectsWriter {
       const code = systemErrorCode(cause) ?? String(cause)
       throw new StorageError(
         'rejects-not-written',
-        `cannot write the rejected records to ${this.#path} (${code})`,
+        `cannot write the rejected records to ${this.path} (${code})`,
         {
           hint: 'Make room on the disk and check that the folder can be written',
           cause,

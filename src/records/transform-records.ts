@@ -1,8 +1,9 @@
 import { describeError } from '../lib/errors.ts'
 import type { IdReader } from './judge-pass.ts'
 import { lookUp } from './look-up.ts'
-import type { ParsedRecord, RecordBatch, RecordIssue, RejectedRecord } from './model.ts'
+import type { ParsedRecord, RecordBatch, RecordIssue } from './model.ts'
 import { packRepeated, unpackRepeated } from './pack-repeated.ts'
+import { rejectedRows } from './rejected-rows.ts'
 import type { TransformRecord } from './transform-record.ts'
 import { Transformer, type TransformOutcome } from './transformer.ts'
 
@@ -21,7 +22,7 @@ export interface TransformStep {
 export async function* transformRecords(
   batches: AsyncIterable<RecordBatch>,
   step: TransformStep | undefined,
-  options: { name: string; onMoved?: () => void },
+  options: { name: string; onMoved?: (() => void) | undefined },
 ): AsyncGenerator<RecordBatch> {
   if (!step) {
     yield* batches
@@ -44,10 +45,9 @@ function settle(batch: RecordBatch, outcomes: readonly TransformOutcome[], step:
     const result = resultOf(record, outcomes[index] as TransformOutcome, step)
     if ('cells' in result) records.push(result)
     else if (result.severity === 'warn') skipped.push(result)
-    else rejected.push(...rejectedRows(record, result))
+    else rejected.push(...rejectedRows(record, [result]))
   }
-  const issues = [...records, ...rejected].flatMap((record) => record.issues ?? [])
-  return { ...batch, records, rejected, skipped, issues: [...issues, ...skipped] }
+  return { ...batch, records, rejected, skipped }
 }
 
 function resultOf(
@@ -134,13 +134,4 @@ function issueOf(
 ): RecordIssue {
   const message = remedy === undefined ? found : `${found}; ${remedy}`
   return { record, line, field: undefined, code, message, remedy, severity: 'reject' }
-}
-
-function rejectedRows(record: ParsedRecord, issue: RecordIssue): RejectedRecord[] {
-  return (record.rows ?? [record]).map((row, index) => ({
-    ...row,
-    issues: [issue],
-    culprit: record.record,
-    ...(index === 0 ? {} : { isRest: true }),
-  }))
 }

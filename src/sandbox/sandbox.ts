@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { callBytesMax } from '../lib/call-bytes.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { ConfigError, systemErrorCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
@@ -64,7 +65,6 @@ export interface Sandbox extends AsyncDisposable {
 
 const hostDefault = '127.0.0.1'
 const controlBytesMax = 1_000_000
-const bytesPerCallMax = 2_000_000
 const rateDefault: RequestRate = { requests: 450, perMs: 900_000 }
 
 /** A server of the API to try everything without an account, which shows what arrived and misbehaves on request. */
@@ -124,7 +124,7 @@ async function openParts(options: SandboxOptions, clock: Clock, closing: AbortSi
     tokens: tokensOf(options),
     stackName: options.stackName ?? defaultStackName,
     rate: new RateWindow(options.rate ?? rateDefault),
-    callBytesMax: options.callBytesMax ?? bytesPerCallMax,
+    callBytesMax: options.callBytesMax ?? callBytesMax,
     latencyMs: options.latencyMs ?? 0,
     strict: options.strict ?? false,
     strictAuth: options.strictAuth ?? false,

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CatalogClient, type CatalogClientOptions } from '../../src/api/catalog-client.ts'
 import type { Product } from '../../src/api/contract/product.ts'
@@ -193,6 +194,32 @@ describe('products that are refused', () => {
     expect(result.taken.toSorted()).toEqual(['0', '1', '2', '3', '4', '6', '7'])
     expect(result.refused).toEqual([{ productId: '5', index: 5, by: 'server', reasons: ['one is bad'] }])
     expect(result.calls).toBeLessThanOrEqual(2 * 3 + 1)
+  })
+
+  test('without a name cost at most 2⌈log₂ n⌉+1 further calls each, by name none but the resend', async () => {
+    const poison = new Map<string, 'named' | 'unnamed'>()
+    await using server = await openServer((request) => {
+      const bad = idsOf(request).filter((id) => poison.has(id))
+      const named = bad.filter((id) => poison.get(id) === 'named')
+      if (bad.length > 0 && named.length === 0) return { status: 422, body: { message: 'one is bad' } }
+      return refusing(...named)(request)
+    })
+    await using client = open(server.url)
+    const picks = fc.array(fc.tuple(fc.nat(99), fc.boolean()), { maxLength: 19 })
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 100 }), picks, async (count, given) => {
+        poison.clear()
+        for (const [pick, isNamed] of given) poison.set(String(pick % count), isNamed ? 'named' : 'unnamed')
+        const { taken, refused, calls } = await client.upsert(products(count))
+        expect(taken.length).toBe(count - poison.size)
+        expect(new Set(refused.map(({ productId }) => productId))).toEqual(new Set(poison.keys()))
+        const unnamed = [...poison.values()].filter((kind) => kind === 'unnamed').length
+        const resent = unnamed < poison.size ? 1 : 0
+        const perProduct = 2 * Math.ceil(Math.log2(count)) + 1
+        expect(calls).toBeLessThanOrEqual(1 + resent + unnamed * perProduct)
+      }),
+      { numRuns: 60 },
+    )
   })
 
   test('for reasons that say back the token are told without it', async () => {

@@ -1,52 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { halveByBytes, halveByCount, packParts, partBytes, shuffle } from '../../src/delivery/bisect.ts'
-import type { ProductId } from '../../src/lib/brand.ts'
-import { digestDocument } from '../../src/outbox/digest.ts'
 import { document, openHarness } from './harness.ts'
-
-function toPart(lengths: readonly number[]) {
-  return lengths.map((length, index) => {
-    const bytes = Buffer.alloc(length, 'x')
-    return { productId: `p${index}` as ProductId, document: bytes, digest: digestDocument(bytes) }
-  })
-}
-
-test('halves and packed parts hold every product once, in order, and none is empty', () => {
-  const lengths = fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 2, maxLength: 60 })
-  fc.assert(
-    fc.property(lengths, fc.integer({ min: 100, max: 1_000 }), (given, limit) => {
-      const part = toPart(given)
-      for (const parts of [halveByCount(part), halveByBytes(part), packParts(part, limit)]) {
-        expect(parts.flat()).toEqual(part)
-        expect(parts.every((each) => each.length > 0)).toBe(true)
-      }
-      expect(halveByCount(part).map(({ length }) => length)).toEqual([
-        Math.ceil(part.length / 2),
-        Math.floor(part.length / 2),
-      ])
-      expect(halveByBytes(part).length).toBe(2)
-      for (const each of packParts(part, limit)) {
-        if (each.length > 1) expect(partBytes(each)).toBeLessThanOrEqual(limit)
-      }
-    }),
-  )
-})
-
-test('a shuffled part holds every product once', () => {
-  fc.assert(
-    fc.property(
-      fc.nat(60),
-      fc.infiniteStream(fc.double({ min: 0, max: 0.999, noNaN: true })),
-      (length, numbers) => {
-        const part = toPart(Array.from({ length }, () => 1))
-        const shuffled = shuffle(part, () => numbers.next().value)
-        const names = (products: typeof shuffled) => products.map(({ productId }) => productId).sort()
-        expect(names(shuffled)).toEqual(names(part))
-      },
-    ),
-  )
-})
 
 test('each refused product costs at most 2⌈log₂ n⌉+1 further calls, and none of its neighbours is lost', async () => {
   const poison = new Map<string, 'unnamed' | 'named'>()

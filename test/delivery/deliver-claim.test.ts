@@ -80,6 +80,17 @@ describe('sizes', () => {
     ])
   })
 
+  test('a claim that is longer than a call may be goes out in several', async () => {
+    await using h = await openHarness(undefined, { callBytes: 300 })
+    const claim = h.outbox.claim.bind(h.outbox)
+    h.outbox.claim = (options) => claim({ ...options, bodyBytesMax: 100_000 })
+    h.offer(manyIds(30))
+    expect(await h.run()).toMatchObject({ calls: 1 })
+    expect(Math.max(...h.endpoint.calls.map(({ bytes }) => bytes))).toBeLessThanOrEqual(300)
+    expect(h.outbox.acknowledged.length).toBe(30)
+    expect(h.outbox.learned).toBeUndefined()
+  })
+
   test('a document that alone exceeds a call is a dead letter and never sent', async () => {
     await using h = await openHarness(undefined, { callBytes: 200 })
     h.outbox.offer('big', document('big', 'x'.repeat(200)), 'urgent')

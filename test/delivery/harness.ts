@@ -1,4 +1,5 @@
 import { openCatalogCalls } from '../../src/api/catalog-calls.ts'
+import { productCalls } from '../../src/api/classify.ts'
 import type { DeliveryConfig } from '../../src/config/model.ts'
 import { CallGate } from '../../src/delivery/call-gate.ts'
 import type { DeliveryContext } from '../../src/delivery/context.ts'
@@ -74,6 +75,7 @@ export async function openHarness(script?: Script, overrides: Partial<DeliveryCo
   const { log, lines } = collectLog()
   const context: DeliveryContext = {
     outbox,
+    calls: productCalls,
     client,
     callLog: {
       begin: async ({ ids }) => `call-${logged.push({ event: 'begin', ids })}`,

@@ -1,4 +1,5 @@
 import { openCatalogCalls } from '../../src/api/catalog-calls.ts'
+import { productCalls } from '../../src/api/classify.ts'
 import type { DeliveryConfig } from '../../src/config/model.ts'
 import { openDelivery } from '../../src/delivery/worker.ts'
 import type { CatalogName } from '../../src/lib/brand.ts'
@@ -75,6 +76,7 @@ export async function openRealDelivery(overrides: Partial<DeliveryConfig> = {}, 
   const worker = stack.use(
     await openDelivery({
       ...{ outbox, client, tickets: queue.tickets, config: delivery, processName: 'p1', clock, log },
+      calls: productCalls,
       callLog: { begin: async () => 'call', end: async () => {} },
       progress: { expected() {}, made() {}, limited() {}, waiting: () => ({ [Symbol.dispose]() {} }) },
     }),

@@ -19,9 +19,10 @@ async function openWorker(script?: Script, overrides: Parameters<typeof openHarn
   const progress: string[] = []
   const outage = { on: false }
   const outbox = failWhile(h.outbox, outage)
-  const { client, callLog, config, clock, log } = h.context
+  const { calls, client, callLog, config, clock, log } = h.context
   const delivery: Delivery = await openDelivery({
     outbox,
+    calls,
     client,
     callLog,
     config,

@@ -1,9 +1,11 @@
+import { modelKind } from '../model/model-kind.ts'
+import type { Kind } from './kind.ts'
 import { mutateFiles } from './mutate-files.ts'
-import { runCases } from './run-cases.ts'
+import { parserKinds, runCases } from './run-cases.ts'
 
 /** What a process of a run is asked to do: cases by their numbers. */
 export interface Block {
-  what: 'parsers' | 'files'
+  what: 'parsers' | 'files' | 'model'
   seed: number
   from: number
   to: number
@@ -12,6 +14,7 @@ export interface Block {
 // Works on one block after the other, until its parent has no more.
 process.on('message', async ({ what, seed, from, to }: Block) => {
   const range = { from, to }
-  const result = what === 'parsers' ? await runCases(seed, range) : await mutateFiles(seed, range)
+  const kinds = what === 'model' ? [modelKind as Kind] : parserKinds
+  const result = what === 'files' ? await mutateFiles(seed, range) : await runCases(seed, range, kinds)
   process.send?.({ ...result, maxRssBytes: process.resourceUsage().maxRSS * 1024 })
 })

@@ -2,15 +2,17 @@ import { parseArgs } from 'node:util'
 import { describeFailure } from './describe-failure.ts'
 import { type RunOptions, runBlocks } from './run-blocks.ts'
 
-const usage = `usage: npm run fuzz -- [parsers] [files] [options]
+const usage = `usage: npm run fuzz -- [parsers] [files] [model] [options]
   parsers           records of generated texts against csv-parse, saxes and JSON.parse (default 5,000,000 cases)
   files             mutated files of each format against reference readers (default 90,000 cases, 10,000 each)
+  model             random schedules of mirror, outbox and endpoint (default 200,000)
   --cases <number>  how many cases
   --seed <number>   of all random numbers (default: a new one, which is printed)
   --case <number>   this one case alone
   --workers <number>  processes at one time (default 2)`
 
-const defaults = { parsers: 5_000_000, files: 90_000 } as const
+const defaults = { parsers: 5_000_000, files: 90_000, model: 200_000 } as const
+const names = Object.keys(defaults) as (keyof typeof defaults)[]
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -30,7 +32,7 @@ async function main(): Promise<number> {
   }
   const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
   let failed = 0
-  for (const what of positionals.length > 0 ? positionals.filter(known) : (['parsers', 'files'] as const)) {
+  for (const what of positionals.length > 0 ? positionals.filter(known) : names) {
     const from = values.case === undefined ? 0 : Number(values.case)
     const to = values.case === undefined ? Number(values.cases ?? defaults[what]) : from + 1
     failed += await run({ what, seed, from, to, workers: Number(values.workers) })
@@ -47,7 +49,7 @@ async function run(range: Pick<RunOptions, 'what' | 'seed' | 'from' | 'to' | 'wo
   let nextReport = 30
   const { tally, failures, maxRssBytes } = await runBlocks({
     ...range,
-    blockCases: what === 'parsers' ? 2000 : 50,
+    blockCases: what === 'files' ? 50 : 2000,
     blockMs: 180_000,
     onProgress: (done, found) => {
       for (; shown < found.length; shown++) console.log(describeFailure({ what, seed }, found[shown]))

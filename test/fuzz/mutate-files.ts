@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { FeedConfig } from '../../src/config/model.ts'
 import type { FieldRule } from '../../src/config/rule-model.ts'
+import { readFeedFile } from '../../src/imports/read-feed-file.ts'
+import { ProblemCollector } from '../../src/imports/report.ts'
 import { openFile } from '../../src/operations/open-file.ts'
 import type { Dialect } from '../../src/records/model.ts'
-import { readGroupedRecords } from '../../src/records/read-grouped-records.ts'
 import { columnRule, feedOf } from '../catalog/support.ts'
 import { type FileFormat, fileFormats, generateFile } from './base-file.ts'
 import { mapReference, type ReferenceDocument } from './map-reference.ts'
@@ -102,30 +103,21 @@ async function readDocuments(
     const { signal } = new AbortController()
     const opened = await openFile({ feed, file, signal })
     if (opened.kind === 'refused') return { kind: 'refused', code: gistOf(opened.reason) }
-    if (opened.kind !== 'readable') return { kind: 'refused', code: opened.kind }
-    const { judgement, mapping, name } = opened
+    if (opened.kind !== 'products') return { kind: 'refused', code: opened.kind }
     const documents: Documents = new Map()
-    const source = {
-      path: file,
-      name,
-      bytes: opened.bytes,
-      ...judgement,
-      recordBytes: feed.format.recordBytes,
-    }
     const damaged = new Set<unknown>()
-    for await (const { records, rejected } of readGroupedRecords(source)) {
+    const reading = { now: () => 0, problems: new ProblemCollector() }
+    for await (const { items, rejected } of readFeedFile(opened, reading)) {
       for (const { source: object, issues } of rejected) {
         if (typeof object === 'object' && issues.some(({ code }) => code === 'invalid-encoding'))
           damaged.add(object.sku ?? object['g:sku'])
       }
-      for (const record of records) {
-        const { patch } = mapping.map(record, 0)
-        if (!patch || !judgement.ids.isLast(patch.productId, record.record)) continue
-        if (documents.has(patch.productId)) throw new Error(`${patch.productId} would be sent twice`)
-        documents.set(patch.productId, { set: patch.set, clear: patch.clear })
+      for (const { id, item } of items) {
+        if (documents.has(id)) throw new Error(`${id} would be sent twice`)
+        documents.set(id, { set: item.set, clear: item.clear })
       }
     }
-    return { kind: 'read', documents, damaged, dialect: judgement.dialect }
+    return { kind: 'read', documents, damaged, dialect: opened.judgement.dialect }
   } finally {
     unlinkSync(file)
   }

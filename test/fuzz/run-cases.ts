@@ -6,7 +6,7 @@ import { Random } from './random.ts'
 import { textKind } from './text-kind.ts'
 import { xmlKind } from './xml-kind.ts'
 
-const kinds = [csvKind, xmlKind, jsonKind, ndjsonKind, textKind, fileKind] as readonly Kind[]
+export const parserKinds = [csvKind, xmlKind, jsonKind, ndjsonKind, textKind, fileKind] as readonly Kind[]
 
 /** By kind of case. */
 export interface Tally {
@@ -33,6 +33,7 @@ export interface Failure {
 export async function runCases(
   seed: number,
   { from, to }: { from: number; to: number },
+  kinds: readonly Kind[],
 ): Promise<{ tally: Tally; failures: Failure[] }> {
   const tally: Tally = Object.fromEntries(kinds.map(({ name }) => [name, { cases: 0, refused: 0 }]))
   const failures: Failure[] = []
@@ -41,7 +42,7 @@ export async function runCases(
   Error.stackTraceLimit = 0
   for (let number = from; number < to; number++) {
     const random = Random.ofCase(seed, number)
-    const kind = pickKind(random)
+    const kind = pickKind(random, kinds)
     const trial = kind.generate(random)
     const pending = attempt(kind, trial)
     const outcome = pending instanceof Promise ? await pending : pending
@@ -66,14 +67,14 @@ export async function runCases(
   return { tally, failures }
 }
 
-function pickKind(random: Random): Kind {
+function pickKind(random: Random, kinds: readonly Kind[]): Kind {
   const total = kinds.reduce((sum, { weight }) => sum + weight, 0)
   let left = random.next() * total
   for (const kind of kinds) {
     left -= kind.weight
     if (left < 0) return kind
   }
-  return csvKind as Kind
+  return kinds[0] as Kind
 }
 
 /** An error that says nothing of the text is a bug like any other. */

@@ -62,6 +62,15 @@ test('a record whose key no product has, or several have, is rejected and can be
   expect(await box.document('a')).toMatchObject({ price: 2 })
 })
 
+test('a record counts once, with the warnings about it, by what becomes of it', async () => {
+  await using box = await openImports(byEan)
+  await box.import('products', withEan(['a', '111']))
+  const content = 'EAN;Price;Note\n111;1;lost \ufffd\n999;2;lost \ufffd\n'
+  const report = await box.import('prices', content, { mode: 'delta' })
+  expect(report).toMatchObject({ rejected: 1, warned: 1 })
+  expect(report.issues).toEqual({ 'replacement-character': 2, 'unknown-key': 1 })
+})
+
 test('two records that find one product are applied one after the other', async () => {
   await using box = await openImports(`products: { drop: ./products }
 prices:

@@ -38,8 +38,8 @@ describe('tables by which values are looked up', () => {
       file: folder.join('feed.csv'),
       signal: new AbortController().signal,
     })
-    if (opened.kind !== 'readable') throw new Error(opened.kind)
-    expect(opened.mapping.map(recordOf(['P1', '2']), 0).patch?.set.brand).toBe('Garden')
+    if (opened.kind !== 'products') throw new Error(opened.kind)
+    expect(opened.map(recordOf(['P1', '2']), 0).item?.set.brand).toBe('Garden')
   })
 
   it('are written as their format says', async () => {

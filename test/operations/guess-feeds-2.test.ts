@@ -4,11 +4,11 @@ import { parse } from 'csv-parse/sync'
 import { SaxesParser } from 'saxes'
 import { describe, expect, it } from 'vitest'
 import { parse as parseYaml, stringify } from 'yaml'
-import { checkFile, type FileCheck } from '../../src/operations/check-file.ts'
+import type { FileCheck } from '../../src/operations/check-file.ts'
 import { feedText } from '../../src/operations/guess/feed-text.ts'
 import { guessFeed } from '../../src/operations/guess/guess-feed.ts'
-import { previewProducts } from '../../src/operations/guess/preview-products.ts'
 import { loadFeed } from '../presets/read-preset.ts'
+import { readProducts } from './guess-support.ts'
 
 const root = fileURLToPath(new URL('../../../shared/feeds-2/', import.meta.url))
 const nowMs = Date.parse('2026-06-01')
@@ -29,10 +29,9 @@ async function readBy(name: string, currency?: string): Promise<Reading> {
   const given = { shopUrl: 'https://shop.example', currency, id: undefined }
   const { lines, open } = await guessFeed({ file, given, signal })
   const feed = await loadFeed(stringify(parseYaml(feedText('products', lines, 0)).products))
-  const check = await checkFile({ feed, file, nowMs, signal })
-  const previews = await previewProducts({ feed, file, count: 10_000, nowMs, signal })
-  const documents = previews.flatMap(({ product }) => (product ? [product as Document] : []))
-  return { check, open, products: new Map(documents.map((one) => [String(one.product_id), one])) }
+  const { check, products } = await readProducts({ feed, file, nowMs, signal })
+  const documents = products.map(({ product }) => [String(product.product_id), product] as const)
+  return { check, open, products: new Map(documents) }
 }
 
 /** Second opinion: own readers, and rules written for these files alone. */

@@ -1,5 +1,4 @@
 import { writeFile } from 'node:fs/promises'
-import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { productFields, productSchema } from '../../src/api/contract/product.ts'
 import { composeDocument } from '../../src/catalog/compose.ts'
@@ -53,8 +52,8 @@ export async function readPreset(preset: string, fixture: string, given: Given =
 export async function readFeed(feed: FeedConfig, path: string, now = '2026-06-01'): Promise<PresetReading> {
   const signal = AbortSignal.timeout(60_000)
   const opened = await openFile({ feed, file: path, signal })
-  if (opened.kind !== 'readable') throw new Error(JSON.stringify(opened))
-  const { judgement, mapping } = opened
+  if (opened.kind !== 'products') throw new Error(JSON.stringify(opened))
+  const { source, judgement, recordBytes } = opened
   const ranks = rankFields(new Map([[feed.name, feed]]))
   const reading = {
     documents: {} as Record<string, unknown>,
@@ -62,12 +61,10 @@ export async function readFeed(feed: FeedConfig, path: string, now = '2026-06-01
     later: {} as Record<string, unknown>,
     said: {} as Record<string, unknown>,
   }
-  const { recordBytes } = feed.format
-  const source = { path, name: basename(path), bytes: opened.bytes, ...judgement, recordBytes, signal }
-  for await (const batch of readGroupedRecords(source)) {
+  for await (const batch of readGroupedRecords({ ...source, ...judgement, recordBytes })) {
     reading.issues.push(...batch.rejected.flatMap(({ issues }) => issues.map(({ code }) => code)))
     for (const record of batch.records) {
-      const { patch, issues } = mapping.map(record, Date.parse(now))
+      const { item: patch, issues } = opened.map(record, Date.parse(now))
       for (const { code, field, severity, productId } of [...(record.issues ?? []), ...issues])
         reading.issues.push(
           `${productId ?? `record ${record.record}`}: ${severity} ${code} ${field ?? ''}`.trim(),

@@ -5,8 +5,8 @@ import { compileMapping } from '../../src/catalog/mapping.ts'
 import { configJsonSchema } from '../../src/config/json-schema.ts'
 import type { FeedConfig } from '../../src/config/model.ts'
 import { readTables } from '../../src/imports/read-tables.ts'
-import { previewProducts } from '../../src/operations/guess/preview-products.ts'
 import { readCheckedConfig } from '../../src/operations/read-config.ts'
+import { readProducts } from '../operations/guess-support.ts'
 import { type TempDir, tempDir } from '../support/temp-dir.ts'
 import { blocks, codes, type Fence, fences, readme, section, tableRows } from './readme.ts'
 
@@ -73,8 +73,8 @@ describe('the feeds of the README', () => {
     const file = folder.join(`export.${feedFile.language}`)
     await writeFile(file, feedFile.text)
     const feed = await readFeed(yaml)
-    const found = await previewProducts({ feed, file, count: 100, nowMs, signal })
-    expect(found.flatMap(({ product }) => product ?? [])).toEqual(JSON.parse(products))
+    const found = await readProducts({ feed, file, nowMs, signal })
+    expect(found.products.map(({ product }) => product)).toEqual(JSON.parse(products))
   })
 })
 

@@ -95,7 +95,8 @@ export async function read(
   })) {
     result.records.push(...batch.records)
     result.rejected.push(...batch.rejected)
-    result.issues.push(...batch.issues)
+    const found = [...batch.records, ...batch.rejected].sort((one, other) => one.record - other.record)
+    result.issues.push(...found.flatMap(({ issues = [] }) => issues))
     result.batches += 1
   }
   return result

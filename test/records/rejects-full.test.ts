@@ -66,8 +66,7 @@ describe('a file of rejected records that is full', () => {
   it('is named in the report with what to do', () => {
     const told = withRejects(
       { outcome: 'imported', warnings: ['other'] },
-      { count: 5, leftOut: 7, leftOutFromLine: 9 },
-      'f',
+      { path: 'f', count: 5, leftOut: 7, leftOutFromLine: 9 },
     )
     expect(told).toMatchObject({ rejectsFile: 'f', rejectsLeftOut: 7 })
     expect(told.warnings).toEqual([

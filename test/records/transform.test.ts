@@ -33,7 +33,7 @@ async function transform(
   await writeFile(file, text)
   const idReader = { indices: [0], read: ([id]: readonly unknown[]) => String(id) }
   const step = { file, limitMs, columns: [...columns, ...added], idReader }
-  const batch = { records, rejected: [], issues: [], bytesRead: 1 }
+  const batch = { records, rejected: [], bytesRead: 1 }
   const made: RecordBatch[] = []
   for await (const each of transformRecords(ReadableStream.from([batch]), step, { name: 'a.csv' }))
     made.push(each)

@@ -11,7 +11,7 @@ import { guessMeanings } from './guess-meanings.ts'
 import { guessPreset } from './guess-preset.ts'
 import { listed } from './guess-reason.ts'
 import { rulesOfRows } from './guess-row-rules.ts'
-import { columnsOf, guessRules } from './guess-rules.ts'
+import { guessRules } from './guess-rules.ts'
 import { mayHide } from './guess-visibility.ts'
 import { HeaderNames } from './header-names.ts'
 import { headerlessLines, looksLikeData } from './headerless.ts'
@@ -20,6 +20,7 @@ import { missingImage } from './missing-image.ts'
 import type { Given, Guesses, RuleGuess } from './model.ts'
 import { withoutParts, withVariants } from './nested-variants.ts'
 import { presetLines } from './preset-lines.ts'
+import { namesIn } from './rule-columns.ts'
 import { sampleDoubts } from './sample-doubts.ts'
 import { readSampleTable, type SampleTable } from './sample-table.ts'
 import { unusedTopics } from './unused-topics.ts'
@@ -99,7 +100,7 @@ function tableLines(table: SampleTable, looked: Looked): FeedLine[] {
   })
   const rules = withVariants(guessRules(guesses, given, { members, names }), { members, names, columns })
   const { rows } = table
-  const used = new Set([...columnsOf(rules), ...(grouped?.grouping.columns ?? [])])
+  const used = new Set([...namesIn(rules.map(({ rule }) => rule)), ...(grouped?.grouping.columns ?? [])])
   const doubts = sampleDoubts({ guesses, rows, columns, used })
   if (!grouped)
     return [...ruleLines(table, rules, looked), ...parentLines(guesses, { ...looked, rows }), ...doubts]
@@ -139,7 +140,7 @@ function ruleLines(
 ): FeedLine[] {
   const missing = needed.filter((field) => !rules.some((rule) => rule.field === field))
   if (missing.length > 0) throw noProducts(table, missing)
-  const used = new Set([...columnsOf(rules), ...ofGroup])
+  const used = new Set([...namesIn(rules.map(({ rule }) => rule)), ...ofGroup])
   const others = columns.filter(({ column, filled }) => filled > 0 && !used.has(column))
   const left = members.filter(({ column }) => !used.has(column))
   const { lists } = table

@@ -1,5 +1,6 @@
 import type { Conditions, Grouping } from './guess-groups.ts'
 import type { RuleGuess } from './model.ts'
+import { columnsIn } from './rule-columns.ts'
 
 /** Rules for the rows of one product: the lowest price, all pieces, in stock where one is; its variants are SKUs. */
 export function rulesOfRows(rules: readonly RuleGuess[], grouping: Grouping): RuleGuess[] {
@@ -70,18 +71,6 @@ function ofProduct(rule: Conditions, { isOfHeads, hasHeads }: Grouping): Conditi
     return hasHeads ? [[`../${column}`, structuredClone(cells)], own] : [own]
   })
   return { ...rule, where: Object.fromEntries(where) as Conditions }
-}
-
-/** Of a rule that reads columns by name; templates of images may be it, too. */
-export function columnsIn(rule: unknown): string[] {
-  if (typeof rule === 'string') return rule.includes('{') ? placeholders(rule) : [rule]
-  if (typeof rule !== 'object' || rule === null) return []
-  const { column, template } = rule as { column?: string | string[]; template?: string }
-  return column !== undefined ? [column].flat() : placeholders(template ?? '')
-}
-
-function placeholders(template: string): string[] {
-  return [...template.matchAll(/\{([^{}]+?)\??\}/g)].map(([, name = '']) => name)
 }
 
 const partsOfSkus = [

@@ -30,29 +30,6 @@ export function guessRules(guesses: Guesses, given: Given, { members, names }: L
   return rules
 }
 
-/** Columns that the rules read. */
-export function columnsOf(rules: readonly RuleGuess[]): Set<string> {
-  const columns = new Set<string>()
-  const visit = (value: unknown, key: string, list: string) => {
-    const add = (name: string) => columns.add(name).add(list + name)
-    if (typeof value === 'string') {
-      if (key === 'template' || value.includes('{'))
-        for (const [, name = ''] of value.matchAll(/\{([^{}]+)\}/g)) {
-          add(name)
-          add(name.replace(/\?$/, ''))
-        }
-      else add(value)
-    } else if (Array.isArray(value)) for (const element of value) visit(element, key, list)
-    else if (typeof value === 'object' && value !== null)
-      for (const [below, content] of Object.entries(value)) {
-        if (key === 'where' || key === 'prefer') add(below.replace(/^\.\.\//, ''))
-        else visit(content, below, 'each' in value ? `${value.each}.` : list)
-      }
-  }
-  for (const { rule } of rules) visit(rule, '', '')
-  return columns
-}
-
 function idRule(guesses: Guesses, { id }: Given): RuleGuess {
   if (id !== undefined) return { field: 'product_id', rule: id, comment: 'as you said' }
   const guess = guesses.get('product_id')

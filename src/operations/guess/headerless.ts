@@ -2,9 +2,10 @@ import { type ColumnFacts, columnFacts } from './column-facts.ts'
 import { checkLine, type FeedLine, feedLines } from './feed-text.ts'
 import { guessMeanings } from './guess-meanings.ts'
 import { listed } from './guess-reason.ts'
-import { columnsOf, guessRules } from './guess-rules.ts'
+import { guessRules } from './guess-rules.ts'
 import type { HeaderNames, Meaning } from './header-names.ts'
 import type { Given, Guesses, MeaningGuess } from './model.ts'
+import { namesIn } from './rule-columns.ts'
 import type { SampleTable } from './sample-table.ts'
 
 /** A table whose first line holds an address as the lines below it do, or an amount and no name that is known. */
@@ -56,7 +57,7 @@ interface Known {
 export function headerlessLines(columns: readonly ColumnFacts[], { names, given }: Known): FeedLine[] {
   const lists = { members: [], names }
   const rules = guessRules(guessByCells(guessMeanings(columns, names), columns), given, lists)
-  const used = columnsOf(rules)
+  const used = new Set(namesIn(rules.map(({ rule }) => rule)))
   const missing = ['name', 'price'].filter((field) => !rules.some((rule) => rule.field === field))
   const unused = columns.filter(({ column, filled }) => filled > 0 && !used.has(column))
   const doubts = [

@@ -1,7 +1,7 @@
 import type { ColumnFacts } from './column-facts.ts'
 import type { Lists } from './find-members.ts'
-import { columnsIn } from './guess-row-rules.ts'
 import type { RuleGuess } from './model.ts'
+import { columnsIn } from './rule-columns.ts'
 
 interface File extends Lists {
   columns: readonly ColumnFacts[]

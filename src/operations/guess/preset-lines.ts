@@ -10,11 +10,11 @@ import { readsCurrency } from './guess-currency.ts'
 import { guessMeanings } from './guess-meanings.ts'
 import type { PresetGuess } from './guess-preset.ts'
 import { listed } from './guess-reason.ts'
-import { columnsIn } from './guess-row-rules.ts'
 import { guessRules } from './guess-rules.ts'
 import { mayHide } from './guess-visibility.ts'
 import { foldName, type HeaderNames } from './header-names.ts'
 import type { Given, RuleGuess } from './model.ts'
+import { columnsIn, namesIn } from './rule-columns.ts'
 
 interface Asked {
   given: Given
@@ -164,7 +164,7 @@ const addedFields = ['brand', 'categories', 'description', 'alternate_image_urls
 /** Fields for which the file has none of the columns that the preset knows, but another. */
 function addedRules(name: string, rules: readonly RuleGuess[], columns: readonly ColumnFacts[]): RuleGuess[] {
   const preset = readPreset(name, '.')
-  const known = namesIn(preset)
+  const known = namesOf(preset)
   const aliases =
     typeof preset === 'string' ? {} : ((preset.aliases as Record<string, string[]> | undefined) ?? {})
   const there = new Set(columns.map(({ column }) => foldName(column)))
@@ -183,7 +183,7 @@ function doubtLines(
   { columns, names }: Asked,
   priced: readonly ColumnFacts[],
 ): FeedLine[] {
-  const read = namesIn(readPreset(preset, '.'))
+  const read = namesOf(readPreset(preset, '.'))
   const unread = columns.filter(({ column, filled }) => filled > 0 && !read.has(foldName(column)))
   const doubts: string[] = []
   const images = unread
@@ -215,18 +215,7 @@ function unknownWords(columns: readonly ColumnFacts[], names: HeaderNames): stri
 }
 
 /** Every text of a preset may be the name of a column. */
-function namesIn(value: unknown): Set<string> {
-  const found = new Set<string>()
-  const visit = (part: unknown) => {
-    if (typeof part === 'string') {
-      found.add(foldName(part))
-      for (const [, name = ''] of part.matchAll(/\{(?:\.\.\/)?([^{}]+?)\??\}/g)) found.add(foldName(name))
-    } else if (Array.isArray(part)) for (const element of part) visit(element)
-    else if (typeof part === 'object' && part !== null)
-      for (const content of Object.values(part)) visit(content)
-  }
-  visit(value)
-  const aliases = typeof value === 'object' && value !== null && 'aliases' in value ? value.aliases : {}
-  visit(Object.keys(aliases ?? {}))
-  return found
+function namesOf(preset: ReturnType<typeof readPreset>): Set<string> {
+  const aliases = typeof preset === 'string' ? {} : (preset.aliases ?? {})
+  return new Set([...namesIn(preset), ...Object.keys(aliases)].map(foldName))
 }

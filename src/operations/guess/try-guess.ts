@@ -1,7 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { ProductPatch } from '../../catalog/model.ts'
 import type { FeedConfig } from '../../config/model.ts'
+import type { ReadItem } from '../../imports/read-feed-file.ts'
 import { FileRefusedError } from '../../lib/errors.ts'
 import { checkFile, type FileCheck } from '../check-file.ts'
 import { readCheckedConfig } from '../read-config.ts'
@@ -10,7 +12,15 @@ import { type FeedGuess, guessFeed } from './guess-feed.ts'
 import { oneLine } from './guess-reason.ts'
 import { fewForSale, leftMarks } from './left-marks.ts'
 import type { Given } from './model.ts'
-import { type ProductPreview, previewProducts } from './preview-products.ts'
+
+export interface ProductPreview {
+  record: number
+  line: number
+  /** What the record sets, in contract order. */
+  product: Readonly<Record<string, unknown>>
+  /** Warnings. */
+  problems: readonly string[]
+}
 
 /** What a guess makes of the file that it was guessed from. */
 export interface GuessTrial {
@@ -34,10 +44,10 @@ interface TrialOptions {
   onProgress?: ((bytesRead: number) => void) | undefined
 }
 
-export const trialPasses = 3
+export const trialPasses = 2
 const shownProducts = 3
-/** Records that are looked at for them. */
-const previewedRecords = 100
+/** Products that are looked at for what the rules leave. */
+const previewedProducts = 100
 /** Of the records: more are no exceptions. */
 const lostAtMost = 0.1
 const namedProblems = 3
@@ -65,17 +75,29 @@ async function guessWithoutPreset({ file, given, signal }: TrialOptions): Promis
 
 async function tryOnce(guess: FeedGuess, options: TrialOptions): Promise<GuessTrial> {
   const feed = await feedOf(guess)
-  const previews = await previewProducts({ ...options, feed, count: previewedRecords })
-  const check = await checkFile({ ...options, feed })
-  const products = previews.filter(({ product }) => product !== undefined).slice(0, shownProducts)
+  const previews: ProductPreview[] = []
+  const check = await checkFile({
+    ...options,
+    feed,
+    onProducts: ({ items }) => {
+      const more = items.slice(0, previewedProducts - previews.length)
+      previews.push(...more.map(previewOf))
+    },
+  })
+  const products = previews.slice(0, shownProducts)
   const isReady = isReadyToStart(check)
   const asked = new Set(guess.open.map((line) => line.replace(/:.*/s, '')))
-  const made = previews.flatMap(({ product }) => (product ? [product] : []))
+  const made = previews.map(({ product }) => product)
   const doubts = [...leftMarks(made), ...fewForSale(made)].filter(
     (comment) => !asked.has(comment.replace(/:.*/s, '')),
   )
   const comments = isReady ? doubts : [...doubts, ...problemsOf(check)]
   return { guess: withProblems(guess, comments), check, products, isReady }
+}
+
+function previewOf({ item, record: { record, line }, issues }: ReadItem<ProductPatch>): ProductPreview {
+  const product = { product_id: item.productId, ...item.set }
+  return { record, line, product, problems: issues.map(({ message }) => message) }
 }
 
 /** As a configuration would have it. */

@@ -1,8 +1,8 @@
-import type { CallOutcome, CallResponse } from '../api/call-outcome.ts'
-import { describeRefusal, findNamedRefusals, type NamedRefusal } from '../api/named-refusals.ts'
-import { readTaken, type TakingGroup } from '../api/taken-answer.ts'
 import type { ProductId } from '../lib/brand.ts'
 import { parseRetryAfter } from '../lib/retry-after.ts'
+import type { CallOutcome, CallResponse } from './call-outcome.ts'
+import { describeRefusal, findNamedRefusals, type NamedRefusal } from './named-refusals.ts'
+import { readTaken, type TakingGroup } from './taken-answer.ts'
 
 /**
  * What is done after a call. All of it is decided here, from this table:
@@ -31,70 +31,74 @@ import { parseRetryAfter } from '../lib/retry-after.ts'
  *
  * `Retry-After` is honoured on 429 and on every 5xx.
  */
-export type Verdict =
+export type Verdict = ProductVerdict | FailureVerdict
+
+/** The endpoint judged the products of the call. */
+export type ProductVerdict =
   | { kind: 'acknowledge'; refused: readonly NamedRefusal[] }
-  /** Nothing took effect that could take effect later. `afterMs`: the endpoint's wish, else the usual back-off. */
-  | { kind: 'retry'; afterMs: number | undefined; description: string }
-  | { kind: 'throttle'; afterMs: number | undefined; description: string }
-  /** The body was too large. */
-  | { kind: 'split'; description: string }
   | { kind: 'reject'; refused: readonly NamedRefusal[]; description: string }
   /** At least one product is refused, and it is not said which. */
   | { kind: 'bisect'; description: string }
+  /** The body was too large. */
+  | { kind: 'split'; description: string }
+
+/** The call failed, and its products are not to blame. */
+export type FailureVerdict =
+  /** Nothing took effect that could take effect later. `afterMs`: the endpoint's wish, else the usual back-off. */
+  | { kind: 'retry'; afterMs: number | undefined; description: string }
+  | { kind: 'throttle'; afterMs: number | undefined; description: string }
   | { kind: 'pause'; description: string; hint: string }
   | { kind: 'unknown'; afterMs: number | undefined; description: string }
 
-/** What the operator should check: the settings that these calls depend on. */
-export interface Advice {
-  token: string
-  address: string
+/** Whose calls these are, and which settings the operator should check when they fail. */
+export interface CallKind {
+  group: TakingGroup
+  tokenAdvice: string
+  addressAdvice: string
 }
 
-const productAdvice: Advice = {
-  token: 'Check the API_PRODUCTS token of this catalog',
-  address: 'Check `api.url` of this catalog',
+export const productCalls: CallKind = {
+  group: 'products',
+  tokenAdvice: 'Check the API_PRODUCTS token of this catalog',
+  addressAdvice: 'Check `api.url` of this catalog',
 }
 
 export interface ClassifyInput {
   outcome: CallOutcome
+  calls: CallKind
   /** Products of the call. */
   productIds: readonly ProductId[]
-  /** A probe was answered well within the last minute. */
-  recentlyProbed: boolean
+  /** A probe was answered well within the last minute. Default: false. */
+  recentlyProbed?: boolean
   /** What is sent stands in the path, and others are taken: see `PathRefusals`. Default: false. */
   pathToBlame?: boolean
   /** Wall-clock time, for `Retry-After` dates. */
   now: number
-  /** Default: that of product calls. */
-  advice?: Advice | undefined
-  /** Whose calls these are. Default: products. */
-  group?: TakingGroup | undefined
 }
 
-export function classify({
-  outcome,
-  advice = productAdvice,
-  group = 'products',
-  ...input
-}: ClassifyInput): Verdict {
+export function classify({ outcome, ...input }: ClassifyInput): Verdict {
   switch (outcome.kind) {
     case 'not-sent':
       return { kind: 'retry', afterMs: undefined, description: outcome.error.message }
     case 'unknown':
       return { kind: 'unknown', afterMs: undefined, description: outcome.error.message }
     case 'response':
-      return classifyResponse(outcome, { ...input, advice, group })
+      return classifyResponse(outcome, input)
     default:
       return unreachable(outcome)
   }
 }
 
-type Judging = Omit<ClassifyInput, 'outcome' | 'advice' | 'group'> & { advice: Advice; group: TakingGroup }
+export function isAboutProducts(verdict: Verdict): verdict is ProductVerdict {
+  return ['acknowledge', 'reject', 'bisect', 'split'].includes(verdict.kind)
+}
+
+type Judging = Omit<ClassifyInput, 'outcome'>
 
 function classifyResponse(response: CallResponse, input: Judging): Verdict {
   const { status } = response
   if (status >= 200 && status < 300) return classifySuccess(response, input)
-  if (status >= 300 && status < 400) return retryRedirect(response, input.advice)
+  if (status >= 300 && status < 400) return retryRedirect(response, input.calls)
   if (status >= 400 && status < 500) return classifyClientError(response, input)
   const afterMs = parseRetryAfter(response.headers['retry-after'], input.now)
   const description = describeAnswer(response)
@@ -105,12 +109,12 @@ function classifyResponse(response: CallResponse, input: Judging): Verdict {
 function classifySuccess(response: CallResponse, input: Judging): Verdict {
   const refused = findNamedRefusals(response.body, input.productIds)
   if (refused.length > 0) return { kind: 'acknowledge', refused }
-  const answer = readTaken(response, input.group)
+  const answer = readTaken(response, input.calls.group)
   if (answer.kind === 'taken') return { kind: 'acknowledge', refused }
   if (answer.kind === 'errors') return { kind: 'bisect', description: describeAnswer(response) }
   const description = `the endpoint answered ${response.status}, but not as this API does, so that nothing counts as taken: ${answer.found}`
   if (input.pathToBlame) return { kind: 'bisect', description: `${description}; ${tookOthers}` }
-  return { kind: 'retry', afterMs: undefined, description: `${description}. ${input.advice.address}` }
+  return { kind: 'retry', afterMs: undefined, description: `${description}. ${input.calls.addressAdvice}` }
 }
 
 function classifyClientError(response: CallResponse, input: Judging): Verdict {
@@ -119,14 +123,14 @@ function classifyClientError(response: CallResponse, input: Judging): Verdict {
   if (input.pathToBlame) return { kind: 'bisect', description: `${description}; ${tookOthers}` }
   const remedy = remedies.get(status)
   if (remedy !== undefined) {
-    const check = remedy === checkUrl ? input.advice.address : remedy
+    const check = remedy === checkUrl ? input.calls.addressAdvice : remedy
     return {
       kind: 'retry',
       afterMs: undefined,
       description: check ? `${description}. ${check}` : description,
     }
   }
-  const hint = `${input.advice.token}; ${triedAgain}`
+  const hint = `${input.calls.tokenAdvice}; ${triedAgain}`
   switch (status) {
     case 401:
       return { kind: 'pause', description, hint }
@@ -149,10 +153,10 @@ function refuseContent(response: CallResponse, ids: readonly ProductId[], descri
   return refused.length > 0 ? { kind: 'reject', refused, description } : { kind: 'bisect', description }
 }
 
-function retryRedirect(response: CallResponse, advice: Advice): Verdict {
+function retryRedirect(response: CallResponse, { addressAdvice }: CallKind): Verdict {
   const { location } = response.headers
   const target = location === undefined ? '' : ` to ${location.replace(/\?.*$/s, '')}`
-  const description = `the endpoint answered ${response.status}, a redirect${target}, which is never followed. ${advice.address}`
+  const description = `the endpoint answered ${response.status}, a redirect${target}, which is never followed. ${addressAdvice}`
   return { kind: 'retry', afterMs: undefined, description }
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { CallOutcome } from '../../src/api/call-outcome.ts'
-import { classify, type Verdict } from '../../src/delivery/classify.ts'
+import { productCalls as calls, classify, type Verdict } from '../../src/api/classify.ts'
 import { backoffMs } from '../../src/delivery/waiting.ts'
 import type { ProductId } from '../../src/lib/brand.ts'
 import { EndpointError } from '../../src/lib/errors.ts'
@@ -22,7 +22,7 @@ function answered(
 ): Verdict {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   const outcome: CallOutcome = { kind: 'response', status, headers, body: text }
-  return classify({ outcome, productIds: ids, recentlyProbed, now })
+  return classify({ outcome, calls, productIds: ids, recentlyProbed, now })
 }
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
@@ -46,7 +46,7 @@ describe('the table', () => {
   test('a request that never left is tried again; one without an answer is unknown', () => {
     const error = new EndpointError('x', 'the words')
     const judge = (kind: 'not-sent' | 'unknown') =>
-      classify({ outcome: { kind, error }, productIds: ids, recentlyProbed: false, now })
+      classify({ outcome: { kind, error }, calls, productIds: ids, now })
     expect(judge('not-sent')).toEqual({ kind: 'retry', afterMs: undefined, description: 'the words' })
     expect(judge('unknown')).toEqual({ kind: 'unknown', afterMs: undefined, description: 'the words' })
   })
@@ -58,7 +58,7 @@ describe('the table', () => {
 
   test('a path that is to blame refuses content, whatever it is blamed with', () => {
     const outcome: CallOutcome = { kind: 'response', status: 404, headers: {}, body: 'no such customer' }
-    expect(classify({ outcome, productIds: ids, recentlyProbed: false, pathToBlame: true, now })).toEqual({
+    expect(classify({ outcome, calls, productIds: ids, pathToBlame: true, now })).toEqual({
       kind: 'bisect',
       description: expect.stringMatching(/answered 404: no such customer; it took others/),
     })
@@ -177,7 +177,7 @@ describe('a 2xx', () => {
 
   test('longer than is read is none', () => {
     const outcome = { kind: 'response', status: 200, headers: {}, body: '{}', cut: true } as const
-    expect(classify({ outcome, productIds: ids, recentlyProbed: false, now })).toMatchObject({
+    expect(classify({ outcome, calls, productIds: ids, now })).toMatchObject({
       kind: 'retry',
     })
   })
@@ -200,7 +200,7 @@ describe('a 2xx', () => {
     ['<?xml version="1.0"?>', 'retry'],
   ] as const)('to a consent with %j: %s', (body, kind) => {
     const outcome: CallOutcome = { kind: 'response', status: 200, headers: {}, body }
-    const input = { outcome, productIds: ids, recentlyProbed: false, now, group: 'consent' } as const
+    const input = { outcome, productIds: ids, now, calls: { ...calls, group: 'consent' } } as const
     expect(classify(input).kind).toBe(kind)
   })
 })

@@ -1,5 +1,21 @@
+import type { ProductPatch } from '../catalog/model.ts'
 import { foundValue } from '../catalog/show-value.ts'
+import type { ProductId } from '../lib/brand.ts'
+import type { FoundProducts } from '../mirror/model.ts'
 import type { ParsedRecord, RecordIssue } from '../records/model.ts'
+
+/** Of the products that have the value of a key: the one that it names. Several share it: none. */
+export function soleProduct(matches: readonly ProductId[]): ProductId | undefined {
+  return matches.length === 1 ? matches[0] : undefined
+}
+
+/** The patches whose key one product has, with its id. */
+export function patchesOfKnown(patches: readonly ProductPatch[], products: FoundProducts): ProductPatch[] {
+  return patches.flatMap((patch) => {
+    const productId = soleProduct(products.get(patch.productId) ?? [])
+    return productId === undefined ? [] : [{ ...patch, productId }]
+  })
+}
 
 interface KeyFinding {
   record: Pick<ParsedRecord, 'record' | 'line'>

@@ -1,0 +1,142 @@
+import { type ConsentStatement, compileConsentMapping } from '../catalog/consent-mapping.ts'
+import { compileMapping, type MissingColumn } from '../catalog/mapping.ts'
+import type { ProductPatch } from '../catalog/model.ts'
+import type { FeedConfig, FeedMode } from '../config/model.ts'
+import type { FileRefusedError } from '../lib/errors.ts'
+import { redactEmails } from '../lib/redact.ts'
+import { type Judgement, judgeFile } from '../records/judge.ts'
+import type { IdReader } from '../records/judge-pass.ts'
+import type { ParsedRecord, RecordIssue } from '../records/model.ts'
+import type { FileSource } from '../records/read-file.ts'
+import type { TransformStep } from '../records/transform-records.ts'
+import { readTables } from './read-tables.ts'
+
+/** What a record says of what; without an item where it is rejected. */
+export interface MappedRecord<Item> {
+  id: string | undefined
+  item: Item | undefined
+  issues: readonly RecordIssue[]
+}
+
+/** A file that was judged and whose columns are those that its feed maps. */
+export interface FeedFile<Item> {
+  source: FileSource
+  judgement: Judgement
+  recordBytes: number
+  /** Columns that hold the id. */
+  idColumns: readonly number[]
+  /** What makes the records that `map` is given. */
+  transform?: TransformStep | undefined
+  map(record: ParsedRecord, nowMs: number): MappedRecord<Item>
+  /** What is found before a record is mapped, in words that may be shown. */
+  show(issue: RecordIssue): RecordIssue
+}
+
+export type ProductFile = FeedFile<ProductPatch> & { kind: 'products' }
+export type ConsentFile = FeedFile<ConsentStatement> & { kind: 'consents' }
+
+/** Without these columns the file says nothing, or not what the feed is to say. */
+export interface UnboundFile {
+  kind: 'missing-columns'
+  judgement: Judgement
+  missingColumns: readonly (Omit<MissingColumn, 'field'> & { field: string })[]
+}
+
+export interface OpenOptions {
+  feed: FeedConfig
+  mode: FeedMode
+  source: FileSource
+  /** Fields whose columns are absent say nothing: only the id is needed. */
+  isLenient?: boolean
+  /** Reads more of each record than its id. */
+  listener?: IdListener
+}
+
+export interface IdListener {
+  columns: readonly string[]
+  listen(columns: readonly string[], reader: IdReader | undefined): IdReader | undefined
+}
+
+/** The first pass over a file of products. Throws a FileRefusedError, and a ConfigError when a table cannot be read. */
+export async function openProducts(options: OpenOptions): Promise<ProductFile | UnboundFile> {
+  const { feed, mode, source } = options
+  const readTable = await readTables(feed, source.signal)
+  const opened = await judgeWith(compileMapping({ feed, mode, readTable }), options)
+  if (opened.kind !== 'bound') return opened
+  const { bound, ...file } = opened
+  return {
+    ...file,
+    kind: 'products',
+    transform: bound.transform,
+    map: (record, nowMs) => {
+      const { patch, issues } = bound.map(record, nowMs)
+      return { id: patch?.productId, item: patch, issues }
+    },
+    show: (issue) => issue,
+  }
+}
+
+/** The same of consents: nothing that can be shown of it holds an address. */
+export async function openConsents(options: OpenOptions): Promise<ConsentFile | UnboundFile> {
+  const mapping = compileConsentMapping(options.feed)
+  const opened = await judgeWith({ ...mapping, bindLeniently: mapping.bind }, options)
+  const { judgement } = opened
+  const shown = { ...judgement, warnings: judgement.warnings.map(redactEmails) }
+  if (opened.kind !== 'bound') return { ...opened, judgement: shown }
+  const { bound, ...file } = opened
+  return {
+    ...file,
+    kind: 'consents',
+    judgement: shown,
+    map: (record) => {
+      const { id, statement, issues } = bound.map(record)
+      return { id, item: statement, issues }
+    },
+    show: withoutAddress,
+  }
+}
+
+interface FeedMapping<Bound> {
+  neededColumns: readonly string[]
+  bind(columns: readonly string[]): Binding<Bound>
+  bindLeniently(columns: readonly string[]): Binding<Bound>
+}
+
+type Binding<Bound> = { kind: 'bound'; bound: Bound } | Omit<UnboundFile, 'judgement'>
+
+async function judgeWith<Bound extends { idReader: IdReader }>(
+  mapping: FeedMapping<Bound>,
+  { feed, source, isLenient = false, listener }: OpenOptions,
+) {
+  const judgement = await judgeFile({
+    ...source,
+    format: feed.format,
+    neededColumns: [...new Set([...mapping.neededColumns, ...(listener?.columns ?? [])])],
+    openIdReader: (columns) => {
+      const binding = mapping.bindLeniently(columns)
+      const reader = binding.kind === 'bound' ? binding.bound.idReader : undefined
+      return listener ? listener.listen(columns, reader) : reader
+    },
+  })
+  const { columns } = judgement
+  const binding = isLenient ? mapping.bindLeniently(columns) : mapping.bind(columns)
+  if (binding.kind !== 'bound') return { ...binding, judgement }
+  const { recordBytes } = feed.format
+  return { ...binding, source, judgement, recordBytes, idColumns: binding.bound.idReader.indices }
+}
+
+/** Why nothing of a file is applied, and what to do; a file of consents may be called by an address. */
+export function describeRefusal({ kind }: FeedConfig, { message, hint }: FileRefusedError) {
+  const show = kind === 'consents' ? redactEmails : (text: string) => text
+  return { reason: show(message), ...(hint === undefined ? {} : { hint: show(hint) }) }
+}
+
+/** What a parser says of a line it cannot read quotes from it. */
+function withoutAddress(issue: RecordIssue): RecordIssue {
+  const { remedy } = issue
+  const isNoJson = issue.code === 'not-json'
+  const message = isNoJson ? `is no JSON object${remedy ? `; ${remedy}` : ''}` : redactEmails(issue.message)
+  const field = issue.field === undefined ? undefined : redactEmails(issue.field)
+  const value = issue.value === undefined ? undefined : redactEmails(issue.value)
+  return { ...issue, field, message, value }
+}

@@ -1,0 +1,258 @@
+import {
+  apply,
+  claimCall,
+  crashProcess,
+  deadlineOf,
+  type Ending,
+  expireClaims,
+  finishCall,
+  forgetOld,
+  renewCall,
+  sendCall,
+} from './delivery.ts'
+import { raiseBeat, stepDrain, stepNumber, stepPump, stepServe, tellPause, transact } from './loop.ts'
+import { commitEdit, editedDocument, ensureNumbered } from './mirror.ts'
+import { adopt, compare, stepRepair, stepStartOver } from './recover.ts'
+import {
+  type Edit,
+  type Installation,
+  installationOf,
+  type Lane,
+  lanes,
+  type Process,
+  type World,
+} from './state.ts'
+import {
+  backUp,
+  closeCleanly,
+  copyInPlace,
+  crash,
+  keepSnapshot,
+  powerCut,
+  putBack,
+  rollBack,
+  sync,
+  wipe,
+} from './world.ts'
+
+// Everything that can happen, a step at a time. Each command can be given in any state; where it has no meaning it does
+// nothing. Numbers choose among what there is.
+
+interface At {
+  at: number
+}
+
+interface AtProcess extends At {
+  process: number
+}
+
+interface AtCall extends AtProcess {
+  call: number
+}
+
+interface Commands {
+  edit: At & Edit
+  import: At & { count: number }
+  sync: At
+  compare: At
+  beat: At
+  drain: At
+  pump: At & { lane: Lane }
+  serve: At
+  number: At
+  repair: At
+  'start-over': At
+  turn: At
+  claim: AtProcess & { mode: 'urgent' | 'any' }
+  /** `overslept`: the process slept after it had looked at its lease. */
+  send: AtCall & { overslept?: boolean }
+  renew: AtCall
+  finish: AtCall & { ending: Ending }
+  expire: AtProcess
+  'crash-process': AtProcess
+  apply: At & { request: number }
+  'refuse-all': At & { on: boolean }
+  tick: { by: number }
+  'roll-back': { by: number }
+  wipe: object
+  'close-cleanly': At & { by: number }
+  'power-cut': At & { by: number }
+  crash: At
+  backup: At
+  'put-back': At & { which: number; how: 'restored' | 'copied' | 'in place' }
+  'copy-in-place': At
+  adopt: At
+  pause: At & { on: boolean }
+  'tell-pause': At
+  resume: object
+  resync: At & { id: string }
+}
+
+export type Command = { [Kind in keyof Commands]: { kind: Kind } & Commands[Kind] }[keyof Commands]
+
+type Handlers = { [Kind in keyof Commands]: (world: World, command: Commands[Kind]) => void }
+
+const handlers: Handlers = {
+  edit: atInstallation((_, installation, edit: Edit) => accept(installation, edit)),
+  import: atInstallation((world, installation, { count }: { count: number }) =>
+    importEdits(world, installation, count),
+  ),
+  sync: atInstallation((_, installation) => sync(installation)),
+  compare: atInstallation(compare),
+  beat: atInstallation(raiseBeat),
+  drain: atInstallation(stepDrain),
+  pump: atInstallation((world, installation, { lane }: { lane: Lane }) =>
+    stepPump(world, installation, lane),
+  ),
+  serve: atInstallation(stepServe),
+  number: atInstallation(stepNumber),
+  repair: atInstallation(stepRepair),
+  'start-over': atInstallation(stepStartOver),
+  turn: atInstallation(turn),
+  claim: atProcess((world, installation, { process, mode }: { process: Process; mode: 'urgent' | 'any' }) =>
+    claimCall(world, installation, { process, mode }),
+  ),
+  send: atCall((world, installation, command: OfCall & { overslept?: boolean }) =>
+    sendCall(world, installation, command),
+  ),
+  renew: atCall(renewCall),
+  finish: atCall((world, installation, { process, call, ending }: OfCall & { ending: Ending }) =>
+    finishCall(world, installation, { process, call, ending }),
+  ),
+  expire: atProcess((world, installation, { process }) => expireClaims(world, installation, process)),
+  'crash-process': atProcess((world, _, { process }) => crashProcess(world, process)),
+  apply: atInstallation((world, { endpoint }, { request: index }: { request: number }) => {
+    const request = endpoint.requests[index % Math.max(1, endpoint.requests.length)]
+    if (request && world.now < deadlineOf(request)) apply(endpoint, request)
+  }),
+  'refuse-all': atInstallation((_, { endpoint }, { on }: { on: boolean }) => {
+    endpoint.refusesAll = on
+  }),
+  tick: (world, { by }) => {
+    world.now += by
+    for (const installation of world.installations) forgetOld(installation, world.now)
+  },
+  'roll-back': (world, { by }) => rollBack(world, by),
+  wipe: (world) => wipe(world),
+  'close-cleanly': atInstallation((world, installation, { by }: { by: number }) =>
+    closeCleanly(world, installation, by),
+  ),
+  'power-cut': atInstallation((world, installation, { by }: { by: number }) =>
+    powerCut(world, installation, by),
+  ),
+  crash: atInstallation((_, installation) => crash(installation)),
+  backup: atInstallation((_, installation) => backUp(installation)),
+  'put-back': atInstallation(putBack),
+  'copy-in-place': atInstallation(copyInPlace),
+  adopt: atInstallation((world, installation) => {
+    // The operator renames a catalog rather than take another one's keys.
+    const isOthers = world.redis.guard?.owner === 1 - installation.owner
+    if (installation.loop.refusal && !isOthers) adopt(world, installation)
+  }),
+  pause: atInstallation((world, installation, { on }: { on: boolean }) => {
+    if (!on) installation.pauseTold = false
+    transact(world, installation, (mirror) => {
+      mirror.paused = on
+    })
+  }),
+  'tell-pause': atInstallation(tellPause),
+  resume: ({ redis }) => {
+    redis.paused.delete('refuses-everything')
+  },
+  resync: atInstallation(resync),
+}
+
+export function run(world: World, command: Command): void {
+  if (command.kind !== 'tick') keepSnapshot(world)
+  const handler = handlers[command.kind] as (world: World, command: Command) => void
+  handler(world, command)
+}
+
+function atInstallation<Rest>(act: (world: World, installation: Installation, rest: Rest) => void) {
+  return (world: World, command: At & Rest) => {
+    const installation = installationOf(world, command.at)
+    installation.started = true
+    act(world, installation, command)
+  }
+}
+
+interface OfProcess {
+  process: Process
+}
+
+function atProcess<Rest>(act: (world: World, installation: Installation, rest: Rest & OfProcess) => void) {
+  return atInstallation((world, installation, command: { process: number } & Omit<Rest, 'process'>) => {
+    const { processes } = installation
+    const process = processes[command.process % processes.length]
+    if (process) act(world, installation, { ...command, process } as Rest & OfProcess)
+  })
+}
+
+interface OfCall extends OfProcess {
+  call: Process['calls'][number]
+}
+
+function atCall<Rest>(act: (world: World, installation: Installation, rest: Rest & OfCall) => void) {
+  return atProcess(
+    (world, installation, command: { process: Process; call: number } & Omit<Rest, keyof OfCall>) => {
+      const { calls } = command.process
+      const call = calls[command.call % Math.max(1, calls.length)]
+      if (call) act(world, installation, { ...command, call } as unknown as Rest & OfCall)
+    },
+  )
+}
+
+/** An edit is accepted: from now on it is never forgotten. */
+function accept({ archive, accepted, owner }: Installation, { id, price, text, form }: Edit): void {
+  const edit: Edit = { id }
+  if (price !== undefined) edit.price = price
+  if (text !== undefined) edit.text = text
+  if (form !== undefined) edit.form = form
+  archive.push(edit)
+  accepted.set(id, editedDocument(accepted.get(id), edit, { owner, version: archive.length }))
+}
+
+export function importEdits(world: World, installation: Installation, count: number): void {
+  const { rules, now } = world
+  const { owner, archive } = installation
+  transact(world, installation, (mirror) => {
+    const edits = archive.slice(mirror.applied, mirror.applied + count)
+    for (const edit of edits) commitEdit(mirror, edit, { rules, owner, now })
+  })
+}
+
+/** The operator has a product sent again. */
+function resync(world: World, installation: Installation, { id }: { id: string }): void {
+  const { now } = world
+  transact(world, installation, (mirror) => {
+    const row = mirror.rows.get(id)
+    if (!row) return
+    row.acknowledged = ''
+    row.dead = null
+    ensureNumbered(mirror, row, { lane: 'new', now })
+  })
+}
+
+/** All that the loop does in one turn, with nothing between. */
+export function turn(world: World, installation: Installation): void {
+  const { loop } = installation
+  if (loop.state === 'compare') compare(world, installation)
+  if (loop.state === 'repair') stepRepair(world, installation)
+  else if (loop.state === 'start-over') stepStartOver(world, installation)
+  else if (loop.state === 'run') work(world, installation)
+}
+
+function work(world: World, installation: Installation): void {
+  const { loop } = installation
+  const wasRaised = loop.beat === 'raised'
+  raiseBeat(world, installation)
+  if (!wasRaised) raiseBeat(world, installation)
+  for (let step = 0; step < 3; step++) stepDrain(world, installation)
+  stepNumber(world, installation)
+  for (const lane of lanes) {
+    stepPump(world, installation, lane)
+    if (loop.pump) stepPump(world, installation, lane)
+  }
+  stepServe(world, installation)
+  if (loop.serve) stepServe(world, installation)
+}

@@ -1,0 +1,225 @@
+import { compareAgain, transact, writePause } from './loop.ts'
+import { doubtAfterLoss, startOverWithNext } from './mirror.ts'
+import { emptyOutbox, namesIn, setGuard } from './scripts.ts'
+import { type Guard, type Installation, type Loop, lanes, limits, type Mirror, type World } from './state.ts'
+
+// Comparing, repairing a loss, starting over. Each step may be the last before a crash.
+
+const afterLoss = limits.lease + limits.timeout + limits.horizon
+
+/** Whether mirror and Redis belong together. Everything that is not sure is repaired or refused. */
+export function compare(world: World, installation: Installation): void {
+  const { loop, mirror } = installation
+  compareAgain(loop)
+  loop.runId = world.redis.runId
+  loop.refusal = refusalOf(world, installation)
+  if (loop.refusal) refuse(world, installation)
+  else if (mirror.startOver !== null) loop.state = 'start-over'
+  else if (isLoss(world, installation)) {
+    if (world.redis.guard?.runId !== world.redis.runId) notice(installation)
+    loop.state = 'repair'
+  } else {
+    loop.state = 'run'
+    if (world.redis.beat > mirror.beat) {
+      transact(world, installation, (durable) => {
+        durable.beat = world.redis.beat
+      })
+    }
+    acceptCleanClose(world, installation)
+    if (world.rules['a pause is opened with']) writePause(world, installation)
+  }
+}
+
+/** What Redis knows of a newer mirror is remembered: it may be wiped before the operator has looked. */
+function refuse(world: World, installation: Installation): void {
+  const { loop, owner } = installation
+  const isBehind =
+    loop.refusal === 'behind' || (loop.refusal === 'foreign' && world.redis.guard?.owner === owner)
+  loop.state = 'refused'
+  if (!isBehind || !world.rules['a mirror that is behind remembers it']) return
+  transact(world, installation, (mirror) => {
+    mirror.behind = true
+  })
+}
+
+function knownGenerations({ generation, former }: Mirror): string[] {
+  return [generation, ...former]
+}
+
+function refusalOf({ redis, rules }: World, { mirror, inode }: Installation): Loop['refusal'] {
+  const { guard } = redis
+  if (mirror.inode !== inode && rules['inodes are compared']) return 'copy'
+  if (mirror.behind) return 'behind'
+  if (!guard) return undefined
+  const isForeign = !knownGenerations(mirror).includes(guard.generation)
+  if (isForeign) return rules['opening compares the guard'] ? 'foreign' : undefined
+  if (mirror.startOver !== null || guard.generation !== mirror.generation) return undefined
+  const isBehind =
+    redis.beat > mirror.beat + 1 || lanes.some((lane) => redis.positions[lane] > mirror.last[lane])
+  return isBehind && rules['a mirror that is behind is refused'] ? 'behind' : undefined
+}
+
+function isLoss({ redis, rules }: World, { mirror, closedRunId }: Installation): boolean {
+  const { guard, beat, runId } = redis
+  if (!guard?.open || guard.generation !== mirror.generation) return true
+  if (beat < mirror.beat && rules['beats are compared']) return true
+  if (!rules['run ids are compared']) return false
+  return runId !== mirror.runId && closedRunId !== mirror.runId
+}
+
+/** An embedded server that was closed cleanly has forgotten nothing. */
+function acceptCleanClose(world: World, installation: Installation): void {
+  const { runId, guard } = world.redis
+  if (!guard || guard.runId === runId) return
+  transact(world, installation, (mirror) => {
+    mirror.runId = runId
+  })
+  installation.closedRunId = -1
+  world.redis.guard = { ...guard, runId }
+  world.redis.written++
+}
+
+/** For the oracle: nothing older is sent from now on. */
+function notice(installation: Installation): void {
+  installation.noticed = new Map([...installation.mirror.rows].map(([id, { document }]) => [id, document]))
+}
+
+type Step = (world: World, installation: Installation) => boolean
+
+/** Done one after the other; a step that fails leads back to comparing. */
+const repairSteps: readonly Step[] = [closeGuard, doubtWhatWasKnown, emptyAndEcho, openGuard, rememberRun]
+
+export function stepRepair(world: World, installation: Installation): void {
+  const { loop } = installation
+  if (loop.state !== 'repair') return
+  const opensLast = world.rules['a repair opens last']
+  const steps = opensLast ? repairSteps : [openGuard, rememberRun, doubtWhatWasKnown, emptyAndEcho]
+  stepThrough(world, installation, steps)
+}
+
+function stepThrough(world: World, installation: Installation, steps: readonly Step[]): void {
+  const { loop } = installation
+  const step = steps[loop.step]
+  if (!step?.(world, installation)) compareAgain(loop)
+  else if (++loop.step === steps.length) compareAgain(loop)
+}
+
+function guardOf({ redis, now }: World, { mirror, owner, loop }: Installation, open: boolean): Guard {
+  const closedAt = open ? (redis.guard?.closedAt ?? now) : now
+  return { generation: mirror.generation, owner, runId: loop.runId, open, closedAt }
+}
+
+function closeGuard(world: World, installation: Installation): boolean {
+  if (installation.loop.runId !== world.redis.runId) return false
+  const known = knownGenerations(installation.mirror)
+  if (!setGuard(world, guardOf(world, installation, false), { known })) return false
+  notice(installation)
+  return true
+}
+
+/** Redis is still the one whose guard this loop closed. */
+function isClosedByUs({ redis, rules }: World, { loop, mirror }: Installation): boolean {
+  const { guard } = redis
+  if (redis.runId !== loop.runId) return false
+  if (!rules['a repair opens last']) return true
+  return guard !== null && !guard.open && guard.generation === mirror.generation && guard.runId === loop.runId
+}
+
+function doubtWhatWasKnown(world: World, installation: Installation): boolean {
+  if (!isClosedByUs(world, installation)) return false
+  const { rules, now, redis } = world
+  transact(world, installation, (mirror) => doubtAfterLoss(mirror, namesIn(redis), { rules, now }))
+  return true
+}
+
+function emptyAndEcho(world: World, installation: Installation): boolean {
+  if (!isClosedByUs(world, installation)) return false
+  const { redis, rules, now } = world
+  if (rules['a loss empties Redis']) emptyOutbox(redis)
+  for (const [id, row] of installation.mirror.rows) {
+    const isDoubtful = row.lane !== null && row.acknowledged === ''
+    if (isDoubtful && rules['a loss leaves echoes']) redis.echoes.set(id, now + afterLoss)
+  }
+  return true
+}
+
+function openGuard(world: World, installation: Installation): boolean {
+  if (!isClosedByUs(world, installation)) return false
+  const known = knownGenerations(installation.mirror)
+  if (!setGuard(world, guardOf(world, installation, true), { known })) return false
+  world.redis.beat = installation.mirror.beat
+  if (world.rules['a pause is opened with']) writePause(world, installation)
+  return true
+}
+
+function rememberRun(world: World, installation: Installation): boolean {
+  transact(world, installation, (mirror) => {
+    mirror.runId = installation.loop.runId
+    mirror.startOver = null
+  })
+  return true
+}
+
+/** The operator takes this mirror, and what Redis holds, for the catalog's own: all is sent again. */
+export function adopt(world: World, installation: Installation): void {
+  const { guard } = world.redis
+  transact(world, installation, (mirror) => {
+    mirror.former = [...new Set([...mirror.former, mirror.generation, ...(guard ? [guard.generation] : [])])]
+    mirror.generation = `g${++world.made}`
+    mirror.startOver = 0
+    mirror.behind = false
+    mirror.inode = installation.inode
+  })
+  compareAgain(installation.loop)
+}
+
+const startOverSteps: readonly Step[] = [
+  closeGuard,
+  emptyRedis,
+  placeAll,
+  waitForOldCalls,
+  openGuard,
+  rememberRun,
+]
+
+export function stepStartOver(world: World, installation: Installation): void {
+  const { loop, mirror } = installation
+  if (loop.state !== 'start-over') return
+  const { guard } = world.redis
+  const wasOpened = guard?.open && guard.generation === mirror.generation
+  // A crash came between the last two steps.
+  if (wasOpened && loop.step === 0) {
+    transact(world, installation, (durable) => {
+      durable.runId = guard.runId
+      durable.startOver = null
+    })
+    compareAgain(loop)
+    return
+  }
+  const before = loop.step
+  stepThrough(world, installation, startOverSteps)
+  const isWaiting = before === 2 || before === 3
+  if (isWaiting && loop.state === 'start-over' && !isPassed(world, installation, before)) loop.step = before
+}
+
+function emptyRedis(world: World, installation: Installation): boolean {
+  if (!isClosedByUs(world, installation)) return false
+  emptyOutbox(world.redis)
+  return true
+}
+
+function placeAll(world: World, installation: Installation): boolean {
+  const { rules, now } = world
+  transact(world, installation, (mirror) => startOverWithNext(mirror, { rules, now }))
+  return true
+}
+
+function waitForOldCalls(world: World, installation: Installation): boolean {
+  return isClosedByUs(world, installation)
+}
+
+/** Whether all products have their places, or the calls of before are over. */
+function isPassed({ redis, rules, now }: World, { mirror }: Installation, step: number): boolean {
+  if (step === 2) return (mirror.startOver ?? 0) >= mirror.rows.size
+  return !rules['starting over waits'] || now >= (redis.guard?.closedAt ?? now) + afterLoss
+}
