@@ -48,13 +48,9 @@ export async function hasStorage(config: Config): Promise<boolean> {
   )
 }
 
-/** What is known of a catalog's products and consents, for reading only. */
-export function openMirror(config: Config, catalog: CatalogConfig, connections: RedisConnections) {
-  return {
-    connection: connections.commands,
-    keys: catalogKeys(catalog.name),
-    consents: { keys: catalogKeys(catalog.name, 'consents'), stateDir: config.stateDir },
-  }
+/** What is known of a catalog's products, for reading only. */
+export function openMirror(catalog: CatalogConfig, connections: RedisConnections) {
+  return { connection: connections.commands, keys: catalogKeys(catalog.name) }
 }
 
 /** One catalog's keys, scripts and outbox over open connections. */

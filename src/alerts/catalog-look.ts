@@ -1,6 +1,9 @@
+import { join } from 'node:path'
 import type { CatalogConfig } from '../config/model.ts'
+import { readConsentOverview } from '../consents/reader.ts'
 import { parseHeld } from '../imports/held.ts'
 import type { FeedName } from '../lib/brand.ts'
+import type { Clock } from '../lib/clock.ts'
 import { catalogKeys } from '../outbox/keys.ts'
 import { readOverview } from '../outbox/overview.ts'
 import type { RedisConnections } from '../redis/connections.ts'
@@ -17,25 +20,33 @@ export interface WatchedCatalog {
   manifest: ManifestView
 }
 
-/** Looks at what Redis holds of one catalog. */
+interface LookOptions extends WatchedCatalog {
+  stateDir: string
+  connections: RedisConnections
+  urgentLagMs: number
+  clock: Clock
+}
+
+/** Looks at what is known of one catalog. */
 export class CatalogLook {
   readonly #catalog: CatalogConfig
   readonly #connections: RedisConnections
   readonly #urgentLagMs: number
   readonly #rollback: RollbackWatch
   readonly #keys
-  readonly #consentKeys
+  /** `state/<catalog>`. */
+  readonly #dir: string
+  readonly #clock: Clock
 
-  constructor(options: WatchedCatalog & { connections: RedisConnections; urgentLagMs: number }) {
-    const { catalog, manifest, connections, urgentLagMs } = options
+  constructor(options: LookOptions) {
+    const { catalog, manifest, connections, urgentLagMs, stateDir, clock } = options
     this.#catalog = catalog
     this.#connections = connections
     this.#urgentLagMs = urgentLagMs
     this.#keys = catalogKeys(catalog.name)
-    this.#consentKeys = catalogKeys(catalog.name, 'consents')
-    this.#rollback = new RollbackWatch({
-      ...{ catalog, manifest, keys: this.#keys, consentKeys: this.#consentKeys },
-    })
+    this.#dir = join(stateDir, catalog.name)
+    this.#clock = clock
+    this.#rollback = new RollbackWatch({ catalog, manifest, keys: this.#keys })
   }
 
   /** Throws what Redis throws. */
@@ -58,7 +69,7 @@ export class CatalogLook {
     const overview = await readOverview(commands, keys)
     conditions.push(...lookAtOutbox({ catalog, kind: 'products', overview, urgentLagMs }))
     if (catalog.consents.feeds.size === 0) return conditions
-    const consents = await readOverview(commands, this.#consentKeys)
+    const consents = readConsentOverview(this.#dir, this.#clock.now())
     return [...conditions, ...lookAtOutbox({ catalog, kind: 'consents', overview: consents, urgentLagMs })]
   }
 }

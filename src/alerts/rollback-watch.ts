@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import type { CatalogConfig } from '../config/model.ts'
-import type { FeedName } from '../lib/brand.ts'
 import type { CatalogKeys } from '../outbox/keys.ts'
 import type { RedisConnection } from '../redis/connection.ts'
 import type { ManifestView } from '../sources/manifest-index.ts'
@@ -8,7 +7,6 @@ import type { ManifestView } from '../sources/manifest-index.ts'
 interface RollbackOptions {
   catalog: CatalogConfig
   keys: CatalogKeys
-  consentKeys: CatalogKeys
   manifest: ManifestView
 }
 
@@ -46,15 +44,10 @@ export class RollbackWatch {
   }
 
   async #isApplied(connection: RedisConnection): Promise<boolean> {
-    const { catalog, keys, consentKeys, manifest } = this.#options
-    const [ofProducts, ofConsents] = await Promise.all([
-      connection.hgetall(keys.applied),
-      connection.hgetall(consentKeys.applied),
-    ])
-    const names: FeedName[] = [...catalog.feeds.keys(), ...catalog.consents.feeds.keys()]
-    return names.every((name) => {
-      const applied = catalog.consents.feeds.has(name) ? ofConsents : ofProducts
-      return Number(applied?.[name] ?? 0) >= (manifest.newest(name)?.sequence ?? 0)
-    })
+    const { catalog, keys, manifest } = this.#options
+    const applied = await connection.hgetall(keys.applied)
+    return [...catalog.feeds.values()]
+      .filter(({ kind }) => kind === 'products')
+      .every(({ name }) => Number(applied[name] ?? 0) >= (manifest.newest(name)?.sequence ?? 0))
   }
 }

@@ -42,21 +42,24 @@ interface Diffing {
   onChange: (change: Change) => void
 }
 
-/** Compares with what Redis holds; a state folder on which nothing ever ran is an empty mirror and stays untouched. */
+/** Compares with what is known; a state folder on which nothing ever ran is an empty mirror and stays untouched. */
 export async function diffWithMirror(
   context: CommandContext,
   { name, file, onChange }: Diffing,
 ): Promise<FileDiff> {
   const { diffFile } = await import('../operations/diff-file.ts')
-  const { hasStorage, openMirror, openStorage } = await import('../storage.ts')
+  const { hasStorage, openMirror, openStorage, stateDirOf } = await import('../storage.ts')
   const { config } = await context.loadedConfig()
   const catalog = await context.catalog()
   const nowMs = context.clock.now()
-  const options = { catalog, feed: findFeed(catalog, name), file, nowMs, signal: context.signal, onChange }
-  if (!(await hasStorage(config))) return diffFile({ ...options, mirror: undefined })
+  const feed = findFeed(catalog, name)
+  const dir = stateDirOf(config, catalog.name)
+  const options = { catalog, feed, dir, file, nowMs, signal: context.signal, onChange }
+  if (feed.kind === 'consents' || !(await hasStorage(config)))
+    return diffFile({ ...options, mirror: undefined })
   const { clock, log, signal } = context
   await using storage = await openStorage({ config, clock, log, signal })
-  return await diffFile({ ...options, mirror: openMirror(config, catalog, storage.connections) })
+  return await diffFile({ ...options, mirror: openMirror(catalog, storage.connections) })
 }
 
 function formatChange({ productId, kind, lane, fields }: Change): string {

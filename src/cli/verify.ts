@@ -56,7 +56,7 @@ async function withMirror(
   if (!(await hasStorage(config))) return work(undefined)
   const { clock, log, signal } = context
   await using storage = await openStorage({ config, clock, log, signal })
-  await work(openMirror(config, catalog, storage.connections))
+  await work(openMirror(catalog, storage.connections))
 }
 
 function formatVerified(verified: Verified): string {

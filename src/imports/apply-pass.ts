@@ -1,9 +1,11 @@
 import type { RejectsWriter } from '../records/rejects-writer.ts'
+import type { StepContext } from './context.ts'
 import type { Applied, ImportRun } from './import-run.ts'
 import type { FeedFile } from './open-feed-file.ts'
 import { type ReadItem, readFeedFile } from './read-feed-file.ts'
 
-export interface PassOptions<Item> extends Pick<ImportRun, 'context' | 'problems' | 'turn' | 'progress'> {
+export interface PassOptions<Item>
+  extends Pick<ImportRun<StepContext>, 'context' | 'problems' | 'turn' | 'progress'> {
   file: FeedFile<Item>
   rejects: Pick<RejectsWriter, 'write'>
 }

@@ -1,4 +1,4 @@
-import type { ConsentIntake } from '../consents/model.ts'
+import type { ConsentStore } from '../consents/store.ts'
 import type { ProductId } from '../lib/brand.ts'
 import { settleDeadLetters } from '../outbox/dead-letters.ts'
 import type { CatalogKeys } from '../outbox/keys.ts'
@@ -41,23 +41,16 @@ export async function applyCatalogDecision(access: DecisionAccess, line: Decisio
 }
 
 /** The same for the consents of the catalog. */
-export async function applyConsentDecision(
-  {
-    outbox,
-    settleDeadLetters: settle,
-  }: Pick<ConsentIntake, 'settleDeadLetters'> & { outbox: DeliveryOutbox },
-  line: DecisionLine,
-): Promise<void> {
+export async function applyConsentDecision(consents: ConsentStore, line: DecisionLine): Promise<void> {
   if ('of' in line && line.of === 'products') return
   switch (line.decision) {
     case 'pause':
     case 'resume':
-      return applyPause(outbox, line)
+      return consents.pause(line.decision)
     case 'retry-dead':
-      await settle('retry', line.ids)
-      return
+      return consents.settle('retry', line.ids)
     case 'drop-dead':
-      if (line.of === 'consents') await settle('drop', line.ids)
+      if (line.of === 'consents') await consents.settle('drop', line.ids)
       return
     case 'resync':
       // Of products: a consent is never sent again.

@@ -1,22 +1,24 @@
 import type { FeedConfig } from '../config/model.ts'
 import type { AcceptSequence, FeedName } from '../lib/brand.ts'
-import type { Watchdog } from '../lib/watchdog.ts'
+import type { Watchdog, WatchedWork } from '../lib/watchdog.ts'
 import type { Manifest } from '../sources/manifest.ts'
 import type { AcceptLine, DecisionLine } from '../sources/model.ts'
-import type { FeedContext, ImportContext } from './context.ts'
-import { decideHeld } from './decide-held.ts'
-import { importFile } from './import-file.ts'
+import type { ImportContext, StepContext } from './context.ts'
 import { ImportTurns } from './import-turns.ts'
 import { passAgain } from './pass-again.ts'
 import type { ImportReport } from './report.ts'
-import { runAnnounced } from './run-announced.ts'
 import { type ImportStep, scopeOf } from './step-scope.ts'
 
-interface ImporterOptions {
+export interface ImporterOptions {
   context: Omit<ImportContext, 'signal'>
   /** Whose files are imported here, all of one kind. */
   feeds: readonly FeedConfig[]
   watchdog: Watchdog
+  importFile: (context: StepContext, accept: AcceptLine) => Promise<ImportReport>
+  /** Approve or discard; answers the step from which the feed then goes on (exclusive). */
+  decideHeld: (context: StepContext, step: DecisionLine) => Promise<{ rewindTo: AcceptSequence } | undefined>
+  /** Changes documents beside the files, until the context's signal ends it. */
+  runAnnounced?: (context: ImportContext, work: WatchedWork) => Promise<void>
   onImported: (report: ImportReport, accept: AcceptLine) => void
   /** Carries out decisions about the catalog as a whole (pause, resume, resync, dead letters). */
   onCatalogDecision: (decision: DecisionLine) => Promise<void>
@@ -61,15 +63,16 @@ export class Importer {
         throw error
       })
     const runs = scopes.map((scope) => failing(this.#runScope(context, scope, onCaughtUp)))
-    if (!context.consents) runs.push(failing(this.#runAnnounced(context)))
+    runs.push(failing(this.#runAnnounced(context)))
     const results = await Promise.allSettled(runs)
     const failed = results.find((result) => result.status === 'rejected')
     if (failed && !signal.aborted) throw failure.signal.reason
   }
 
   async #runAnnounced(context: ImportContext): Promise<void> {
-    using work = this.#options.watchdog.watch(`announced changes of ${context.catalog.name}`)
-    await runAnnounced(context, work)
+    const { watchdog, runAnnounced } = this.#options
+    using work = watchdog.watch(`announced changes of ${context.catalog.name}`)
+    await runAnnounced?.(context, work)
   }
 
   /** One feed's steps, or the decisions about the catalog (`*`), one after another. */
@@ -79,8 +82,8 @@ export class Importer {
     // What is accepted later is no part of the backlog, however steadily it comes.
     let backlog: AcceptSequence | undefined = context.manifest.nextSequence
     const feedContext = scope === '*' ? undefined : { ...context, feed: scope, work, turns: this.#turns }
-    const { signal, connection, keys } = context
-    const cursor = { sequence: Number((await connection.hget(keys.applied, name)) ?? 0) as AcceptSequence }
+    const { signal, book } = context
+    const cursor = { sequence: (await book.applied(name)) as AcceptSequence }
     const wakeUp = new WakeUp(signal)
     this.#wakers.add(wakeUp.wake)
     try {
@@ -108,8 +111,8 @@ export class Importer {
     }
   }
 
-  async #runFeedStep(context: FeedContext, step: ImportStep): ReturnType<typeof decideHeld> {
-    const { onImported } = this.#options
+  async #runFeedStep(context: StepContext, step: ImportStep): ReturnType<ImporterOptions['decideHeld']> {
+    const { onImported, importFile, decideHeld } = this.#options
     if (step.kind === 'decision') return decideHeld(context, step)
     const { log } = context
     const again = await passAgain(context, step)
@@ -123,9 +126,9 @@ export class Importer {
     return undefined
   }
 
-  async #runCatalogStep({ writer }: ImportContext, step: DecisionLine): Promise<undefined> {
+  async #runCatalogStep({ book }: ImportContext, step: DecisionLine): Promise<undefined> {
     await this.#options.onCatalogDecision(step)
-    await writer.update([], () => ({ writes: [], applied: { scope: '*', sequence: step.sequence } }))
+    await book.update({ applied: { scope: '*', sequence: step.sequence } })
   }
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { CatalogConfig } from '../config/model.ts'
-import type { ConsentIntake } from '../consents/model.ts'
+import type { ConsentStore } from '../consents/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { ReleaseStack } from '../lib/release-stack.ts'
@@ -12,24 +12,22 @@ import type { RedisConnections } from '../redis/connections.ts'
 import { type Archive, openArchive } from '../sources/archive.ts'
 import { type Manifest, openManifest } from '../sources/manifest.ts'
 import type { ManifestView } from '../sources/manifest-index.ts'
-import type { AcceptLine } from '../sources/model.ts'
+import type { AcceptLine, DecisionLine } from '../sources/model.ts'
 import type { AcceptPushed } from '../sources/push-acceptor.ts'
 import { openSources } from '../sources/sources.ts'
 import { ArchiveQueue } from './archive-queue.ts'
 import { applyCatalogDecision, applyConsentDecision } from './catalog-decisions.ts'
+import { consentBook } from './consent-book.ts'
 import { describeTrouble, logImport } from './describe-import.ts'
-import { ImportRunner } from './import-runner.ts'
+import { importConsents } from './import-consents.ts'
+import { importFile } from './import-file.ts'
+import { ImportRunner, type OpenedImports } from './import-runner.ts'
+import { Importer } from './importer.ts'
 import { NoticePublisher } from './notice-publisher.ts'
+import { openProductImports } from './product-imports.ts'
 import type { ImportReport } from './report.ts'
 import { readStateId } from './state-id.ts'
 import { UnexpectedFailures } from './unexpected-failures.ts'
-
-/** The consents of a catalog, whose acknowledgements are kept in the same state folder. */
-export interface ConsentParts {
-  intake: ConsentIntake
-  outbox: DeliveryOutbox
-  onOffered: () => void
-}
 
 export interface IntakeOptions {
   catalog: CatalogConfig
@@ -40,7 +38,7 @@ export interface IntakeOptions {
   scripts: OutboxScripts
   outbox: DeliveryOutbox
   /** Absent: the catalog has none. */
-  consents?: ConsentParts | undefined
+  consents?: ConsentStore | undefined
   /** `false`: only what commands hand in is accepted; the drop folders are left alone. */
   watchesDropFolders: boolean
   /** `false`: files are accepted, but another process imports them. */
@@ -123,41 +121,48 @@ interface Shared {
   stateId: string
 }
 
-/** Products and consents are imported side by side: each kind has its own keys, writer and progress through the manifest. */
-function openRunners(options: IntakeOptions, { notices, archiving, ...shared }: Shared): ImportRunner[] {
-  const { catalog, dir, connections, consents, log } = options
-  const feeds = [...catalog.feeds.values()]
+/** Products and consents are imported side by side: each kind has its own store, and its own progress through the manifest. */
+function openRunners(options: IntakeOptions, shared: Shared): ImportRunner[] {
+  const { catalog, dir, connections, consents, clock, log, watchdog, onFatal } = options
+  const { manifest, archive, notices, archiving, stateId } = shared
+  const unexpectedFailures = new UnexpectedFailures(dir)
+  const reportsDir = join(dir, 'reports')
   const common = {
-    ...options,
-    ...shared,
-    reportsDir: join(dir, 'reports'),
-    unexpectedFailures: new UnexpectedFailures(dir),
+    context: { catalog, manifest, archive, reportsDir, unexpectedFailures, clock, log },
+    watchdog,
     onImported: (report: ImportReport, accept: AcceptLine) => {
       logImport(log, report)
       notices.set(`failed:${report.feed}`, describeTrouble(report, catalog.feeds.get(report.feed)))
       archiving.add(accept)
     },
   }
-  const ofProducts = new ImportRunner({
+  const explain = (error: unknown) => connections.explain(error)
+  const running = { explain, unexpectedFailures, clock, log, onFatal }
+  const onNotice = (text: string | undefined) => notices.set('imports', text)
+  const ofProducts = {
     ...common,
-    consents: undefined,
-    feeds: feeds.filter(({ kind }) => kind === 'products'),
-    onCatalogDecision: (line) => applyCatalogDecision({ ...options, connection: connections.commands }, line),
-    onNotice: (text) => notices.set('imports', text),
+    feeds: [...catalog.feeds.values()].filter(({ kind }) => kind === 'products'),
+    onCatalogDecision: (line: DecisionLine) =>
+      applyCatalogDecision({ ...options, connection: connections.commands }, line),
+  }
+  const open = (signal: AbortSignal) =>
+    openProductImports({ ...options, stateId, onNotice }, ofProducts, signal)
+  const products = new ImportRunner({ ...running, open, onNotice })
+  if (!consents) return [products]
+  const openConsents = async (): Promise<OpenedImports> => ({
+    importer: new Importer({
+      ...common,
+      context: { ...common.context, book: consentBook(consents), room: undefined },
+      feeds: [...catalog.consents.feeds.values()],
+      importFile: (context, accept) => importFile({ ...context, consents }, accept, importConsents),
+      // Nothing of consents is ever held.
+      decideHeld: async ({ book, feed }, { sequence }) =>
+        void (await book.update({ applied: { scope: feed.name, sequence } })),
+      onCatalogDecision: (line) => applyConsentDecision(consents, line),
+      onCaughtUp: () => consents.caughtUp(),
+    }),
+    [Symbol.asyncDispose]: async () => undefined,
   })
-  if (!consents) return [ofProducts]
-  const { intake, outbox, onOffered } = consents
-  const { keys, scripts } = intake
-  const ofConsents = new ImportRunner({
-    ...common,
-    ...{ keys, scripts, onOffered, consents: intake },
-    feeds: [...catalog.consents.feeds.values()],
-    onCatalogDecision: (line) =>
-      applyConsentDecision(
-        { outbox, settleDeadLetters: (how, ids) => intake.settleDeadLetters(how, ids) },
-        line,
-      ),
-    onNotice: (text) => notices.set('consent-imports', text),
-  })
-  return [ofProducts, ofConsents]
+  const onConsentNotice = (text: string | undefined) => notices.set('consent-imports', text)
+  return [products, new ImportRunner({ ...running, open: openConsents, onNotice: onConsentNotice })]
 }

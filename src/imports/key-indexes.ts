@@ -2,11 +2,11 @@ import { keyValues } from '../catalog/feed-key.ts'
 import { decodeState } from '../catalog/stored-form.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { KeyEntry, StoredProduct } from '../outbox/model.ts'
-import type { ImportContext } from './context.ts'
+import type { ProductContext } from './context.ts'
 
 const idsPerStep = 500
 
-type KeyContext = Pick<ImportContext, 'connection' | 'keys' | 'keyFields' | 'writer' | 'log' | 'catalog'> & {
+type KeyContext = Pick<ProductContext, 'connection' | 'keys' | 'keyFields' | 'writer' | 'log' | 'catalog'> & {
   signal: AbortSignal
 }
 

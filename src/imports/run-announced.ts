@@ -1,6 +1,6 @@
 import type { ProductId } from '../lib/brand.ts'
 import type { WatchedWork } from '../lib/watchdog.ts'
-import type { ImportContext } from './context.ts'
+import type { ProductContext } from './context.ts'
 import { planDue } from './plan-chunk.ts'
 
 /** Upper bound of how late a change is applied that was announced after the last look. */
@@ -11,7 +11,7 @@ const idsPerStep = 500
  * Applies what feeds have announced (the end of a sale, say) when its time has come, until the context's signal ends
  * it. What fell due while no process ran is applied at once. Safe to repeat: what is applied is no longer announced.
  */
-export async function runAnnounced(context: ImportContext, work: WatchedWork): Promise<void> {
+export async function runAnnounced(context: ProductContext, work: WatchedWork): Promise<void> {
   const { connection, keys, clock, signal } = context
   while (!signal.aborted) {
     const [, first] = await connection.zrange(keys.switches, '0', '0', 'WITHSCORES')
@@ -28,7 +28,7 @@ export async function runAnnounced(context: ImportContext, work: WatchedWork): P
   }
 }
 
-async function applyAnnounced(context: ImportContext): Promise<void> {
+async function applyAnnounced(context: ProductContext): Promise<void> {
   const { connection, keys, clock, writer, ranks, keyFields, catalog, log } = context
   const nowMs = clock.now()
   const ids = await connection.zrangebyscore(keys.switches, '-inf', nowMs, 'LIMIT', 0, idsPerStep)

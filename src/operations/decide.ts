@@ -1,5 +1,6 @@
 import { isEmailAddress } from '../api/contract/values.ts'
 import type { CatalogConfig, FeedKind } from '../config/model.ts'
+import { ConsentReader } from '../consents/reader.ts'
 import { describeHeld, parseHeld } from '../imports/held.ts'
 import type { AcceptSequence, FeedName } from '../lib/brand.ts'
 import { ConfigError, StorageError } from '../lib/errors.ts'
@@ -32,8 +33,13 @@ export async function decide(
       const line = manifest.decisions().find((each) => each.request === request)
       const scope = line && scopeOf(decision, manifest)
       const isApplied = async (kind: FeedKind) => {
-        const { applied } = catalogKeys(catalog.name, kind)
-        return line && scope && Number(await connections.commands.hget(applied, scope)) >= line.sequence
+        if (!line || !scope) return false
+        if (kind === 'products') {
+          const { applied } = catalogKeys(catalog.name)
+          return Number(await connections.commands.hget(applied, scope)) >= line.sequence
+        }
+        using consents = ConsentReader.open(dir)
+        return consents !== undefined && consents.applied(scope) >= line.sequence
       }
       if (line && (await Promise.all(kinds.map(isApplied))).every(Boolean)) return line
       if (work.daemon && clock.monotonic() > giveUpAt) throw notCarriedOut(work.daemon.pid)

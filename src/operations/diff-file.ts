@@ -25,6 +25,8 @@ interface DiffOptions {
   catalog: CatalogConfig
   feed: FeedConfig
   file: string
+  /** `state/<catalog>`; for consents. */
+  dir: string
   mirror: Mirror
   /** For which time the file is read: since the epoch in ms. */
   nowMs: number

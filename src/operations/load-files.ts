@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path'
 import type { FeedConfig } from '../config/model.ts'
+import { ConsentReader, readConsentOverview } from '../consents/reader.ts'
 import type { ProgressState } from '../imports/progress.ts'
 import { type ImportReport, readReport, reportPath } from '../imports/report.ts'
 import { emptyTally, type Tally, tallyNames } from '../imports/tally.ts'
@@ -67,11 +68,10 @@ function inOrder(
 
 /** Accepts files and follows them until they are imported and, with `waits`, delivered. */
 export async function loadFiles(options: LoadOptions): Promise<LoadSummary> {
-  const { catalog, connections, clock, feed, files, resend } = options
+  const { catalog, clock, feed, files, resend } = options
   if (resend && feed.kind === 'consents') throw consentsStay()
   const startedMs = clock.monotonic()
-  const keys = catalogKeys(catalog.name, feed.kind)
-  const before = (await readOverview(connections.commands, keys)).counters
+  const before = (await readFeedState(options)).overview.counters
   for (const file of files) await requireFile(file)
   const reports = await takeIn({
     ...options,
@@ -85,7 +85,7 @@ export async function loadFiles(options: LoadOptions): Promise<LoadSummary> {
     },
     isDelivered: isAllDelivered,
   })
-  const after = await readOverview(connections.commands, keys)
+  const { overview: after } = await readFeedState(options)
   const since = (name: string) => (after.counters[name] ?? 0) - (before[name] ?? 0)
   const [calls, bytes] = [since('calls'), since('bytes')]
   // A call of consents carries one and cannot be fuller.
@@ -187,18 +187,31 @@ function isAllDelivered({ pending, dead, echoes, inFlight }: OutboxOverview): bo
 }
 
 async function readProgress(
-  { connections, catalog, feed }: TakingIn,
+  options: TakingIn,
   { work, files, imported }: { work: WorkHere; files: number; imported: number },
 ): Promise<LoadProgress> {
-  const keys = catalogKeys(catalog.name, feed.kind)
-  const running = await connections.commands.hget(keys.progress, feed.name)
+  const { overview, progress } = await readFeedState(options)
   return {
     daemonPid: work.daemon?.pid,
     imported,
     files,
-    running: running === null ? undefined : (JSON.parse(running) as ProgressState),
-    overview: await readOverview(connections.commands, keys),
+    running: progress ? (JSON.parse(progress) as ProgressState) : undefined,
+    overview,
   }
+}
+
+type Watching = Pick<TakingIn, 'config' | 'connections' | 'catalog' | 'feed' | 'clock'>
+
+/** `progress`: JSON of the import of the feed that runs. */
+async function readFeedState({ config, connections, catalog, feed, clock }: Watching) {
+  if (feed.kind === 'consents') {
+    const dir = stateDirOf(config, catalog.name)
+    using consents = ConsentReader.open(dir)
+    return { overview: readConsentOverview(dir, clock.now()), progress: consents?.progress(feed.name) }
+  }
+  const keys = catalogKeys(catalog.name)
+  const progress = await connections.commands.hget(keys.progress, feed.name)
+  return { overview: await readOverview(connections.commands, keys), progress }
 }
 
 function sumReports(reports: readonly ImportReport[]) {

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { CatalogConfig, FeedConfig, FeedKind } from '../config/model.ts'
+import { ConsentReader, readConsentOverview } from '../consents/reader.ts'
 import { type Held, parseHeld } from '../imports/held.ts'
 import type { ProgressState } from '../imports/progress.ts'
 import { readReport, reportPath } from '../imports/report.ts'
@@ -70,13 +71,11 @@ export async function readStatus(
 }
 
 async function readCatalog(context: OperationContext): Promise<CatalogStatus> {
-  const { catalog, connections } = context
+  const { config, catalog, connections, clock } = context
   const keys = catalogKeys(catalog.name)
   const overview = await readOverview(connections.commands, keys)
   const hasConsents = catalog.consents.feeds.size > 0
-  const consents = hasConsents
-    ? await readOverview(connections.commands, catalogKeys(catalog.name, 'consents'))
-    : null
+  const consents = hasConsents ? readConsentOverview(stateDirOf(config, catalog.name), clock.now()) : null
   const feeds = await readFeeds(context)
   const notices = Object.entries(await connections.commands.hgetall(keys.notices)).map(([key, json]) => {
     return { key, ...(JSON.parse(json) as { text: string; at: string }) }
@@ -94,17 +93,17 @@ async function readCatalog(context: OperationContext): Promise<CatalogStatus> {
 
 async function readFeeds({ config, catalog, connections, clock }: OperationContext): Promise<FeedStatus[]> {
   const keys = catalogKeys(catalog.name)
-  const ofConsents = catalogKeys(catalog.name, 'consents')
-  const [held, progress, consentProgress] = await Promise.all(
-    [keys.held, keys.progress, ofConsents.progress].map((key) => connections.commands.hgetall(key)),
+  const [held, progress] = await Promise.all(
+    [keys.held, keys.progress].map((key) => connections.commands.hgetall(key)),
   )
   const dir = stateDirOf(config, catalog.name)
+  using consents = ConsentReader.open(dir)
   using manifest = await readManifest(dir)
   const feeds: FeedStatus[] = []
   for (const shown of shownFeeds(catalog, manifest)) {
     const { name: feed, kind, expectEveryMs } = shown
     const newest = manifest.newest(feed)
-    const running = (kind === 'consents' ? consentProgress : progress)?.[feed]
+    const running = kind === 'consents' ? consents?.progress(feed) : progress?.[feed]
     feeds.push({
       feed,
       kind,

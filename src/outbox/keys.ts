@@ -70,12 +70,6 @@ export interface CatalogKeys {
   alertMark: string
   /** HASH feed → JSON: how far the running import is. */
   progress: string
-  /** Consents only. HASH id → position of the acknowledged record; what is not later is never sent again. */
-  acknowledgedMeta: string
-  /** Consents only. HASH id → `position at`: the first call of that record that may have been taken unseen (ms). */
-  unconfirmed: string
-  /** Consents only. STRING `identity:generation:offset`: how much of the journal of acknowledgements is known here. */
-  journal: string
   /** SET of fields whose index of products is complete. */
   keyFields: string
   /** ZSET of `value NUL id` at score 0: which products have a value in this field. Of fields that are a feed's key only. */
@@ -84,16 +78,13 @@ export interface CatalogKeys {
   heldIds(feed: FeedName): string
 }
 
-/** What an outbox carries: each kind has keys of its own under the catalog's hash tag. */
-export type OutboxKind = 'products' | 'consents'
-
 /** Prefix of everything a catalog stores, BullMQ's queue included. */
 function catalogPrefix(catalog: CatalogName): string {
   return `catalogd:{${catalog}}`
 }
 
-export function catalogKeys(catalog: CatalogName, kind: OutboxKind = 'products'): CatalogKeys {
-  const prefix = kind === 'products' ? catalogPrefix(catalog) : `${catalogPrefix(catalog)}:${kind}`
+export function catalogKeys(catalog: CatalogName): CatalogKeys {
+  const prefix = catalogPrefix(catalog)
   const key = (name: string): string => `${prefix}:${name}`
   return {
     documents: key('documents'),
@@ -127,9 +118,6 @@ export function catalogKeys(catalog: CatalogName, kind: OutboxKind = 'products')
     notices: key('notices'),
     alertMark: key('alert-mark'),
     progress: key('progress'),
-    acknowledgedMeta: key('acknowledged-meta'),
-    unconfirmed: key('unconfirmed'),
-    journal: key('journal'),
     keyFields: key('key-fields'),
     keyIndex: (field) => key(`key-index:${field}`),
     heldIds: (feed) => key(`held-ids:${feed}`),

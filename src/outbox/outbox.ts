@@ -189,7 +189,7 @@ export class RedisOutbox implements DeliveryOutbox {
   }
 
   async expireClaims(): Promise<number> {
-    await this.correctTimes()
+    await this.#correctTimes()
     const expired = await this.#connection.zrangebyscore(
       this.#keys.leases,
       '-inf',
@@ -201,7 +201,7 @@ export class RedisOutbox implements DeliveryOutbox {
   }
 
   /** After the clock of Redis was set back nothing waits for the time by which it was ahead. */
-  protected async correctTimes(): Promise<void> {
+  async #correctTimes(): Promise<void> {
     const { deferred, delivery } = this.#options
     const lanesMs = [0, newAfterMs, deferred.afterMs, delivery.horizonMs]
     const aheadMsMax = [...lanesMs, leaseMs, probedForMs, probeEveryMsMax]
@@ -233,7 +233,7 @@ export class RedisOutbox implements DeliveryOutbox {
     let result: 'rejected' | 'refuses-everything' = 'rejected'
     const at = this.#now()
     await this.#open.settle(token, refusals, async (part, last) => {
-      const args = rejectArguments({ token, last, unnamed, refusals: part, at, noun: 'products' })
+      const args = rejectArguments({ token, last, unnamed, refusals: part, at })
       const answer = await this.#run('reject', args)
       if (String(answer) === 'refuses-everything') result = 'refuses-everything'
     })

@@ -139,6 +139,7 @@ test('check and diff see the same products, and nothing stays in the state folde
     catalog: box.catalog,
     feed,
     file,
+    dir: box.dir.path,
     mirror: undefined,
     signal,
     onChange,

@@ -5,6 +5,7 @@ import { loadConfig } from '../../src/config/load.ts'
 import type { CatalogConfig, FeedMode } from '../../src/config/model.ts'
 import { applyCatalogDecision } from '../../src/imports/catalog-decisions.ts'
 import { ImportRunner } from '../../src/imports/import-runner.ts'
+import { openProductImports } from '../../src/imports/product-imports.ts'
 import type { ImportReport } from '../../src/imports/report.ts'
 import { UnexpectedFailures } from '../../src/imports/unexpected-failures.ts'
 import type { AcceptSequence, FeedName } from '../../src/lib/brand.ts'
@@ -14,7 +15,7 @@ import { openRedis } from '../../src/redis/connections.ts'
 import { type Archive, openArchive } from '../../src/sources/archive.ts'
 import { ClaimIds, claimFileName } from '../../src/sources/claim-name.ts'
 import { openManifest } from '../../src/sources/manifest.ts'
-import type { Decision, Expectation } from '../../src/sources/model.ts'
+import type { Decision, DecisionLine, Expectation } from '../../src/sources/model.ts'
 import { openOutbox } from '../../src/storage.ts'
 import { collectLog } from '../support/log-lines.ts'
 import { startRedis } from '../support/redis-server.ts'
@@ -69,27 +70,24 @@ export async function openImports(
   const waiting = new Map<number, (report: ImportReport) => void>()
   const failures: unknown[] = []
   const start = () => {
-    const runner = new ImportRunner({
-      catalog,
+    const unexpectedFailures = new UnexpectedFailures(dir.join('state'))
+    const reportsDir = dir.join('state/reports')
+    const onNotice = () => undefined
+    const onOffered = () => undefined
+    const access = { catalog, connections, keys, scripts, stateId: 'state-of-the-test', clock, log }
+    const importing = {
+      context: { catalog, manifest, archive, reportsDir, unexpectedFailures, clock, log },
       feeds: [...catalog.feeds.values()],
-      consents: undefined,
-      connections,
-      keys,
-      scripts,
-      manifest,
-      archive,
-      reportsDir: dir.join('state/reports'),
-      unexpectedFailures: new UnexpectedFailures(dir.join('state')),
-      stateId: 'state-of-the-test',
-      clock,
-      log,
       watchdog,
-      onOffered: () => undefined,
-      onImported: (report) => waiting.get(report.sequence)?.(report),
-      onCatalogDecision: (line) =>
+      onImported: (report: ImportReport) => waiting.get(report.sequence)?.(report),
+      onCatalogDecision: (line: DecisionLine) =>
         applyCatalogDecision({ connection: connections.commands, keys, scripts, outbox }, line),
-      onNotice: () => undefined,
+    }
+    const runner = new ImportRunner({
+      open: (signal) => openProductImports({ ...access, onOffered, onNotice }, importing, signal),
+      explain: (error) => connections.explain(error),
       onFatal: (error) => failures.push(error),
+      ...{ unexpectedFailures, clock, log, onNotice },
     })
     runner.start()
     return runner

@@ -30,7 +30,7 @@ const table: Record<string, Row> = {
     types: ['records'],
   },
   outbox: { values: ['redis'], types: ['catalog'] },
-  consents: { values: ['sources', 'outbox', 'redis'] },
+  consents: { values: ['sources'], types: ['catalog', 'outbox'] },
   imports: {
     values: ['sources', 'records', 'catalog', 'outbox', 'consents', 'redis'],
     types: ['api/contract'],
@@ -39,7 +39,7 @@ const table: Record<string, Row> = {
   stack: { values: ['api'] },
   sandbox: { values: ['api/contract'] },
   console: { values: [], types: [...stages, 'redis'] },
-  alerts: { values: ['sources', 'imports', 'outbox'], types: ['redis'] },
+  alerts: { values: ['sources', 'imports', 'outbox', 'consents'], types: ['redis'] },
   operations: {
     values: [...stages, 'stack', 'redis', 'api', 'alerts', 'config', 'service.ts', 'storage.ts'],
   },
