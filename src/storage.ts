@@ -132,11 +132,6 @@ interface MirrorThreadOptions extends Pick<StorageOptions, 'config' | 'clock' | 
   onFatal: (error: unknown) => void
 }
 
-/** What is known of a catalog's consents, for reading only. */
-export function consentMirrorOf(config: Config, { name }: CatalogConfig, { commands }: RedisConnections) {
-  return { connection: commands, keys: catalogKeys(name, 'consents'), stateDir: config.stateDir }
-}
-
 /** One catalog's keys, scripts and outbox over open connections. */
 export async function openOutbox(options: {
   catalog: CatalogConfig

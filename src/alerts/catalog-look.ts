@@ -1,8 +1,10 @@
+import { join } from 'node:path'
 import type { CatalogConfig } from '../config/model.ts'
+import { readConsentOverview } from '../consents/reader.ts'
 import { parseHeld } from '../imports/held.ts'
 import type { MirrorReader } from '../mirror/model.ts'
 import { catalogKeys } from '../outbox/keys.ts'
-import { readConsentOverview, readOverview } from '../outbox/overview.ts'
+import { readOverview } from '../outbox/overview.ts'
 import type { RedisConnections } from '../redis/connections.ts'
 import type { ManifestView } from '../sources/manifest-index.ts'
 import { lookAtHeld, lookAtNotices } from './look-at-feeds.ts'
@@ -18,6 +20,7 @@ export interface WatchedCatalog {
 }
 
 interface LookOptions extends WatchedCatalog {
+  stateDir: string
   connections: RedisConnections
   urgentLagMs: number
 }
@@ -46,14 +49,14 @@ export class CatalogLook {
 
   /** Throws what Redis throws. */
   async lookAtDelivery(nowMs: number): Promise<Condition[]> {
-    const { catalog, mirror, connections, urgentLagMs } = this.#options
+    const { catalog, mirror, connections, urgentLagMs, stateDir } = this.#options
     const connection = connections.commands
     const keys = catalogKeys(catalog.name)
     const deferredAfterMs = catalog.deferred.afterMs
     const overview = await readOverview({ connection, keys, mirror, nowMs, deferredAfterMs })
     const conditions = lookAtOutbox({ catalog, kind: 'products', overview, urgentLagMs })
     if (catalog.consents.feeds.size === 0) return conditions
-    const consents = await readConsentOverview(connection, catalogKeys(catalog.name, 'consents'))
+    const consents = readConsentOverview(join(stateDir, catalog.name), nowMs)
     return [...conditions, ...lookAtOutbox({ catalog, kind: 'consents', overview: consents, urgentLagMs })]
   }
 

@@ -102,10 +102,12 @@ class AlertWatch {
   readonly #expectedSince: Record<string, number>
 
   constructor(options: AlertsOptions, { entries, expectedSince }: AlertState) {
-    const { catalogs, connections, config } = options
+    const { catalogs, connections, config, stateDir } = options
     this.#options = options
     const { urgentLagMs, everyMs } = config
-    this.#looks = catalogs.map((watched) => new CatalogLook({ ...watched, connections, urgentLagMs }))
+    this.#looks = catalogs.map(
+      (watched) => new CatalogLook({ ...watched, stateDir, connections, urgentLagMs }),
+    )
     const names = new Set<string>(catalogs.map(({ catalog }) => catalog.name))
     const known = entries.filter(({ condition: { catalog } }) => catalog === undefined || names.has(catalog))
     this.#book = new AlertBook({ everyMs, entries: known })

@@ -1,5 +1,5 @@
+import type { DeadConsent } from '../consents/reader.ts'
 import { ConfigError, ExitCode } from '../lib/errors.ts'
-import type { DeadConsent } from '../operations/dead-consents.ts'
 import type { CommandDefinition } from './command.ts'
 import type { CommandContext } from './context.ts'
 import { requireConsents } from './feeds.ts'

@@ -42,23 +42,20 @@ interface Diffing {
   onChange: (change: Change) => void
 }
 
-/** Compares with the mirror; a state folder on which nothing ever ran is an empty one and stays untouched. */
+/** Compares with what is known; a state folder on which nothing ever ran is an empty mirror and stays untouched. */
 export async function diffWithMirror(
   context: CommandContext,
   { name, file, onChange }: Diffing,
 ): Promise<FileDiff> {
   const { diffFile } = await import('../operations/diff-file.ts')
-  const { consentMirrorOf, hasStorage, openMirror, openStorage } = await import('../storage.ts')
+  const { openMirror, stateDirOf } = await import('../storage.ts')
   const { config } = await context.loadedConfig()
   const catalog = await context.catalog()
-  const { clock, log, signal } = context
+  const { clock, signal } = context
   const feed = findFeed(catalog, name)
+  const dir = stateDirOf(config, catalog.name)
   using mirror = await openMirror(config, catalog)
-  const options = { catalog, feed, file, nowMs: clock.now(), signal, onChange, mirror }
-  if (feed.kind === 'products' || !(await hasStorage(config)))
-    return await diffFile({ ...options, consents: undefined })
-  await using storage = await openStorage({ config, clock, log, signal })
-  return await diffFile({ ...options, consents: consentMirrorOf(config, catalog, storage.connections) })
+  return await diffFile({ catalog, feed, dir, file, nowMs: clock.now(), signal, onChange, mirror })
 }
 
 function formatChange({ productId, kind, lane, fields }: Change): string {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { longestMs } from './duration.ts'
 import { callBytesMax } from '../lib/call-bytes.ts'
+import { longestMs } from './duration.ts'
 import { fieldRuleSchema } from './field-schema.ts'
 import { formatShape } from './format-schema.ts'
 import { groupSchema } from './group-schema.ts'

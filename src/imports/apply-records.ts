@@ -3,10 +3,12 @@ import type { ProductId } from '../lib/brand.ts'
 import type { MirrorChunk, StoredProduct } from '../mirror/model.ts'
 import type { AcceptLine } from '../sources/model.ts'
 import { applyPass, type BatchOf, type PassOptions } from './apply-pass.ts'
+import type { FeedContext } from './context.ts'
 import type { Applied } from './import-run.ts'
 import { planChunk } from './plan-chunk.ts'
 
 export interface ApplyOptions extends PassOptions<ProductPatch> {
+  context: FeedContext
   accept: AcceptLine
   /** The feed has removals that wait for approval: naming a product takes it out of them. */
   hasHeld: boolean

@@ -1,6 +1,5 @@
-import type { ConsentIntake } from '../consents/model.ts'
+import type { ConsentStore } from '../consents/store.ts'
 import type { Mirror, MirrorChunk } from '../mirror/model.ts'
-import type { DeliveryOutbox } from '../outbox/model.ts'
 import type { DecisionLine } from '../sources/model.ts'
 import { productPages } from './known-products.ts'
 
@@ -45,23 +44,16 @@ export async function applyCatalogDecision(
 }
 
 /** The same for the consents of the catalog. */
-export async function applyConsentDecision(
-  {
-    outbox,
-    settleDeadLetters: settle,
-  }: Pick<ConsentIntake, 'settleDeadLetters'> & { outbox: DeliveryOutbox },
-  line: DecisionLine,
-): Promise<void> {
+export async function applyConsentDecision(consents: ConsentStore, line: DecisionLine): Promise<void> {
   if ('of' in line && line.of === 'products') return
   switch (line.decision) {
     case 'pause':
-      return outbox.pause('operator', 'catalogd resume lets calls begin again')
     case 'resume':
-      await outbox.resume('operator', 'operator')
-      return outbox.resume('refuses-everything', 'operator')
+      return consents.pause(line.decision)
     case 'retry-dead':
     case 'drop-dead':
-      if (line.of === 'consents') await settle(line.decision === 'retry-dead' ? 'retry' : 'drop', line.ids)
+      if (line.of === 'consents')
+        await consents.settle(line.decision === 'retry-dead' ? 'retry' : 'drop', line.ids)
       return
     case 'resync':
       // Of products: a consent is never sent again.

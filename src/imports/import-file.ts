@@ -5,11 +5,9 @@ import type { MirrorChunk } from '../mirror/model.ts'
 import { failedDirOf, removeFailedFile } from '../sources/failed-files.ts'
 import type { AcceptLine } from '../sources/model.ts'
 import { checkExpectation } from './check-expectation.ts'
-import { type FeedContext, readHeld } from './context.ts'
+import { readHeld, type StepContext } from './context.ts'
 import type { FullFile } from './file-time.ts'
 import { formatHeld, heldAfter } from './held.ts'
-import { importConsents } from './import-consents.ts'
-import { importProducts } from './import-products.ts'
 import type { Ending, ImportRun } from './import-run.ts'
 import { appliedStep } from './manifest-steps.ts'
 import { describeRefusal } from './open-feed-file.ts'
@@ -17,18 +15,24 @@ import { ImportProgress } from './progress.ts'
 import { type ImportReport, ProblemCollector, readReport, reportPath, writeReport } from './report.ts'
 import { emptyTally, type Tally, tallyNames } from './tally.ts'
 
+type ImportRecords<Context extends StepContext> = (run: ImportRun<Context>) => Promise<Ending>
+
 /**
  * Imports one accepted file: judges it whole, applies its records chunk by chunk, then what it no longer names.
  * Refused files are set aside, held ones wait for the operator. Safe to repeat from the start at any point.
- * A file that the operator has approved is not held once more.
+ * A file that the operator has approved is not held once more. `importRecords` is how files of this kind are applied.
  */
-export async function importFile(context: FeedContext, accept: AcceptLine): Promise<ImportReport> {
+export async function importFile<Context extends StepContext>(
+  context: Context,
+  accept: AcceptLine,
+  importRecords: ImportRecords<Context>,
+): Promise<ImportReport> {
   const { clock, archive, manifest } = context
   const approved = readHeld(context).find(({ sequence }) => sequence === accept.sequence)
   const wasApplied = manifest.outcome(accept.sequence)?.outcome === 'imported'
   const source = await archive.sourceOf(accept)
   using turn = context.turns.begin(source.bytes)
-  const run: ImportRun = {
+  const run: ImportRun<Context> = {
     context,
     accept,
     approvedBy: approved?.approvedBy,
@@ -39,14 +43,17 @@ export async function importFile(context: FeedContext, accept: AcceptLine): Prom
     problems: new ProblemCollector(),
     progress: new ImportProgress({ ...accept, bytes: source.bytes }, clock),
   }
-  return await finish(run, await decide(run))
+  return await finish(run, await decide(run, importRecords))
 }
 
-async function decide(run: ImportRun): Promise<Ending> {
+async function decide<Context extends StepContext>(
+  run: ImportRun<Context>,
+  importRecords: ImportRecords<Context>,
+): Promise<Ending> {
   try {
     refuseGivenUp(run)
     await checkExpectation(run)
-    return run.context.feed.kind === 'consents' ? await importConsents(run) : await importProducts(run)
+    return await importRecords(run)
   } catch (error) {
     if (!(error instanceof FileRefusedError)) throw error
     return { outcome: 'refused', ...describeRefusal(run.context.feed, error) }
@@ -54,7 +61,7 @@ async function decide(run: ImportRun): Promise<Ending> {
 }
 
 /** Its import failed twice as nobody expected. The others must go on; what is wrong stands in the log. */
-function refuseGivenUp({ context, accept }: ImportRun): void {
+function refuseGivenUp({ context, accept }: ImportRun<StepContext>): void {
   const failure = context.unexpectedFailures.givenUp(accept)
   if (!failure) return
   const reason = `${accept.name}: its import failed ${failure.times} times in a way that catalogd does not expect, the last time with ${failure.reason}`
@@ -65,7 +72,7 @@ function refuseGivenUp({ context, accept }: ImportRun): void {
 
 /** Writes down the outcome: the report, the manifest, and last that it is applied; a repeat writes all of it again. */
 async function finish(
-  run: ImportRun,
+  run: ImportRun<StepContext>,
   { held, counted, supersedes = false, ...ending }: Ending,
 ): Promise<ImportReport> {
   const { context, accept, problems, startedMs } = run
@@ -120,7 +127,7 @@ async function finish(
 
 /** A file that stays out. Its report is there, unless somebody removed it. */
 export async function passUnapplied(
-  context: FeedContext,
+  context: StepContext,
   accept: AcceptLine,
 ): Promise<ImportReport | undefined> {
   await settle(context, { accept })
@@ -129,7 +136,7 @@ export async function passUnapplied(
 
 /** A file that the mirror no longer knows to be held: it waits for its decision again, whatever it would change now. */
 export async function holdAgain(
-  context: FeedContext,
+  context: StepContext,
   accept: AcceptLine,
   { at, mode }: { at: string; mode: FeedMode },
 ): Promise<ImportReport | undefined> {
@@ -148,18 +155,17 @@ interface Settling extends Pick<MirrorChunk, 'held' | 'fullAsOf'> {
 }
 
 /** Nothing of the import is left to do. */
-async function settle({ feed, mirror }: FeedContext, { accept, ...holding }: Settling): Promise<void> {
-  await mirror.update([], () => ({
-    writes: [],
+async function settle({ feed, book }: StepContext, { accept, ...holding }: Settling): Promise<void> {
+  await book.update({
     applied: appliedStep(feed.name, accept),
     progress: { feed: feed.name, value: undefined },
     forgetCounts: accept.claim,
     ...holding,
-  }))
+  })
 }
 
-function readTally({ mirror }: FeedContext, claim: string): Tally {
-  const counts = mirror.counts(claim)
+function readTally({ book }: StepContext, claim: string): Tally {
+  const counts = book.counts(claim)
   const tally = emptyTally()
   for (const name of tallyNames) tally[name] = counts[name] ?? 0
   return tally

@@ -4,6 +4,7 @@ import type { Judgement } from '../records/judge.ts'
 import { type AbsentProducts, absentProducts } from './absent-products.ts'
 import { applyKeyedRecords } from './apply-keyed.ts'
 import { applyRecords } from './apply-records.ts'
+import { readHeld } from './context.ts'
 import { FileTime } from './file-time.ts'
 import { reasonToHold } from './held.ts'
 import { isWholeFeed, reasonToHoldFile } from './hold-file.ts'
@@ -18,7 +19,6 @@ import {
   withRejects,
 } from './import-run.ts'
 import { type OpenOptions, openProducts, type ProductFile, type UnboundFile } from './open-feed-file.ts'
-import { readHeld } from './read-held.ts'
 import { applyRemovals, findRemovals } from './removals.ts'
 
 /** A file of products: what it says, then what it no longer names. Throws FileRefusedError when it says nothing. */

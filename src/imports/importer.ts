@@ -1,21 +1,23 @@
 import type { FeedConfig } from '../config/model.ts'
 import type { AcceptSequence } from '../lib/brand.ts'
-import type { Watchdog } from '../lib/watchdog.ts'
+import type { Watchdog, WatchedWork } from '../lib/watchdog.ts'
 import type { AcceptLine, DecisionLine } from '../sources/model.ts'
-import type { FeedContext, ImportContext } from './context.ts'
-import { decideHeld } from './decide-held.ts'
-import { importFile } from './import-file.ts'
+import type { ImportContext, StepContext } from './context.ts'
 import { ImportTurns } from './import-turns.ts'
 import { appliedStep, appliedUpTo, type ImportStep, stepsAfter } from './manifest-steps.ts'
 import { passAgain } from './pass-again.ts'
 import type { ImportReport } from './report.ts'
-import { runAnnounced } from './run-announced.ts'
 
-interface ImporterOptions {
+export interface ImporterOptions {
   context: Omit<ImportContext, 'signal'>
   /** Whose files are imported here, all of one kind. */
   feeds: readonly FeedConfig[]
   watchdog: Watchdog
+  importFile: (context: StepContext, accept: AcceptLine) => Promise<ImportReport>
+  /** Approve or discard; answers the step from which the feed then goes on (exclusive). */
+  decideHeld: (context: StepContext, step: DecisionLine) => Promise<{ rewindTo: AcceptSequence } | undefined>
+  /** Changes documents beside the files, until the context's signal ends it. */
+  runAnnounced?: (context: ImportContext, work: WatchedWork) => Promise<void>
   onImported: (report: ImportReport, accept: AcceptLine) => void
   /** Carries out decisions about the catalog as a whole (pause, resume, resync, dead letters). */
   onCatalogDecision: (decision: DecisionLine, signal: AbortSignal) => Promise<void>
@@ -60,15 +62,16 @@ export class Importer {
         throw error
       })
     const runs = scopes.map((scope) => failing(this.#runScope(context, scope, onCaughtUp)))
-    if (!context.consents) runs.push(failing(this.#runAnnounced(context)))
+    runs.push(failing(this.#runAnnounced(context)))
     const results = await Promise.allSettled(runs)
     const failed = results.find((result) => result.status === 'rejected')
     if (failed && !signal.aborted) throw failure.signal.reason
   }
 
   async #runAnnounced(context: ImportContext): Promise<void> {
-    using work = this.#options.watchdog.watch(`announced changes of ${context.catalog.name}`)
-    await runAnnounced(context, work)
+    const { watchdog, runAnnounced } = this.#options
+    using work = watchdog.watch(`announced changes of ${context.catalog.name}`)
+    await runAnnounced?.(context, work)
   }
 
   /** One feed's steps, or the decisions about the catalog (`*`), one after another. */
@@ -78,14 +81,14 @@ export class Importer {
     // What is accepted later is no part of the backlog, however steadily it comes.
     let backlog: AcceptSequence | undefined = context.manifest.nextSequence
     const feedContext = scope === '*' ? undefined : { ...context, feed: scope, work, turns: this.#turns }
-    const { signal, mirror, manifest } = context
-    const cursor = { after: appliedUpTo(mirror, manifest, name) }
+    const { signal, book, manifest } = context
+    const cursor = { after: appliedUpTo(book, manifest, name) }
     const wakeUp = new WakeUp(signal)
     this.#wakers.add(wakeUp.wake)
     try {
       while (!signal.aborted) {
         // Lines of others are passed for good, so that an idle feed does not read them again.
-        const [step] = stepsAfter({ mirror, manifest, scope: name, ...cursor }, (sequence) => {
+        const [step] = stepsAfter({ book, manifest, scope: name, ...cursor }, (sequence) => {
           cursor.after = sequence
         })
         if (backlog !== undefined && (step === undefined || step.sequence >= backlog)) {
@@ -108,8 +111,8 @@ export class Importer {
     }
   }
 
-  async #runFeedStep(context: FeedContext, step: ImportStep): ReturnType<typeof decideHeld> {
-    const { onImported } = this.#options
+  async #runFeedStep(context: StepContext, step: ImportStep): ReturnType<ImporterOptions['decideHeld']> {
+    const { onImported, importFile, decideHeld } = this.#options
     if (step.kind === 'decision') return decideHeld(context, step)
     const { log } = context
     const again = await passAgain(context, step)
@@ -123,9 +126,9 @@ export class Importer {
     return undefined
   }
 
-  async #runCatalogStep({ mirror, signal }: ImportContext, step: DecisionLine): Promise<undefined> {
+  async #runCatalogStep({ book, signal }: ImportContext, step: DecisionLine): Promise<undefined> {
     await this.#options.onCatalogDecision(step, signal)
-    await mirror.update([], () => ({ writes: [], applied: appliedStep('*', step) }))
+    await book.update({ applied: appliedStep('*', step) })
   }
 }
 

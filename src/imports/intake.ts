@@ -1,12 +1,11 @@
 import { join } from 'node:path'
 import type { CatalogConfig } from '../config/model.ts'
-import type { ConsentIntake } from '../consents/model.ts'
+import type { ConsentStore } from '../consents/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { ReleaseStack } from '../lib/release-stack.ts'
 import type { Watchdog } from '../lib/watchdog.ts'
 import type { Mirror } from '../mirror/model.ts'
-import type { DeliveryOutbox } from '../outbox/model.ts'
 import type { RedisConnections } from '../redis/connections.ts'
 import { type Archive, openArchive } from '../sources/archive.ts'
 import { type Manifest, openManifest } from '../sources/manifest.ts'
@@ -15,22 +14,19 @@ import type { AcceptLine } from '../sources/model.ts'
 import type { AcceptPushed } from '../sources/push-acceptor.ts'
 import { openSources } from '../sources/sources.ts'
 import { ArchiveQueue } from './archive-queue.ts'
-import { applyCatalogDecision, applyConsentDecision } from './catalog-decisions.ts'
-import { openConsentStore } from './consent-store.ts'
+import { applyConsentDecision } from './catalog-decisions.ts'
+import { consentBook } from './consent-book.ts'
 import { describeTrouble, logImport } from './describe-import.ts'
+import { importConsents } from './import-consents.ts'
+import { importFile } from './import-file.ts'
 import { ImportRunner } from './import-runner.ts'
+import { Importer } from './importer.ts'
+import { appliedStep } from './manifest-steps.ts'
 import { NoticePublisher } from './notice-publisher.ts'
+import { openProductImports } from './product-imports.ts'
 import type { ImportReport } from './report.ts'
 import { Retention } from './retention.ts'
-import { readStateId } from './state-id.ts'
 import { UnexpectedFailures } from './unexpected-failures.ts'
-
-/** The consents of a catalog, whose acknowledgements are kept in the same state folder. */
-export interface ConsentParts {
-  intake: ConsentIntake
-  outbox: DeliveryOutbox
-  onOffered: () => void
-}
 
 export interface IntakeOptions {
   catalog: CatalogConfig
@@ -40,7 +36,7 @@ export interface IntakeOptions {
   /** Opens the catalog's mirror for writing; asked once, with what the manifest says. */
   openMirror: (manifest: ManifestView) => Promise<Mirror & AsyncDisposable>
   /** Absent: the catalog has none. */
-  consents?: ConsentParts | undefined
+  consents?: ConsentStore | undefined
   /** `false`: only what commands hand in is accepted; the drop folders are left alone. */
   watchesDropFolders: boolean
   /** How long imported files are kept. */
@@ -79,8 +75,7 @@ export async function openIntake(options: IntakeOptions): Promise<Intake> {
     const { feeds } = catalog
     const retention = new Retention({ ...options, feeds, manifest, mirror })
     stack.use('retention', retention)
-    const stateId = await readStateId(dir)
-    const runners = openRunners(options, { manifest, mirror, archive, notices, archiving, stateId })
+    const runners = openRunners(options, { manifest, mirror, archive, notices, archiving })
     if (options.imports) {
       for (const runner of runners) {
         runner.start()
@@ -119,52 +114,52 @@ interface Shared {
   archive: Archive
   notices: NoticePublisher
   archiving: ArchiveQueue
-  stateId: string
 }
 
-/** Products and consents are imported side by side: each kind has its own store and progress through the manifest. */
-function openRunners(
-  options: IntakeOptions,
-  { notices, archiving, mirror, stateId, ...shared }: Shared,
-): ImportRunner[] {
-  const { catalog, dir, connections, consents, clock, log } = options
-  const feeds = [...catalog.feeds.values()]
+/** Products and consents are imported side by side: each kind has its own store, and its own progress through the manifest. */
+function openRunners(options: IntakeOptions, shared: Shared): ImportRunner[] {
+  const { catalog, dir, consents, clock, log, watchdog, onFatal } = options
+  const { manifest, mirror, archive, notices, archiving } = shared
+  const unexpectedFailures = new UnexpectedFailures(dir)
+  const reportsDir = join(dir, 'reports')
   const common = {
-    ...options,
-    ...shared,
-    reportsDir: join(dir, 'reports'),
-    unexpectedFailures: new UnexpectedFailures(dir),
+    context: { catalog, manifest, archive, reportsDir, unexpectedFailures, clock, log },
+    watchdog,
     onImported: (report: ImportReport, accept: AcceptLine) => {
       logImport(log, report)
       notices.set(`failed:${report.feed}`, describeTrouble(report, catalog.feeds.get(report.feed)))
       archiving.add(accept)
     },
   }
-  const ofProducts = new ImportRunner({
+  const running = { unexpectedFailures, clock, log, onFatal }
+  const ofProducts = {
     ...common,
-    consents: undefined,
-    feeds: feeds.filter(({ kind }) => kind === 'products'),
-    openStore: async () => ({ mirror, [Symbol.asyncDispose]: async () => undefined }),
-    explain: (error) => error,
-    onCatalogDecision: (line, signal) => applyCatalogDecision(mirror, line, signal),
+    feeds: [...catalog.feeds.values()].filter(({ kind }) => kind === 'products'),
+  }
+  const products = new ImportRunner({
+    ...running,
+    open: (signal) => openProductImports({ catalog, mirror, log }, ofProducts, signal),
     onNotice: (text) => notices.set('imports', text),
   })
-  if (!consents) return [ofProducts]
-  const { intake, outbox, onOffered } = consents
-  const { manifest } = shared
-  const ofConsents = new ImportRunner({
-    ...common,
-    consents: intake,
-    feeds: [...catalog.consents.feeds.values()],
-    openStore: (signal) =>
-      openConsentStore({ intake, connections, manifest, stateId, clock, log, onOffered, signal }),
-    explain: (error) => connections.explain(error),
-    onCatalogDecision: (line) =>
-      applyConsentDecision(
-        { outbox, settleDeadLetters: (how, ids) => intake.settleDeadLetters(how, ids) },
-        line,
-      ),
-    onNotice: (text) => notices.set('consent-imports', text),
-  })
-  return [ofProducts, ofConsents]
+  if (!consents) return [products]
+  const openConsents = async () =>
+    new Importer({
+      ...common,
+      context: { ...common.context, book: consentBook(consents, manifest) },
+      feeds: [...catalog.consents.feeds.values()],
+      importFile: (context, accept) => importFile({ ...context, consents }, accept, importConsents),
+      // Nothing of consents is ever held.
+      decideHeld: async ({ book, feed }, step) =>
+        void (await book.update({ applied: appliedStep(feed.name, step) })),
+      onCatalogDecision: (line) => applyConsentDecision(consents, line),
+      onCaughtUp: () => consents.caughtUp(),
+    })
+  return [
+    products,
+    new ImportRunner({
+      ...running,
+      open: openConsents,
+      onNotice: (text) => notices.set('consent-imports', text),
+    }),
+  ]
 }

@@ -2,15 +2,17 @@ import { keyValues } from '../catalog/feed-key.ts'
 import { decodeState } from '../catalog/stored-form.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { KeyEntry, StoredProduct } from '../mirror/model.ts'
-import type { ImportContext } from './context.ts'
+import type { ProductContext } from './context.ts'
 import { productPages } from './known-products.ts'
+
+type KeyContext = Pick<ProductContext, 'mirror' | 'rules' | 'log' | 'catalog' | 'signal'>
 
 /**
  * Makes the indexes by which feeds find products fit the configuration: those that no feed asks for are removed, since
  * nobody keeps them, and new ones are filled from the products that are there. To be done before anything is imported.
  * Safe to repeat: an index counts as complete once the last product is in it.
  */
-export async function prepareKeyIndexes(context: ImportContext): Promise<void> {
+export async function prepareKeyIndexes(context: KeyContext): Promise<void> {
   const { mirror, rules, log, catalog, signal } = context
   const complete = mirror.keyFields()
   const fresh = rules.keyFields.filter((field) => !complete.includes(field))

@@ -1,7 +1,8 @@
 import type { AcceptSequence, FeedName } from '../lib/brand.ts'
-import type { MirrorReader, StepKey } from '../mirror/model.ts'
+import type { StepKey } from '../mirror/model.ts'
 import type { ManifestView } from '../sources/manifest-index.ts'
 import type { AcceptLine, DecisionLine } from '../sources/model.ts'
+import type { ImportBook } from './context.ts'
 
 /** What becomes of the catalog in accept order: a file to import, or a decision to carry out. */
 export type ImportStep = AcceptLine | DecisionLine
@@ -9,7 +10,7 @@ export type ImportStep = AcceptLine | DecisionLine
 /** One feed's steps, or the decisions about the catalog (`*`). */
 export type Scope = FeedName | '*'
 
-/** What the mirror remembers of a step once it is applied. */
+/** What is remembered of a step once it is applied. */
 export function appliedStep(scope: Scope, step: ImportStep) {
   return { scope, sequence: step.sequence, key: keyOf(step) }
 }
@@ -20,15 +21,15 @@ export function keyOf(step: ImportStep): StepKey {
 }
 
 /**
- * Where a scope's next step is looked for: behind the newest step that the mirror has applied and that stands in this
+ * Where a scope's next step is looked for: behind the newest step that was applied and that stands in this
  * manifest under the same number. A manifest that came back from a backup may have other steps behind that.
  */
 export function appliedUpTo(
-  mirror: Pick<MirrorReader, 'applied'>,
+  book: Pick<ImportBook, 'applied'>,
   manifest: ManifestView,
   scope: Scope,
 ): AcceptSequence | 0 {
-  for (const { sequence, key } of mirror.applied(scope)) {
+  for (const { sequence, key } of book.applied(scope)) {
     const [step] = manifest.after((sequence - 1) as AcceptSequence)
     if (step?.sequence === sequence && keyOf(step) === key) return step.sequence
   }
@@ -36,7 +37,7 @@ export function appliedUpTo(
 }
 
 interface StepsOptions {
-  mirror: Pick<MirrorReader, 'isApplied'>
+  book: Pick<ImportBook, 'isApplied'>
   manifest: ManifestView
   scope: Scope
   after: AcceptSequence | 0
@@ -44,12 +45,12 @@ interface StepsOptions {
 
 /** The steps of a scope that are not applied. `onPassed` is told of each line that is read, whosever it is. */
 export function* stepsAfter(
-  { mirror, manifest, scope, after }: StepsOptions,
+  { book, manifest, scope, after }: StepsOptions,
   onPassed: (sequence: AcceptSequence) => void = () => undefined,
 ): Generator<ImportStep> {
   for (const step of manifest.after(after, scope)) {
     onPassed(step.sequence)
-    if (scopeOf(step, manifest) === scope && !mirror.isApplied(keyOf(step))) yield step
+    if (scopeOf(step, manifest) === scope && !book.isApplied(keyOf(step))) yield step
   }
 }
 

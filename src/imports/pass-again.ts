@@ -1,6 +1,6 @@
 import type { ManifestView } from '../sources/manifest-index.ts'
 import type { AcceptLine, OutcomeLine } from '../sources/model.ts'
-import { type FeedContext, readHeld } from './context.ts'
+import { readHeld, type StepContext } from './context.ts'
 import { holdAgain, passUnapplied } from './import-file.ts'
 import type { ImportReport } from './report.ts'
 
@@ -11,7 +11,7 @@ type Passed = { isPassed: false } | { isPassed: true; report: ImportReport | und
  * went back for an approved file. Neither may let in what was kept out: how much a file would change depends on what is
  * stored, and in a replay other feeds may not have come as far as they had.
  */
-export async function passAgain(context: FeedContext, accept: AcceptLine): Promise<Passed> {
+export async function passAgain(context: StepContext, accept: AcceptLine): Promise<Passed> {
   const { manifest } = context
   const before = manifest.outcome(accept.sequence)
   if (before === undefined) return { isPassed: false }

@@ -11,10 +11,10 @@ const askAgainMs = 200
  * Feeds that find products by a key bring none and are not waited for; so no two of them wait for each other.
  */
 export async function untilProductsApplied(context: FeedContext, turn: ImportTurn): Promise<void> {
-  const { catalog, mirror, manifest, work, clock, signal } = context
+  const { catalog, book, manifest, work, clock, signal } = context
   const until = manifest.nextSequence
   const isBehind = (scope: FeedName) => {
-    const [next] = stepsAfter({ mirror, manifest, scope, after: appliedUpTo(mirror, manifest, scope) })
+    const [next] = stepsAfter({ book, manifest, scope, after: appliedUpTo(book, manifest, scope) })
     return next !== undefined && next.sequence < until
   }
   const names = [...catalog.feeds.values()]

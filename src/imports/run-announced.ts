@@ -1,5 +1,5 @@
 import type { WatchedWork } from '../lib/watchdog.ts'
-import type { ImportContext } from './context.ts'
+import type { ProductContext } from './context.ts'
 import { planDue } from './plan-chunk.ts'
 
 /** Upper bound of how late a change is applied that was announced after the last look. */
@@ -10,7 +10,7 @@ const idsPerStep = 500
  * Applies what feeds have announced (the end of a sale, say) when its time has come, until the context's signal ends
  * it. What fell due while no process ran is applied at once. Safe to repeat: what is applied is no longer announced.
  */
-export async function runAnnounced(context: ImportContext, work: WatchedWork): Promise<void> {
+export async function runAnnounced(context: ProductContext, work: WatchedWork): Promise<void> {
   const { mirror, clock, signal } = context
   while (!signal.aborted) {
     const next = mirror.nextSwitch()
@@ -25,7 +25,7 @@ export async function runAnnounced(context: ImportContext, work: WatchedWork): P
   }
 }
 
-async function applyAnnounced({ mirror, clock, rules, catalog, log }: ImportContext): Promise<void> {
+async function applyAnnounced({ mirror, clock, rules, catalog, log }: ProductContext): Promise<void> {
   const nowMs = clock.now()
   let changed = 0
   await mirror.update(mirror.switchesDue(nowMs, idsPerStep), (stored) => {

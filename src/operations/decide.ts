@@ -1,5 +1,6 @@
 import { isEmailAddress } from '../api/contract/values.ts'
 import type { CatalogConfig, FeedKind } from '../config/model.ts'
+import { ConsentReader } from '../consents/reader.ts'
 import { describeHeld, parseHeld } from '../imports/held.ts'
 import type { AcceptSequence, ProductId } from '../lib/brand.ts'
 import { ConfigError, StorageError } from '../lib/errors.ts'
@@ -46,15 +47,17 @@ async function isCarriedOut(
   line: DecisionLine,
   kind: FeedKind,
 ): Promise<boolean> {
-  const connection = connections.commands
-  const keys = catalogKeys(catalog.name, kind)
-  if (kind === 'consents') return Number(await connection.hget(keys.applied, '*')) >= line.sequence
+  if (kind === 'consents') {
+    using consents = ConsentReader.open(stateDirOf(config, catalog.name))
+    return consents !== undefined && consents.applied('*') >= line.sequence
+  }
   using mirror = await openMirror(config, catalog)
   if (!mirror.isApplied(line.request)) return false
   const { decision, at } = line
   if ((decision !== 'pause' && decision !== 'resume') || connections.failure) return true
   // The mirror remembers it, and Redis follows: what a command answers has to hold for the next call.
-  return followsDecision({ connection, keys }, { decision, at })
+  const access = { connection: connections.commands, keys: catalogKeys(catalog.name) }
+  return followsDecision(access, { decision, at })
 }
 
 /** Whose imports carry the decision out: each kind goes through the manifest at its own pace. */

@@ -21,6 +21,8 @@ interface DiffOptions {
   catalog: CatalogConfig
   feed: FeedConfig
   file: string
+  /** `state/<catalog>`; for consents. */
+  dir: string
   mirror: MirrorReader
   /** For which time the file is read: since the epoch in ms. */
   nowMs: number
@@ -91,9 +93,7 @@ async function diffRecords({ opened, found }: Opened, options: DiffOptions, diff
   for await (const { items, superseded } of readFeedFile(opened, { now: () => nowMs, problems })) {
     diff.changes.superseded += superseded.length
     const patches = items.map(({ item }) => item)
-    const known = find
-      ? patchesOfKnown(patches, find(patches.map(({ productId }) => productId)))
-      : patches
+    const known = find ? patchesOfKnown(patches, find(patches.map(({ productId }) => productId))) : patches
     if (find) for (const { productId } of known) found.add(productId, 0)
     unknown += patches.length - known.length
     const steps = known.map((patch) => ({ patch }))

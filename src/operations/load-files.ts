@@ -1,10 +1,11 @@
 import { basename, join } from 'node:path'
 import type { FeedConfig } from '../config/model.ts'
+import { ConsentReader, readConsentOverview } from '../consents/reader.ts'
 import type { ProgressState } from '../imports/progress.ts'
 import { type ImportReport, readReport, reportPath } from '../imports/report.ts'
 import { emptyTally, type Tally, tallyNames } from '../imports/tally.ts'
 import { catalogKeys } from '../outbox/keys.ts'
-import { type OutboxOverview, readConsentOverview, readOverview } from '../outbox/overview.ts'
+import { type OutboxOverview, readOverview } from '../outbox/overview.ts'
 import { compileNameTime } from '../sources/as-of.ts'
 import { putFile } from '../sources/inbox.ts'
 import { layoutOf } from '../sources/layout.ts'
@@ -72,7 +73,7 @@ export async function loadFiles(options: LoadOptions): Promise<LoadSummary> {
   const { catalog, clock, feed, files, resend } = options
   if (resend && feed.kind === 'consents') throw consentsStay()
   const startedMs = clock.monotonic()
-  const before = (await readFeedOverview(options)).overview.counters
+  const before = (await readFeedState(options)).overview.counters
   for (const file of files) await requireFile(file)
   const reports = await takeIn({
     ...options,
@@ -86,7 +87,7 @@ export async function loadFiles(options: LoadOptions): Promise<LoadSummary> {
     },
     isDelivered: isAllDelivered,
   })
-  const { overview: after } = await readFeedOverview(options)
+  const { overview: after } = await readFeedState(options)
   const since = (name: string) => (after.counters[name] ?? 0) - (before[name] ?? 0)
   const [calls, bytes] = [since('calls'), since('bytes')]
   // A call of consents carries one and cannot be fuller.
@@ -197,29 +198,31 @@ async function readProgress(
   options: TakingIn,
   { work, files, imported }: { work: WorkHere; files: number; imported: number },
 ): Promise<LoadProgress> {
-  return { daemonPid: work.daemon?.pid, imported, files, ...(await readFeedOverview(options)) }
+  const { overview, progress } = await readFeedState(options)
+  return {
+    daemonPid: work.daemon?.pid,
+    imported,
+    files,
+    running: progress ? (JSON.parse(progress) as ProgressState) : undefined,
+    overview,
+  }
 }
 
-async function readFeedOverview({
-  config,
-  catalog,
-  connections,
-  clock,
-  feed,
-}: OperationContext & { feed: FeedConfig }): Promise<Pick<LoadProgress, 'running' | 'overview'>> {
-  const connection = connections.commands
-  const keys = catalogKeys(catalog.name, feed.kind)
-  const parse = (text: string | null | undefined) => (text ? (JSON.parse(text) as ProgressState) : undefined)
+type Watching = Pick<TakingIn, 'config' | 'connections' | 'catalog' | 'feed' | 'clock'>
+
+/** `progress`: JSON of the import of the feed that runs. */
+async function readFeedState({ config, connections, catalog, feed, clock }: Watching) {
   if (feed.kind === 'consents') {
-    const running = parse(await connection.hget(keys.progress, feed.name))
-    return { running, overview: await readConsentOverview(connection, keys) }
+    const dir = stateDirOf(config, catalog.name)
+    using consents = ConsentReader.open(dir)
+    return { overview: readConsentOverview(dir, clock.now()), progress: consents?.progress(feed.name) }
   }
   using mirror = await openMirror(config, catalog)
   const overview = await readOverview({
-    ...{ connection, keys, mirror },
+    ...{ connection: connections.commands, keys: catalogKeys(catalog.name), mirror },
     ...{ nowMs: clock.now(), deferredAfterMs: catalog.deferred.afterMs },
   })
-  return { running: parse(mirror.progress().get(feed.name)), overview }
+  return { overview, progress: mirror.progress().get(feed.name) }
 }
 
 function sumReports(reports: readonly ImportReport[]) {

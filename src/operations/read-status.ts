@@ -1,11 +1,12 @@
 import { join } from 'node:path'
 import type { CatalogConfig, FeedConfig, FeedKind } from '../config/model.ts'
+import { ConsentReader, readConsentOverview } from '../consents/reader.ts'
 import { type Held, parseHeld } from '../imports/held.ts'
 import type { ProgressState } from '../imports/progress.ts'
 import { readReport, reportPath } from '../imports/report.ts'
 import type { MirrorReader } from '../mirror/model.ts'
 import { catalogKeys } from '../outbox/keys.ts'
-import { type OutboxOverview, readConsentOverview, readOverview } from '../outbox/overview.ts'
+import { type OutboxOverview, readOverview } from '../outbox/overview.ts'
 import type { RedisState } from '../redis/connections.ts'
 import { countFailedFiles, failedDirOf } from '../sources/failed-files.ts'
 import { type ManifestReader, readManifest } from '../sources/manifest-reader.ts'
@@ -79,9 +80,7 @@ async function readCatalog(context: OperationContext): Promise<CatalogStatus> {
     ...{ nowMs: clock.now(), deferredAfterMs: catalog.deferred.afterMs },
   })
   const hasConsents = catalog.consents.feeds.size > 0
-  const consents = hasConsents
-    ? await readConsentOverview(connection, catalogKeys(catalog.name, 'consents'))
-    : null
+  const consents = hasConsents ? readConsentOverview(stateDirOf(config, catalog.name), clock.now()) : null
   const feeds = await readFeeds(context, mirror)
   const notices = [...mirror.notices()].map(([key, json]) => {
     return { key, ...(JSON.parse(json) as { text: string; at: string }) }
@@ -103,14 +102,14 @@ async function readFeeds(
 ): Promise<FeedStatus[]> {
   const held = mirror.held()
   const progress = mirror.progress()
-  const consentProgress = await connections.commands.hgetall(catalogKeys(catalog.name, 'consents').progress)
   const dir = stateDirOf(config, catalog.name)
+  using consents = ConsentReader.open(dir)
   using manifest = await readManifest(dir)
   const feeds: FeedStatus[] = []
   for (const shown of shownFeeds(catalog, manifest)) {
     const { name: feed, kind, expectEveryMs } = shown
     const newest = manifest.newest(feed)
-    const running = kind === 'consents' ? consentProgress[feed] : progress.get(feed)
+    const running = kind === 'consents' ? consents?.progress(feed) : progress.get(feed)
     feeds.push({
       feed,
       kind,

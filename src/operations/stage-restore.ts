@@ -61,7 +61,7 @@ export async function stageCatalog({ catalog, dir, backup }: StagingOptions): Pr
     .filter(({ kind }) => kind === 'products')
     .flatMap(({ name }) => {
       const after = appliedUpTo(mirror, manifest, name)
-      return [...stepsAfter({ mirror, manifest, scope: name, after })]
+      return [...stepsAfter({ book: mirror, manifest, scope: name, after })]
     })
   const again = steps.filter((step) => step.kind === 'accept')
   // A file that was held when the backup was made, and let in since.

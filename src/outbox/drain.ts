@@ -1,7 +1,7 @@
 import type { ProductId } from '../lib/brand.ts'
 import type { Drained } from '../mirror/loop-model.ts'
+import type { DeadLetter } from '../mirror/model.ts'
 import type { ScriptArgument } from '../redis/scripts.ts'
-import { parseLetter } from './dead-letters.ts'
 import { checkSession, type LoopAccess, numbersOf, OutboxMovedError } from './loop-access.ts'
 
 const digestBytes = 16
@@ -90,4 +90,11 @@ function isDropped({ value }: Field): boolean {
 
 function toDead({ id, value, held }: Field): Required<Drained>['dead'][number] {
   return { letter: parseLetter(id, value), digest: value.subarray(0, digestBytes), held }
+}
+
+/** `letter`: 16 bytes of digest, then JSON. */
+function parseLetter(productId: string, letter: Buffer): DeadLetter {
+  const fields = JSON.parse(letter.subarray(digestBytes).toString('utf8')) as Partial<DeadLetter>
+  const { reason = '', status = null, requestId = null, at = '' } = fields
+  return { productId, reason, status, requestId, at }
 }

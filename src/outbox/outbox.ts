@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import type { DeliveryConfig } from '../config/model.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
+import { digestDocument } from '../mirror/digest.ts'
 import { type RedisConnection, readRedisTime } from '../redis/connection.ts'
 import type { ScriptArgument } from '../redis/scripts.ts'
 import { parseIdle, parseWithheld } from './claim-answer.ts'
-import { digestDocument } from './digest.ts'
 import { limitFields } from './follow-calls.ts'
 import { GuardPass } from './guard-pass.ts'
 import type { CatalogKeys } from './keys.ts'
@@ -200,7 +200,7 @@ export class RedisOutbox implements DeliveryOutbox {
   }
 
   async expireClaims(): Promise<number> {
-    await this.correctTimes()
+    await this.#correctTimes()
     const expired = await this.#connection.zrangebyscore(
       this.#keys.leases,
       '-inf',
@@ -212,7 +212,7 @@ export class RedisOutbox implements DeliveryOutbox {
   }
 
   /** After the clock of Redis was set back nothing waits for the time by which it was ahead. */
-  protected async correctTimes(): Promise<void> {
+  async #correctTimes(): Promise<void> {
     const { timeoutMs, horizonMs } = this.#options.delivery
     const echoMs = leaseMs + timeoutMs + horizonMs
     const aheadMsMax = [0, newAfterMs, 0, echoMs, echoMs, leaseMs, probedForMs, probeEveryMsMax]
@@ -244,7 +244,7 @@ export class RedisOutbox implements DeliveryOutbox {
     let result: 'rejected' | 'refuses-everything' = 'rejected'
     const at = this.#now()
     await this.#open.settle(token, refusals, async (part, last) => {
-      const args = rejectArguments({ token, last, unnamed, refusals: part, at, noun: 'products' })
+      const args = rejectArguments({ token, last, unnamed, refusals: part, at })
       const answer = await this.#run('reject', args)
       if (String(answer) === 'refuses-everything') result = 'refuses-everything'
     })

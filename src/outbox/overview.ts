@@ -106,38 +106,6 @@ export async function readOverview(access: OverviewAccess): Promise<OutboxOvervi
   }
 }
 
-/** Of consents: Redis holds all of it. */
-export async function readConsentOverview(
-  connection: RedisConnection,
-  keys: CatalogKeys,
-): Promise<OutboxOverview> {
-  const now = await readRedisTime(connection)
-  const [products, incomplete, pending, dead] = await Promise.all(
-    [keys.documents, keys.incomplete, keys.pending, keys.dead].map((key) => connection.hlen(key)),
-  )
-  return {
-    ...(await readDelivery(connection, keys)),
-    products: products ?? 0,
-    incomplete: incomplete ?? 0,
-    pending: pending ?? 0,
-    lanes: {
-      urgent: await readLane(connection, keys.urgent, now),
-      new: await readLane(connection, keys.new, now),
-      deferred: await readLane(connection, keys.deferred, now),
-    },
-    dead: dead ?? 0,
-  }
-}
-
-async function readLane(connection: RedisConnection, key: string, now: number) {
-  const [waiting, first] = await Promise.all([
-    connection.zcard(key),
-    connection.zrange(key, '0', '0', 'WITHSCORES'),
-  ])
-  const dueInMs = Math.round(Number(scoreOf(first) ?? now) - now)
-  return { waiting, oldestMs: Math.max(0, -dueInMs), dueInMs: Math.max(0, dueInMs) }
-}
-
 async function readEchoes(connection: RedisConnection, key: string, now: number) {
   const [waiting, last] = await Promise.all([
     connection.zcard(key),

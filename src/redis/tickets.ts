@@ -21,7 +21,7 @@ interface OpenTicketQueueOptions {
   connections: RedisConnections
   catalog: CatalogName
   /** Of the queue; default: `deliveries`. */
-  name?: 'deliveries' | 'consents' | 'schedules'
+  name?: 'deliveries' | 'schedules'
   clock: Clock
   log: Log
 }
@@ -58,7 +58,7 @@ async function tryOpen(options: OpenTicketQueueOptions): Promise<TicketQueue> {
 }
 
 /**
- * A BullMQ queue of one catalog: `deliveries`, `consents` or `schedules`. A ticket may be lost or run twice at any time;
+ * A BullMQ queue of one catalog: `deliveries` or `schedules`. A ticket may be lost or run twice at any time;
  * callers ensure the tickets that should exist again and again.
  */
 export class TicketQueue implements AsyncDisposable {

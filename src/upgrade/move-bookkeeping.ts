@@ -49,9 +49,9 @@ async function* readFeeds(store: OldStore): AsyncIterable<Bookkeeping> {
 /** Version 1 knew the last sequence of a feed that was applied, and all of the feed before it was. */
 async function* readApplied(store: OldStore, manifest: ManifestView): AsyncIterable<Bookkeeping> {
   const { connection } = store
-  const mirror = { isApplied: () => false }
+  const book = { isApplied: () => false }
   for (const [scope, last] of Object.entries(await connection.hgetall(oldKey(store, 'applied')))) {
-    for (const step of stepsAfter({ mirror, manifest, scope: scope as Scope, after: 0 })) {
+    for (const step of stepsAfter({ book, manifest, scope: scope as Scope, after: 0 })) {
       if (step.sequence > Number(last)) break
       yield { applied: appliedStep(scope as Scope, step) }
     }

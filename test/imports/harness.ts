@@ -2,10 +2,10 @@ import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { loadConfig } from '../../src/config/load.ts'
 import type { CatalogConfig, FeedMode } from '../../src/config/model.ts'
-import { applyCatalogDecision } from '../../src/imports/catalog-decisions.ts'
 import { type Held, parseHeld } from '../../src/imports/held.ts'
 import { ImportRunner } from '../../src/imports/import-runner.ts'
 import { appliedStep } from '../../src/imports/manifest-steps.ts'
+import { openProductImports } from '../../src/imports/product-imports.ts'
 import type { ImportReport } from '../../src/imports/report.ts'
 import { UnexpectedFailures } from '../../src/imports/unexpected-failures.ts'
 import type { AcceptSequence, FeedName, ProductId } from '../../src/lib/brand.ts'
@@ -68,23 +68,19 @@ export async function openImports(
   const manifestFile = dir.join('state/manifest.ndjson')
   let mirror = await openTestMirror(file, { clock })
   const start = () => {
-    const runner = new ImportRunner({
-      catalog,
+    const unexpectedFailures = new UnexpectedFailures(dir.join('state'))
+    const reportsDir = dir.join('state/reports')
+    const onNotice = () => undefined
+    const importing = {
+      context: { catalog, manifest, archive, reportsDir, unexpectedFailures, clock, log },
       feeds: [...catalog.feeds.values()],
-      consents: undefined,
-      openStore: async () => ({ mirror, [Symbol.asyncDispose]: async () => undefined }),
-      explain: (error) => error,
-      manifest,
-      archive,
-      reportsDir: dir.join('state/reports'),
-      unexpectedFailures: new UnexpectedFailures(dir.join('state')),
-      clock,
-      log,
       watchdog,
-      onImported: (report) => waiting.get(report.sequence)?.(report),
-      onCatalogDecision: (line, signal) => applyCatalogDecision(mirror, line, signal),
-      onNotice: () => undefined,
+      onImported: (report: ImportReport) => waiting.get(report.sequence)?.(report),
+    }
+    const runner = new ImportRunner({
+      open: (signal) => openProductImports({ catalog, mirror, log }, importing, signal),
       onFatal: (error) => failures.push(error),
+      ...{ unexpectedFailures, clock, log, onNotice },
     })
     runner.start()
     return runner

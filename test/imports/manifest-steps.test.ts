@@ -36,7 +36,7 @@ async function openHistories(dir: string, claims: { applied: string[]; found: st
     upTo: (scope: FeedName) => appliedUpTo(mirror, manifest, scope),
     next: (scope: FeedName) => {
       const after = appliedUpTo(mirror, manifest, scope)
-      return [...stepsAfter({ mirror, manifest, scope, after })].map(claimOf)
+      return [...stepsAfter({ book: mirror, manifest, scope, after })].map(claimOf)
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ProductId } from '../../src/lib/brand.ts'
-import { digestDocument } from '../../src/outbox/digest.ts'
+import { digestDocument } from '../../src/mirror/digest.ts'
 import { idsOf, openHarness } from './harness.ts'
 
 test('urgent goes first, then echoes, new, due deferred; what is not due waits', async () => {

@@ -17,7 +17,7 @@ export async function setClockBack(connection: Redis, keys: CatalogKeys, byMs: n
     const moved = [token, Number(began) + byMs, lane, Number(score) + byMs, ...rest]
     await connection.hset(keys.claimed, id, moved.join(' '))
   }
-  for (const key of [keys.probed, keys.probeTurn, keys.writerLease]) {
+  for (const key of [keys.probed, keys.probeTurn]) {
     const restMs = await connection.pttl(key)
     if (restMs > 0) await connection.pexpire(key, restMs + byMs)
   }
