@@ -214,7 +214,9 @@ test.each(['emptied', 'of another folder'])('a Redis that is %s is no state to g
   const before = await old.keys()
   const failure = await old.upgrade().catch((error: unknown) => error)
   expect(failure).toMatchObject({ code: 'mirror-missing' })
-  expect((failure as { hint: string }).hint).toContain('run that version until it has imported its archive')
+  expect((failure as { hint: string }).hint).toContain(
+    'catalogd restore makes the catalog anew of the archive',
+  )
   expect([await old.keys(), existsSync(old.file)]).toEqual([before, false])
 })
 
