@@ -38,10 +38,19 @@ export interface StagingOptions {
 }
 
 /** Checks the backup, and copies it beside what is there. Nothing is changed yet. Throws where it does not fit. */
-export async function stageCatalog({ catalog, dir, backup }: StagingOptions): Promise<StagedCatalog> {
-  const staging = join(dir, 'restore')
+export async function stageCatalog(options: StagingOptions): Promise<StagedCatalog> {
+  const staging = join(options.dir, 'restore')
   await rm(staging, { recursive: true, force: true })
   await makeFolder(staging)
+  try {
+    return await stageIn(staging, options)
+  } catch (error) {
+    await rm(staging, { recursive: true, force: true })
+    throw error
+  }
+}
+
+async function stageIn(staging: string, { catalog, dir, backup }: StagingOptions): Promise<StagedCatalog> {
   for (const file of backup?.files ?? []) {
     const from = join(backup?.folder ?? '', file.name)
     await verifyFile(from, file)

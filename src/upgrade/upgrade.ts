@@ -137,13 +137,13 @@ async function checkSpace({ connection, ...store }: OldStore, dir: string): Prom
   )
 }
 
-/** An empty mirror would take every file for new, which the archive may no longer hold. */
+/** An empty mirror would take every file for new, and the archive may no longer hold them all: restoring looks. */
 function nothingToUpgrade(file: string): StorageError {
   return new StorageError(
     'mirror-missing',
     `${file} is missing, although files were imported before, and Redis does not hold the catalog of an earlier version for this state folder either`,
     {
-      hint: 'Put the last backup back: catalogd restore <folder>. After an update from version 1 with a Redis that was emptied, run that version until it has imported its archive again',
+      hint: 'Put the last backup back with catalogd restore <folder>; without one, catalogd restore makes the catalog anew of the archive',
     },
   )
 }

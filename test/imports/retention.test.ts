@@ -138,7 +138,7 @@ other:
 it('a product that an import names again meanwhile stays', async () => {
   const site = await openSite('products:\n  drop: ./drop\n  missing: { atMost: 100%, forget: 1d }\n')
   await using imports = site.imports
-  await imports.import('products', feed(row('a'), row('b')))
+  await imports.import('products', feed(row('a'), row('b', { stock: 'OutOfStock' })))
   await imports.import('products', feed(row('a')))
   imports.deliverAll()
   await site.forget()
@@ -148,7 +148,7 @@ it('a product that an import names again meanwhile stays', async () => {
   // Between the read of the page and the change.
   mirror.update = async (...given) => {
     mirror.update = update
-    await imports.import('products', feed(row('a'), row('b')))
+    await imports.import('products', feed(row('a'), row('b', { stock: 'OutOfStock' })))
     await update(...given)
   }
   await site.forget()

@@ -104,6 +104,7 @@ it('a folder that was lost comes back whole, and refuses what is no backup or wa
   await rename(join(site.folder, 'other.json'), join(site.folder, 'backup.json'))
   await appendFile(join(site.folder, 'state/catalog.db'), 'x')
   await expect(site.stage()).rejects.toMatchObject({ code: 'backup-damaged' })
+  expect(await readdir(site.state())).not.toContain('restore')
 })
 
 it('refuses a manifest that goes another way, and one whose files are gone, naming them', async () => {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { MirrorChunk } from '../../src/mirror/model.ts'
 import { MirrorStore } from '../../src/mirror/store.ts'
 import type { OutboxLoop } from '../../src/outbox/loop.ts'
+import { waitFor } from '../support/events.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { diesAt, endpoint, type Harness, idsOf, openHarness, write } from './harness.ts'
 
@@ -141,6 +142,36 @@ test('starting over takes the keys of another mirror, and sends to another endpo
   // The one that it was taken from notices, and is refused.
   box.loop.forget()
   expect(await refusalOf(box.loop)).toMatchObject({ code: 'redis-other-mirror' })
+})
+
+test('starting over takes no keys of another mirror that nobody has named, but those left in its own place', async () => {
+  await using stack = new AsyncDisposableStack()
+  await using box = await openHarness()
+  await box.put('a', '1')
+  box.loop.forget()
+  const mirror = await openOther(stack)
+  mirror.beginStartOver({})
+  await box.connection.hset(box.keys.guard, 'leaseEnds', 0)
+  const elsewhere = box.openLoop({ mirror, place: { host: 'host-2', folder: '/state/main' } })
+  expect(await refusalOf(elsewhere)).toMatchObject({ code: 'redis-other-mirror' })
+  // A mirror that was made anew, where the one that was lost has been.
+  const replaced = (await box.connection.hget(box.keys.guard, 'generation')) ?? ''
+  await box.settle(box.openLoop({ mirror }))
+  expect(await box.connection.hget(box.keys.guard, 'mirror')).toBe(mirror.readIdentity().mirrorId)
+  // A Redis that falls back to before is a loss then.
+  expect(mirror.readIdentity().former).toContain(replaced)
+})
+
+test('a delivering process that has looked before everything was started over sees what is due afterwards', async () => {
+  await using box = await openHarness()
+  await box.put('a', '1')
+  expect(await box.outbox.lookDue()).toMatchObject({ anyDue: true })
+  await box.deliver()
+  box.mirror.beginStartOver({})
+  box.loop.forget()
+  await box.settle()
+  await box.connection.hset(box.keys.pace, 'until', 0)
+  await waitFor(async () => (await box.outbox.lookDue()).anyDue, { what: 'something to be due' })
 })
 
 test.each(['remember', 'startOver'] as const)(
