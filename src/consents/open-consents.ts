@@ -3,7 +3,9 @@ import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import type { FeedName } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
-import { explained, fileIdentity, openDatabase, transaction } from '../lib/database.ts'
+import { openDatabase, transaction } from '../lib/database.ts'
+import { explained } from '../lib/database-failure.ts'
+import { fileIdentity, isSameFile } from '../lib/database-file.ts'
 import { StorageError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { makeFolder, syncFolder } from '../sources/durable.ts'
@@ -79,7 +81,7 @@ function identify(db: DatabaseSync, options: Identifying): void {
     fill(db, journal)
     table.remember({ key: journal?.key ?? randomBytes(32).toString('hex'), state: stateId })
   } else requireFitting(reader, { path, stateId, manifest })
-  const isDistrusted = !isNew && (isForeign || reader.fact('file') !== file)
+  const isDistrusted = !isNew && (isForeign || !isSameFile(reader.fact('file') ?? '', file))
   if (isDistrusted) {
     log.warn(
       { path, reason: isForeign ? 'another endpoint' : 'restored or copied' },

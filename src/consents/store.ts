@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Clock } from '../lib/clock.ts'
-import { watchFile } from '../lib/database.ts'
+import { watchFile } from '../lib/database-file.ts'
 import type { StorageError } from '../lib/errors.ts'
 import { GroupCommit } from '../lib/group-commit.ts'
 import { type CallState, ConsentReader } from './reader.ts'

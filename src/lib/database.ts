@@ -1,22 +1,161 @@
-import { closeSync, openSync, statSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
-import { StorageError, systemErrorCode } from './errors.ts'
+import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { explained } from './database-failure.ts'
+import { StorageError } from './errors.ts'
 import { privateFileMode } from './private-modes.ts'
 
-/** Primary result codes of SQLite that something outside the program causes: a disk that is full, a damaged file … */
-const operatingCodes: ReadonlyMap<number, string> = new Map([
-  [5, 'another process has it locked'],
-  [8, 'it cannot be written'],
-  [10, 'the disk failed'],
-  [11, 'it is damaged'],
-  [13, 'the disk is full'],
-  [14, 'it cannot be opened'],
-  [26, 'it is no database'],
-])
-
-const lookAtFileEveryMs = 2_000
+/** Larger pages waste less behind documents of 1.3 KB, smaller ones less of the log; measured. */
+const pageBytes = 8_192
+/** Of one connection. Pages that are not here come from the operating system's cache; a mapped file would count as memory. */
+const cacheKilobytes = 16_384
+/** A reader waits for a recovery, never for a writer. */
+const busyMs = 10_000
 
 interface DatabaseOptions {
+  file: string
+  access: 'read' | 'write'
+}
+
+/** One connection to a SQLite file in WAL mode. What goes wrong outside the program throws a `StorageError`. */
+export class Database implements Disposable {
+  readonly file: string
+  readonly #connection: DatabaseSync
+  readonly #statements = new Map<string, StatementSync>()
+
+  private constructor(file: string, connection: DatabaseSync) {
+    this.file = file
+    this.#connection = connection
+  }
+
+  /** With `write` the file is made where it is missing; its folder has to be there. */
+  static open({ file, access }: DatabaseOptions): Database {
+    return explained(file, () => {
+      const isNew = access === 'write' && !existsSync(file)
+      // SQLite gives its other files the mode of this one.
+      if (isNew) closeSync(openSync(file, 'a', privateFileMode))
+      const connection = new DatabaseSync(file, { readOnly: access === 'read', timeout: busyMs })
+      const database = new Database(file, connection)
+      try {
+        database.#prepare(access)
+        // The name of the file is durable with its folder alone.
+        if (isNew) syncFolder(dirname(file))
+        return database
+      } catch (error) {
+        connection.close()
+        throw error
+      }
+    })
+  }
+
+  get<Row>(sql: string, ...values: SQLInputValue[]): Row | undefined {
+    return this.#try(() => this.#statement(sql).get(...values) as Row | undefined)
+  }
+
+  all<Row>(sql: string, ...values: SQLInputValue[]): Row[] {
+    return this.#try(() => this.#statement(sql).all(...values) as Row[])
+  }
+
+  /** Row by row until `take` answers false. */
+  each<Row>(sql: string, values: readonly SQLInputValue[], take: (row: Row) => boolean): void {
+    this.#try(() => {
+      for (const row of this.#statement(sql).iterate(...values)) if (!take(row as Row)) break
+    })
+  }
+
+  /** How many rows it changed, and the key of the last that it added. */
+  run(sql: string, ...values: SQLInputValue[]): { changes: number; key: number } {
+    return this.#try(() => {
+      const { changes, lastInsertRowid } = this.#statement(sql).run(...values)
+      return { changes: Number(changes), key: Number(lastInsertRowid) }
+    })
+  }
+
+  exec(sql: string): void {
+    this.#try(() => this.#connection.exec(sql))
+  }
+
+  /** Durable when it returns; nothing is changed when it throws. */
+  transaction<T>(work: () => T): T {
+    return this.#inTransaction('BEGIN IMMEDIATE', work)
+  }
+
+  /** All reads see the same state. */
+  snapshot<T>(work: () => T): T {
+    return this.#inTransaction('BEGIN', work)
+  }
+
+  [Symbol.dispose](): void {
+    this.#statements.clear()
+    if (this.#connection.isOpen) this.#connection.close()
+  }
+
+  #inTransaction<T>(begin: string, work: () => T): T {
+    return this.#try(() => {
+      this.#connection.exec(begin)
+      try {
+        const result = work()
+        this.#connection.exec('COMMIT')
+        return result
+      } catch (error) {
+        if (this.#connection.isTransaction) this.#connection.exec('ROLLBACK')
+        throw error
+      }
+    })
+  }
+
+  #prepare(access: DatabaseOptions['access']): void {
+    if (access === 'write') {
+      this.#connection.exec(`
+        PRAGMA page_size = ${pageBytes};
+        PRAGMA journal_mode = WAL;
+        PRAGMA synchronous = FULL;
+        PRAGMA wal_autocheckpoint = 0;
+        PRAGMA journal_size_limit = 67108864;
+        PRAGMA cell_size_check = ON;`)
+    }
+    this.#connection.exec(`PRAGMA mmap_size = 0; PRAGMA cache_size = -${cacheKilobytes}`)
+  }
+
+  #statement(sql: string): StatementSync {
+    let statement = this.#statements.get(sql)
+    if (!statement) {
+      statement = this.#connection.prepare(sql)
+      this.#statements.set(sql, statement)
+    }
+    return statement
+  }
+
+  #try<T>(work: () => T): T {
+    return explained(this.file, work)
+  }
+}
+
+/**
+ * Writes a whole copy of a database as it is now, while its writer goes on; the writer's log grows until this returns.
+ * `to` must not exist, and is not synced.
+ */
+export function copyDatabase(file: string, to: string): void {
+  using database = Database.open({ file, access: 'read' })
+  try {
+    database.run('VACUUM INTO ?', to)
+  } catch (cause) {
+    if (!(cause instanceof StorageError) || cause.code !== 'disk-full') throw cause
+    const hint = 'Free space there, or back up to another disk'
+    throw new StorageError('disk-full', `${to} cannot be written, because the disk is full`, { hint, cause })
+  }
+}
+
+function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+interface TablesOptions {
   path: string
   /** Of the tables; stands in the file. */
   format: number
@@ -28,7 +167,7 @@ interface DatabaseOptions {
  * Opens a database for its one writer; every commit is durable when it returns. One that is missing is created, for this
  * user alone. `isNew`: it held no tables. Throws a StorageError.
  */
-export function openDatabase({ path, format, schema }: DatabaseOptions): {
+export function openDatabase({ path, format, schema }: TablesOptions): {
   db: DatabaseSync
   isNew: boolean
 } {
@@ -53,8 +192,8 @@ export function openDatabase({ path, format, schema }: DatabaseOptions): {
 export function openDatabaseReader({
   path,
   format,
-}: Omit<DatabaseOptions, 'schema'>): DatabaseSync | undefined {
-  if (!statSync(path, { throwIfNoEntry: false })) return undefined
+}: Omit<TablesOptions, 'schema'>): DatabaseSync | undefined {
+  if (!existsSync(path)) return undefined
   return explained(path, () => {
     const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 })
     const found = readFormat(db)
@@ -79,47 +218,11 @@ export function transaction<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
-/** Runs `work` and makes StorageErrors of what the disk or the file is to blame for. */
-export function explained<T>(path: string, work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    const code = systemErrorCode(error) === 'ERR_SQLITE_ERROR' && (error as { errcode?: number }).errcode
-    const reason = typeof code === 'number' ? operatingCodes.get(code & 0xff) : undefined
-    if (reason === undefined) throw error
-    const hint = 'Look at the disk; a damaged file has to be restored from a backup'
-    throw new StorageError('database', `${path} cannot be used: ${reason}`, { hint, cause: error })
-  }
-}
-
-/** Tells a file from its copies, and from one that took its place: inode and time of birth, where the disk keeps one. */
-export function fileIdentity(path: string): string {
-  const { ino, birthtimeNs } = statSync(path, { bigint: true })
-  return birthtimeNs > 0n ? `${ino}:${birthtimeNs}` : String(ino)
-}
-
-/** Tells once when the file is removed or replaced: nothing that is written then counts. */
-export function watchFile(path: string, onLost: (error: StorageError) => void): Disposable {
-  const identity = fileIdentity(path)
-  const look = () => {
-    try {
-      if (fileIdentity(path) === identity) return
-    } catch {
-      // It is gone.
-    }
-    clearInterval(timer)
-    const hint = 'It starts again; what was put there has to be what you want'
-    onLost(new StorageError('database', `${path} was removed or replaced while it was used`, { hint }))
-  }
-  const timer = setInterval(look, lookAtFileEveryMs).unref()
-  return { [Symbol.dispose]: () => clearInterval(timer) }
-}
-
 function readFormat(db: DatabaseSync): number {
   return Number(db.prepare('PRAGMA user_version').get()?.user_version)
 }
 
-function requireFormat({ path, format }: Pick<DatabaseOptions, 'path' | 'format'>, found: number): void {
+function requireFormat({ path, format }: Pick<TablesOptions, 'path' | 'format'>, found: number): void {
   if (found === format) return
   throw new StorageError('database-format', `${path} has format ${found}, this version knows ${format}`, {
     hint: found > format ? 'Use the newer version of catalogd that wrote it' : 'Migrate it first',

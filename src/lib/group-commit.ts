@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { explained, transaction } from './database.ts'
+import { transaction } from './database.ts'
+import { explained } from './database-failure.ts'
 import { StorageError } from './errors.ts'
 
 /** What comes within so long shares a transaction while more is likely to come. */

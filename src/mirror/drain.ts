@@ -1,5 +1,5 @@
 import type { ProductId } from '../lib/brand.ts'
-import type { Database } from './database.ts'
+import type { Database } from '../lib/database.ts'
 import { laneRank, lanes } from './lanes.ts'
 import type { Drained } from './loop-model.ts'
 import { type SendingRow, sameBytes } from './place-after-edit.ts'

@@ -1,4 +1,4 @@
-import type { Database } from './database.ts'
+import type { Database } from '../lib/database.ts'
 import type { CallsDecision } from './model.ts'
 import type { FactKind } from './schema.ts'
 

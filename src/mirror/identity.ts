@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
+import { Database } from '../lib/database.ts'
+import { fileIdentity, isSameFile } from '../lib/database-file.ts'
 import { StorageError } from '../lib/errors.ts'
-import { Database, fileIdentity, isSameFile } from './database.ts'
 import { readFact, readFacts, writeFact } from './facts.ts'
 import type { MirrorIdentity } from './loop-model.ts'
 

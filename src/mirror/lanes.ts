@@ -1,5 +1,5 @@
 import type { Lane } from '../catalog/model.ts'
-import type { Database } from './database.ts'
+import type { Database } from '../lib/database.ts'
 import { readFacts, writeFact } from './facts.ts'
 
 /** As they stand in the tables: the more urgent, the smaller. */

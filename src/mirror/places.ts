@@ -1,6 +1,6 @@
 import type { Lane } from '../catalog/model.ts'
 import type { ProductId } from '../lib/brand.ts'
-import type { Database } from './database.ts'
+import type { Database } from '../lib/database.ts'
 import { checkedDocument } from './digest.ts'
 import { LaneNumbers, type LaneRank, laneRank } from './lanes.ts'
 import type { Place } from './loop-model.ts'

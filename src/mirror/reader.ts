@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import type { Lane } from '../catalog/model.ts'
 import type { FeedName, ProductId } from '../lib/brand.ts'
-import { Database } from './database.ts'
+import { Database } from '../lib/database.ts'
 import { bufferOf, checkedDocument } from './digest.ts'
 import { readCalls, readFact, readFacts } from './facts.ts'
 import { readIdentity } from './identity.ts'

@@ -1,5 +1,5 @@
+import type { Database } from '../lib/database.ts'
 import { StorageError } from '../lib/errors.ts'
-import type { Database } from './database.ts'
 
 /** Raised with every change of the tables; `migrations` leads from each older one to the next. */
 const formatVersion = 1
@@ -82,4 +82,15 @@ export function prepareTables(database: Database): void {
     })
     if (version === 0) return
   }
+}
+
+/** A file was lost, or the state folder was put together from parts: an empty mirror would send everything as new. */
+export function missingMirror(file: string): StorageError {
+  return new StorageError(
+    'mirror-missing',
+    `${file} is missing, although files were imported into it before`,
+    {
+      hint: 'Put the last backup back: catalogd restore <folder>; after an update from version 1, start catalogd first',
+    },
+  )
 }

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import type { Lane } from '../catalog/model.ts'
 import type { ProductId } from '../lib/brand.ts'
-import { Database, fileIdentity, missingMirror } from './database.ts'
+import { Database } from '../lib/database.ts'
+import { fileIdentity } from '../lib/database-file.ts'
 import { checkedDocument } from './digest.ts'
 import { drain, forgetDead, readRow } from './drain.ts'
 import { readCalls, readFact } from './facts.ts'
@@ -17,7 +18,7 @@ import { laneRank } from './lanes.ts'
 import type { Drained, MirrorIdentity, OutboxMirror, Place } from './loop-model.ts'
 import type { CallsDecision, DocumentDigest, MirrorChunk } from './model.ts'
 import { Places } from './places.ts'
-import { prepareTables } from './schema.ts'
+import { missingMirror, prepareTables } from './schema.ts'
 import { writeChunk } from './write-chunk.ts'
 
 /** Pages of the log that make a checkpoint worth its two fsyncs. */

@@ -1,5 +1,5 @@
 import type { ProductId } from '../lib/brand.ts'
-import type { Database } from './database.ts'
+import type { Database } from '../lib/database.ts'
 import { forgetDead, giveUp, readRow } from './drain.ts'
 import { addToFact, removeFacts, writeFact } from './facts.ts'
 import { laneRank } from './lanes.ts'

@@ -1,5 +1,5 @@
 import type { ProductId } from '../lib/brand.ts'
-import type { Database } from './database.ts'
+import type { Database } from '../lib/database.ts'
 import { digestDocument } from './digest.ts'
 import { forgetDead } from './drain.ts'
 import type { KeyEntry, MirrorChunk, ProductWrite } from './model.ts'

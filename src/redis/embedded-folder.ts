@@ -15,6 +15,7 @@ import {
 import os from 'node:os'
 import path from 'node:path'
 import lockfile from 'proper-lockfile'
+import type { Clock } from '../lib/clock.ts'
 import { StorageError, systemErrorCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { privateFileMode, privateFolderMode } from '../lib/private-modes.ts'
@@ -25,6 +26,7 @@ const socketPathBytesMax = 103
 const lockStaleMs = 5_000
 /** Commands that used the server alone, one after another, between two daemons. */
 const cleanRunsMax = 1_000
+const endWithinMs = 10_000
 const lockRetries = { retries: 400, factor: 1.2, minTimeout: 10, maxTimeout: 100, randomize: true }
 
 /** Written by whoever starts the server, so that all users find the same one. */
@@ -128,6 +130,19 @@ export class EmbeddedFolder {
     }
   }
 
+  /** Waits for the end of a server of this folder. */
+  async untilGone(pid: number, clock: Clock): Promise<void> {
+    const deadline = clock.monotonic() + endWithinMs
+    while (isAlive(pid) && (await this.isServer(pid))) {
+      if (clock.monotonic() > deadline) {
+        throw new StorageError('redis-end', `The embedded Redis (process ${pid}) does not end`, {
+          hint: `Look into ${this.logFile}`,
+        })
+      }
+      await clock.sleep(10)
+    }
+  }
+
   /** What is recorded, where that server runs. */
   async runningServer(): Promise<ServerRecord | undefined> {
     const record = await this.readRecord()
@@ -176,7 +191,7 @@ export async function serversWithoutFolder(dir: string): Promise<number[]> {
 }
 
 /** Signals nobody; an existing process of another user counts as alive. */
-export function isAlive(pid: number): boolean {
+function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {

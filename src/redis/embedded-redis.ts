@@ -2,13 +2,7 @@ import type { Clock } from '../lib/clock.ts'
 import { StorageError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { closeConnection, type RedisConnection } from './connection.ts'
-import {
-  type EmbeddedFolder,
-  endProcess,
-  isAlive,
-  openEmbeddedFolder,
-  type ServerRecord,
-} from './embedded-folder.ts'
+import { type EmbeddedFolder, endProcess, openEmbeddedFolder, type ServerRecord } from './embedded-folder.ts'
 import { type EmbeddedGuard, startGuard } from './embedded-guard.ts'
 import { explainLoss, ServerLostError, type StartedServer, startServer } from './embedded-server.ts'
 import { isConnectionFailure } from './failure.ts'
@@ -29,7 +23,6 @@ export interface OpenEmbeddedRedisOptions {
 const listenWithinMs = 30_000
 /** For a server that runs but does not listen: longer than it takes to begin. Ending it then is harmless. */
 const reachableWithinMs = 3_000
-const endWithinMs = 10_000
 /** For a server whose connection broke: its end is told a moment later. */
 const endKnownWithinMs = 2_000
 /** How often opening starts or joins a server that is killed each time before it is ready. */
@@ -207,7 +200,7 @@ export class EmbeddedRedis implements AsyncDisposable {
       'the embedded Redis runs but cannot be reached; starting it again',
     )
     endProcess(pid)
-    await this.#untilGone(pid)
+    await this.#folder.untilGone(pid, clock)
     return undefined
   }
 
@@ -259,22 +252,9 @@ export class EmbeddedRedis implements AsyncDisposable {
     await presence.shutdown('NOSAVE').catch((error: unknown) => {
       if (presence.status === 'ready') throw error
     })
-    await this.#untilGone(processId)
+    await this.#folder.untilGone(processId, this.#options.clock)
     await this.#folder.writeCleanRuns([...this.#cleanRuns, runId])
     this.#options.log.info({ serverPid: processId }, 'ended the embedded Redis')
-  }
-
-  async #untilGone(pid: number): Promise<void> {
-    const { clock } = this.#options
-    const deadline = clock.monotonic() + endWithinMs
-    while (isAlive(pid) && (await this.#folder.isServer(pid))) {
-      if (clock.monotonic() > deadline) {
-        throw new StorageError('redis-end', `The embedded Redis (process ${pid}) does not end`, {
-          hint: `Look into ${this.#folder.logFile}`,
-        })
-      }
-      await clock.sleep(10)
-    }
   }
 
   #lost(presence: RedisConnection): void {

@@ -42,7 +42,7 @@ const table: Record<string, Row> = {
   consents: { values: ['sources'], types: ['catalog', 'outbox'] },
   imports: {
     values: ['sources', 'records', 'catalog', 'mirror', 'consents'],
-    types: ['api/contract'],
+    types: ['api/contract', 'redis'],
   },
   delivery: { values: ['outbox', 'consents', 'api'], types: ['catalog', 'redis'] },
   stack: { values: ['api'] },
