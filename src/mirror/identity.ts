@@ -22,6 +22,7 @@ export function readIdentity(database: Database): Omit<MirrorIdentity, 'last' | 
     runId: text('runId'),
     repairing: text('repairing'),
     lastLossMs: number('lastLossMs'),
+    behindSinceMs: number('behindSinceMs'),
     startOver: number('startOver'),
   }
 }
@@ -87,6 +88,7 @@ export function beginGeneration(
     ...(endpoint === undefined ? {} : { endpoint }),
     generation: randomUUID(),
     former: JSON.stringify([...new Set([...before, generation, ...former])]),
+    behindSinceMs: undefined,
     startOver: 0,
   })
 }

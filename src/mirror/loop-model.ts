@@ -50,6 +50,8 @@ export interface MirrorIdentity {
   repairing: string | undefined
   /** Of the newest loss that was noticed, epoch ms. */
   lastLossMs: number | undefined
+  /** Redis knew of a later state of this mirror, epoch ms; only starting over ends that. */
+  behindSinceMs: number | undefined
   /** How far starting over is; undefined: it is done, or was never begun. */
   startOver: number | undefined
   /** The last number that was given in each lane. */
@@ -67,7 +69,10 @@ export interface OutboxMirror {
   /** Changes what is named; a value of undefined is forgotten. */
   remember(
     change: Partial<
-      Pick<MirrorIdentity, 'endpoint' | 'beat' | 'runId' | 'repairing' | 'lastLossMs' | 'startOver'>
+      Pick<
+        MirrorIdentity,
+        'endpoint' | 'beat' | 'runId' | 'repairing' | 'lastLossMs' | 'behindSinceMs' | 'startOver'
+      >
     >,
   ): void
   /** Deferred places that are due get the next numbers of their lane. Returns how many. */

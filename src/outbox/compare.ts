@@ -32,9 +32,11 @@ export type Comparison = 'whole' | 'restarted' | 'lost' | 'start-over'
 
 /** Whether Redis, mirror and endpoint belong together. Throws where only the operator can tell. Pure. */
 export function compare(compared: Compared): Comparison {
-  const { guard, runId, identity, isStartingOver, beat, cleanRuns } = compared
+  const { guard, identity, isStartingOver, beat } = compared
   checkEndpoint(compared)
   if (guard) checkVersion(guard, compared.catalog)
+  // Redis may have been emptied since.
+  if (identity.behindSinceMs !== undefined) throw oldMirror(compared)
   if (isStartingOver) {
     if (guard) checkTaken(guard, compared)
     return 'start-over'
@@ -45,8 +47,17 @@ export function compare(compared: Compared): Comparison {
   if (!isOwn || identity.repairing !== undefined) return 'lost'
   checkAge(compared)
   if (!guard.isOpen || !(beat >= identity.beat)) return 'lost'
-  if (guard.runId === runId && passOf(guard, runId) === passOf(ownerOf(compared), runId)) return 'whole'
-  return cleanRuns.includes(guard.runId) && beat === identity.beat ? 'restarted' : 'lost'
+  return compareRuns(guard, compared)
+}
+
+/** The mirror's memory is durable; what the guard shows may be of before. */
+function compareRuns(guard: GuardState, compared: Compared): Comparison {
+  const { runId, identity, beat, cleanRuns } = compared
+  if (passOf(guard, runId) !== passOf(ownerOf(compared), runId)) return 'lost'
+  const known = [identity.runId, guard.runId]
+  if (known.every((each) => each === runId)) return 'whole'
+  const isClean = (each: string | undefined) => each !== undefined && [...cleanRuns, runId].includes(each)
+  return known.every(isClean) && beat === identity.beat ? 'restarted' : 'lost'
 }
 
 export function ownerOf({ identity, endpoint }: Pick<Compared, 'identity' | 'endpoint'>) {
@@ -109,9 +120,16 @@ function otherMirror({ host, folder }: GuardState, catalog: string): StorageErro
   )
 }
 
+const oldMirrorCode = 'mirror-old'
+
+/** Redis knows of more than this mirror does. */
+export function isOldMirror(error: unknown): boolean {
+  return error instanceof StorageError && error.code === oldMirrorCode
+}
+
 function oldMirror({ catalog }: Compared): StorageError {
   return new StorageError(
-    'mirror-old',
+    oldMirrorCode,
     `the state of the catalog ${catalog} is older than what Redis knows of it: it comes from a backup or a copy`,
     {
       hint: 'Run "catalogd restore" with the backup, or "catalogd adopt" to go on with this state and send every product again',

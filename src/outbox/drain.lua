@@ -4,12 +4,6 @@
 -- positions of the lanes u n d, all of one moment. Held: Redis has something of the product under way, so it keeps its
 -- place. Returns nothing when another process has taken over.
 if redis.call('HGET', guard, 'session') ~= ARGV[1] then return {} end
-local echoing = redis.call('ZCARD', echoes) + redis.call('ZCARD', requests) > 0
-
-local function isHeld(id)
-  local isBound = redis.call('HEXISTS', pending, id) == 1 or redis.call('HEXISTS', claimed, id) == 1
-  return isBound or (echoing and echoOf(id))
-end
 
 local function read(key, cursor, count)
   local page = redis.call('HSCAN', key, cursor, 'COUNT', count)

@@ -58,8 +58,7 @@ export class Drain {
     const { connection, scripts, session } = this.#access
     if (acknowledged.length === 0 && letters.length === 0) return
     const args: ScriptArgument[] = [session, acknowledged.length]
-    for (const { id, value, held } of acknowledged) args.push(id, value, held ? 1 : 0)
-    for (const { id, value } of letters) args.push(id, value)
+    for (const { id, value, held } of [...acknowledged, ...letters]) args.push(id, value, held ? 1 : 0)
     checkSession(await scripts.run(connection, 'drained', args))
   }
 }

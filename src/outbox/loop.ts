@@ -3,7 +3,7 @@ import type { RedisConnection } from '../redis/connection.ts'
 import { isFull, isPassing } from '../redis/failure.ts'
 import { RunId } from '../redis/run-id.ts'
 import { parseServerInfo } from '../redis/server-info.ts'
-import { type Comparison, compare } from './compare.ts'
+import { type Comparison, compare, isOldMirror } from './compare.ts'
 import { Drain } from './drain.ts'
 import { followCalls } from './follow-calls.ts'
 import { checkSession, type LoopAccess, type LoopSettings, OutboxMovedError } from './loop-access.ts'
@@ -80,7 +80,11 @@ export class OutboxLoop implements AsyncDisposable {
     await this.#running
     // Files of Redis of a moment before, put back later, are told from those of now by it.
     const { access } = this.#current ?? {}
-    if (access) await beat(access).catch(() => undefined)
+    // Twice: the first may be one that Redis has already.
+    if (access)
+      await beat(access)
+        .then(() => beat(access))
+        .catch(() => undefined)
     this.forget()
   }
 
@@ -164,13 +168,19 @@ export class OutboxLoop implements AsyncDisposable {
   }
 
   #judge(access: LoopAccess, { guard, beat: known, positions }: RedisState): Comparison {
-    const { mirror, runId, catalog, endpoint, place } = access
-    return compare({
-      ...{ catalog, endpoint, place, guard, runId, beat: known, positions },
-      isStartingOver: isStartingOver(access, guard),
-      identity: mirror.readIdentity(),
-      cleanRuns: this.#options.cleanRuns ?? [],
-    })
+    const { mirror, runId, catalog, endpoint, place, clock } = access
+    try {
+      return compare({
+        ...{ catalog, endpoint, place, guard, runId, beat: known, positions },
+        isStartingOver: isStartingOver(access, guard),
+        identity: mirror.readIdentity(),
+        cleanRuns: this.#options.cleanRuns ?? [],
+      })
+    } catch (error) {
+      const { behindSinceMs } = mirror.readIdentity()
+      if (isOldMirror(error) && behindSinceMs === undefined) mirror.remember({ behindSinceMs: clock.now() })
+      throw error
+    }
   }
 
   #checkWhole({ session, mirror, runId }: LoopAccess, { guard, beat: known }: RedisState): void {

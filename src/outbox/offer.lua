@@ -51,7 +51,7 @@ local function serveEcho(id, digest)
 end
 
 local function offer(id, digest, lane, kind, ageMs)
-  local refused = redis.call('HGET', dead, id)
+  local held, purpose = heldDocument(id)
   if kind == 'e' then
     serveEcho(id, digest)
   elseif kind == 'w' then
@@ -59,10 +59,9 @@ local function offer(id, digest, lane, kind, ageMs)
     drop(id)
   elseif kind == 'u' and not isUnderWay(id) then
     drop(id)
-  elseif kind ~= 'd' and refused and string.sub(refused, 1, 16) == digest then
-    -- The very document that the endpoint refused: only a newer one revives a dead letter.
-    local _, purpose = heldDocument(id)
-    if purpose == 'r' then holdDocument(id, digest, 'r') else dropDocument(id) end
+  elseif purpose == 'r' and held == digest then
+    -- It is not decided yet whether this very document is refused.
+    holdDocument(id, digest, 'r')
   else
     redis.call('HDEL', dead, id)
     enter(id, digest, lane, ageMs)

@@ -18,10 +18,11 @@ for i = 6, #ARGV, 3 do
   local holder, began, lane = claimOf(id)
   if holder == token then
     redis.call('HDEL', claimed, id)
-    -- An echo that is not due yet stays: an earlier call may still take effect after an edit that is undone was sent.
-    settleEcho(id, began)
     local held, purpose = heldDocument(id)
     if held == digest then
+      -- An echo that is not due yet stays: an earlier call may still take effect after an edit that is undone was sent. One
+      -- that was due has healed nothing: what was acknowledged before is not believed.
+      if settleEcho(id, began) then doubt(id) end
       bury(id, digest, reason, lane)
     elseif laneKeys[purpose] and not laneOf(id) then
       redis.call('ZADD', laneKeys[purpose], now, id)

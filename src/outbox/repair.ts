@@ -45,8 +45,9 @@ export async function startOver(access: LoopAccess, guard: GuardState | undefine
   await open(access, { how: 'start-over', positions: nothingOffered, echoForMs: 0 })
 }
 
-/** An embedded server was ended in good order and began again. */
+/** An embedded server was ended in good order and began again. No call begins on a run that the mirror has not noted. */
 export async function reopen(access: LoopAccess, positions: LaneState['positions']): Promise<void> {
+  access.mirror.remember({ runId: access.runId })
   await open(access, { how: 'restarted', positions, echoForMs: 0 })
 }
 
@@ -107,7 +108,7 @@ async function doubtAcknowledged(access: LoopAccess): Promise<void> {
     cursor = next.toString()
     doubt(access, fields.map(String))
     const taken = fields.flatMap((value, index) =>
-      index % 2 === 1 ? [fields[index - 1] ?? '', value, 1] : [],
+      index % 2 === 1 ? [fields[index - 1] ?? '', value, '-'] : [],
     )
     checkSession(await scripts.run(connection, 'drained', [session, taken.length / 3, ...taken]))
   } while (cursor !== '0')

@@ -126,8 +126,15 @@ local function claimOf(id)
   if claim then return string.match(claim, '^(%S+) (%S+) (%S+) (%S+)') end
 end
 
--- A send that began at `began` has ended well or was refused: an echo that was due then is settled by it.
+-- Whether anything of a product is under way, besides what the mirror has to learn.
+local function isHeld(id)
+  return redis.call('HEXISTS', pending, id) == 1 or redis.call('HEXISTS', claimed, id) == 1 or echoOf(id)
+end
+
+-- A send that began at `began` has ended well or was refused: an echo that was due then is used up. Returns whether one was.
 local function settleEcho(id, began)
   local due = echoOf(id)
-  if due and tonumber(due) <= math.min(tonumber(began), now) then leaveEchoes(id) end
+  if not due or tonumber(due) > math.min(tonumber(began), now) then return false end
+  leaveEchoes(id)
+  return true
 end

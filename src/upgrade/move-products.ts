@@ -8,6 +8,9 @@ import { type OldStore, oldKey } from './old-keys.ts'
 
 const digestBytes = 16
 const pageProducts = 250
+/** Each transaction costs the disk two fsyncs. */
+const transactionProducts = 2_000
+const transactionBytes = 8_000_000
 const everywhere = Number.MAX_SAFE_INTEGER
 /** Nothing was offered yet: every number counts as one that Redis was told of, so that what is settled loses its place. */
 const positions = { urgent: everywhere, new: everywhere, deferred: everywhere }
@@ -26,23 +29,36 @@ interface OldProduct {
   isUndecided: boolean
 }
 
-/** Moves all products, page by page. `onMoved` is told of each page. */
+/** Moves all products. `onMoved` is told of each transaction. */
 export async function moveProducts(
   store: OldStore,
   mirror: MirrorStore,
   { nowMs, onMoved }: { nowMs: number; onMoved: (products: number) => Promise<void> },
 ): Promise<void> {
+  let waiting: OldProduct[] = []
+  const move = async () => {
+    const page = waiting
+    waiting = []
+    movePage(mirror, page, nowMs)
+    await onMoved(page.length)
+  }
+  for await (const page of readPages(store)) {
+    waiting.push(...page)
+    const bytes = waiting.reduce((sum, { write }) => sum + (write.document?.length ?? 0), 0)
+    if (waiting.length >= transactionProducts || bytes >= transactionBytes) await move()
+  }
+  await move()
+}
+
+async function* readPages(store: OldStore): AsyncIterable<OldProduct[]> {
   const undecided = new Set(await store.connection.lrange(oldKey(store, 'refusals'), 0, -1))
   let cursor = '0'
   do {
     const [next, pairs] = await store.connection.hscan(oldKey(store, 'meta'), cursor, 'COUNT', pageProducts)
     cursor = next
     // A small hash comes in one page, whatever was asked for.
-    for (let start = 0; start < pairs.length; start += 2 * pageProducts) {
-      const page = await readProducts(store, pairs.slice(start, start + 2 * pageProducts), undecided)
-      movePage(mirror, page, nowMs)
-      await onMoved(page.length)
-    }
+    for (let start = 0; start < pairs.length; start += 2 * pageProducts)
+      yield await readProducts(store, pairs.slice(start, start + 2 * pageProducts), undecided)
   } while (cursor !== '0')
 }
 

@@ -6,7 +6,7 @@ import { type EmbeddedRedis, openEmbeddedRedis } from '../../src/redis/embedded-
 import { waitFor } from '../support/events.ts'
 import { collectLog } from '../support/log-lines.ts'
 import { tempDir } from '../support/temp-dir.ts'
-import { type Harness, openHarness } from './harness.ts'
+import { diesAt, type Harness, openHarness } from './harness.ts'
 
 /** The loop of a process that uses the embedded server alone, from its start to its end. */
 async function runOnce(
@@ -52,4 +52,48 @@ test('an embedded Redis that was closed in good order has lost nothing; one that
   })
   await runOnce(box, dir)
   expect(lossOf(box)).toBeGreaterThan(0)
+})
+
+/** Redis and mirror as a run of the server that was closed in good order has left them. */
+async function closeRun(box: Harness, runId: string): Promise<void> {
+  await box.put('a', '1')
+  box.loop.forget()
+  box.mirror.remember({ runId })
+  await showRun(box, runId)
+}
+
+/** The guard is as that run wrote it. */
+async function showRun({ connection, keys }: Harness, runId: string): Promise<void> {
+  const { runId: before = '', pass = '' } = await connection.hgetall(keys.guard)
+  await connection.hset(keys.guard, 'runId', runId, 'pass', pass.replace(before, runId))
+}
+
+test('a killed run that left nothing in Redis is not taken for the clean one before it', async () => {
+  await using box = await openHarness()
+  await closeRun(box, 'clean')
+  await box.settle(box.openLoop({ cleanRuns: ['clean'] }))
+  expect(lossOf(box)).toBeUndefined()
+  box.mirror.remember({ runId: 'killed' })
+  await showRun(box, 'clean')
+  await box.settle(box.openLoop({ cleanRuns: ['clean'] }))
+  expect(lossOf(box)).toBeGreaterThan(0)
+})
+
+test('no call begins on a run of Redis that the mirror has not remembered', async () => {
+  await using box = await openHarness()
+  await closeRun(box, 'clean')
+  const loop = box.openLoop({ cleanRuns: ['clean'], mirror: diesAt(box.mirror, 'remember', 1) })
+  await expect(loop.turn()).rejects.toThrow('the process ends here')
+  expect(await box.outbox.claim({ mode: 'any', bodyBytesMax: 1_000 })).toMatchObject({ kind: 'wait' })
+})
+
+test('a clean end leaves a beat that Redis never had before', async () => {
+  await using box = await openHarness()
+  await box.put('a', '1')
+  // As when the process ended before the mirror had the beat.
+  const before = await box.connection.incr(box.keys.beat)
+  await box.loop[Symbol.asyncDispose]()
+  const last = Number(await box.connection.get(box.keys.beat))
+  expect(last).toBeGreaterThan(before)
+  expect(box.mirror.readIdentity().beat).toBe(last)
 })

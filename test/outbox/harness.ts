@@ -111,6 +111,7 @@ export async function openHarness(options: HarnessOptions = {}) {
     /** Of the mirror: products that are unsent. */
     places: () => placesIn(file),
     deadIds: () => deadIn(file),
+    digestOf: (text: string) => digestDocument(Buffer.from(text)),
     /** Durable in the mirror, but not offered. `dueMs` ago where it is deferred. */
     commit(id: string, text: string, lane: Lane = 'new', agoMs = 0) {
       this.commitAll([write(id, text, lane)], agoMs)

@@ -196,3 +196,18 @@ test.each(['remember', 'startOver'] as const)(
     }
   },
 )
+
+test('a mirror that was found to be old stays refused when Redis is emptied, until it is started over', async () => {
+  await using box = await openHarness()
+  await box.put('a', '1')
+  box.loop.forget()
+  await box.connection.incrby(box.keys.beat, 2)
+  expect(await refusalOf(box.openLoop())).toMatchObject({ code: 'mirror-old' })
+  await box.connection.flushall()
+  box.reopenMirror()
+  expect(await refusalOf(box.openLoop())).toMatchObject({ code: 'mirror-old' })
+  box.mirror.beginStartOver({})
+  const loop = box.openLoop()
+  await box.settle(loop)
+  expect(idsOf(await box.claim())).toEqual(['a'])
+})

@@ -1,8 +1,12 @@
 import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { ProductId } from '../../src/lib/brand.ts'
+import { systemClock as clock } from '../../src/lib/clock.ts'
+import { RedisConnections } from '../../src/redis/connections.ts'
 import { waitFor } from '../support/events.ts'
+import { collectLog } from '../support/log-lines.ts'
 import { diesAt, type Harness, openHarness } from './harness.ts'
 
 const bodyBytesMax = 2_000_000
@@ -104,6 +108,34 @@ test('a claim that Redis forgot: its call may take effect late, so the newest do
   await untilEchoesAreDue(box)
   expect((await sendAll(box)).get('a')).toBe('2')
   await isAtRest(box)
+})
+
+test('a claim that waits when Redis is killed does not reach the next run, whose guard names the run before', async () => {
+  await using box = await openHarness({ redis: { aof: true } })
+  await box.put('a', '1')
+  const saved = await saveRedis(box)
+  const { log } = collectLog()
+  await using connections = new RedisConnections({
+    address: { kind: 'url', url: box.server.url },
+    ...{ clock, log },
+  })
+  await connections.commands.connect()
+  const outbox = box.openOutbox({ connection: connections.commands })
+  expect(await outbox.lookDue()).toMatchObject({ anyDue: true })
+  box.server.pause()
+  const claim = outbox.claim({ mode: 'any', bodyBytesMax }).then(
+    ({ kind }) => kind,
+    () => 'failed',
+  )
+  // It is on its way.
+  await setImmediate()
+  await rollBack(box, saved)
+  expect(await claim).toBe('failed')
+  await waitFor(() => connections.commands.status === 'ready')
+  expect(await outbox.claim({ mode: 'any', bodyBytesMax })).toMatchObject({ kind: 'wait' })
+  expect(await box.connection.hlen(box.keys.claimed)).toBe(0)
+  await heal(box)
+  expect(await sendAll(box)).toEqual(new Map([['a', '1']]))
 })
 
 test('an old acknowledgement that is there again is not believed', async () => {
