@@ -140,8 +140,8 @@ function openIntakes(options: ServiceOptions, parts: readonly CatalogParts[]): I
     }
     for (const part of parts) {
       await closeToOthers(stateDirOf(config, part.catalog.name))
-      const consents = await openCatalogConsents(options, part, stack)
-      const intake = await openIntake({ ...intakeOptions(options, part), consents })
+      const openConsents = () => openCatalogConsents(options, part, stack)
+      const intake = await openIntake({ ...intakeOptions(options, part), openConsents })
       intakes.opened.set(part.catalog.name, stack.use('intake', intake))
     }
     if (config.alerts && options.watchesDropFolders !== false) {

@@ -35,8 +35,8 @@ export interface IntakeOptions {
   connections: RedisConnections
   /** Opens the catalog's mirror for writing; asked once, with what the manifest says. */
   openMirror: (manifest: ManifestView) => Promise<Mirror & AsyncDisposable>
-  /** Absent: the catalog has none. */
-  consents?: ConsentStore | undefined
+  /** Asked after the mirror, whose refusals are to come before anything is sent. Undefined: the catalog has none. */
+  openConsents?: () => Promise<ConsentStore | undefined>
   /** `false`: only what commands hand in is accepted; the drop folders are left alone. */
   watchesDropFolders: boolean
   /** How long imported files are kept. */
@@ -69,13 +69,14 @@ export async function openIntake(options: IntakeOptions): Promise<Intake> {
       await openManifest({ dir, clock, log, onForeign: options.onFatal }),
     )
     const mirror = stack.use('mirror', await options.openMirror(manifest))
+    const consents = await options.openConsents?.()
     const archive = await openArchive({ dir, manifest })
     const notices = stack.use('notices', new NoticePublisher({ mirror, clock }))
     const archiving = stack.use('archiving', new ArchiveQueue({ archive, manifest, clock, log }))
     const { feeds } = catalog
     const retention = new Retention({ ...options, feeds, manifest, mirror })
     stack.use('retention', retention)
-    const runners = openRunners(options, { manifest, mirror, archive, notices, archiving })
+    const runners = openRunners(options, { manifest, mirror, consents, archive, notices, archiving })
     if (options.imports) {
       for (const runner of runners) {
         runner.start()
@@ -111,6 +112,7 @@ export async function openIntake(options: IntakeOptions): Promise<Intake> {
 interface Shared {
   manifest: Manifest
   mirror: Mirror
+  consents: ConsentStore | undefined
   archive: Archive
   notices: NoticePublisher
   archiving: ArchiveQueue
@@ -118,8 +120,8 @@ interface Shared {
 
 /** Products and consents are imported side by side: each kind has its own store, and its own progress through the manifest. */
 function openRunners(options: IntakeOptions, shared: Shared): ImportRunner[] {
-  const { catalog, dir, consents, clock, log, watchdog, onFatal } = options
-  const { manifest, mirror, archive, notices, archiving } = shared
+  const { catalog, dir, clock, log, watchdog, onFatal } = options
+  const { manifest, mirror, consents, archive, notices, archiving } = shared
   const unexpectedFailures = new UnexpectedFailures(dir)
   const reportsDir = join(dir, 'reports')
   const common = {
@@ -142,7 +144,7 @@ function openRunners(options: IntakeOptions, shared: Shared): ImportRunner[] {
     onNotice: (text) => notices.set('imports', text),
   })
   if (!consents) return [products]
-  const openConsents = async () =>
+  const openImporter = async () =>
     new Importer({
       ...common,
       context: { ...common.context, book: consentBook(consents, manifest) },
@@ -158,7 +160,7 @@ function openRunners(options: IntakeOptions, shared: Shared): ImportRunner[] {
     products,
     new ImportRunner({
       ...running,
-      open: openConsents,
+      open: openImporter,
       onNotice: (text) => notices.set('consent-imports', text),
     }),
   ]

@@ -64,7 +64,12 @@ export function ownerOf({ identity, endpoint }: Pick<Compared, 'identity' | 'end
   return { mirrorId: identity.mirrorId, generation: identity.generation, endpoint }
 }
 
-function checkEndpoint({ catalog, identity, endpoint }: Compared): void {
+/** Throws when the catalog was sent to another endpoint before. */
+export function checkEndpoint({
+  catalog,
+  identity,
+  endpoint,
+}: Pick<Compared, 'catalog' | 'identity' | 'endpoint'>): void {
   if (identity.endpoint === undefined || identity.endpoint === endpoint) return
   throw new StorageError(
     'other-endpoint',

@@ -3,7 +3,7 @@ import type { RedisConnection } from '../redis/connection.ts'
 import { isFull, isPassing } from '../redis/failure.ts'
 import { RunId } from '../redis/run-id.ts'
 import { parseServerInfo } from '../redis/server-info.ts'
-import { type Comparison, compare, isOldMirror } from './compare.ts'
+import { type Comparison, checkEndpoint, compare, isOldMirror } from './compare.ts'
 import { Drain } from './drain.ts'
 import { followCalls } from './follow-calls.ts'
 import { checkSession, type LoopAccess, type LoopSettings, OutboxMovedError } from './loop-access.ts'
@@ -56,6 +56,9 @@ export class OutboxLoop implements AsyncDisposable {
 
   /** Resolves when Redis was compared for the first time, or is away; throws a refusal. */
   async start(): Promise<void> {
+    const { catalog, mirror, endpoint } = this.#options
+    // Also where Redis is away: what needs no Redis is sent, too.
+    checkEndpoint({ catalog, identity: mirror.readIdentity(), endpoint })
     this.#running = this.#run().catch((error: unknown) => {
       this.#compared.reject(error)
       if (!this.#stop.signal.aborted) this.#options.onFatal(error)

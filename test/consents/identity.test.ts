@@ -35,6 +35,17 @@ async function removeDatabase(site: Site) {
     if (name.startsWith('consents.db')) await rm(catalogDir(site, name))
 }
 
+/** Nothing is sent, and nothing is taken for another one, before the operator has confirmed it. */
+async function adoptRefused(site: Site, code: string) {
+  await site.start()
+  await waitFor(() => site.failures.length > 0)
+  expect(site.failures.pop()).toMatchObject({ code })
+  await site.stop()
+  expect(site.endpoint.calls).toEqual([])
+  expect(site.read((consents) => consents.fact('generation'))).toBe('1')
+  await site.adopt()
+}
+
 test('a database that is lost is refused, never begun anew; an empty one that the operator puts there is', async () => {
   await using site = await openHistory()
   await removeDatabase(site)
@@ -95,6 +106,7 @@ test('a state folder that was copied is another generation, the original is not'
   site.endpoint.calls.length = 0
   await rm(catalogDir(site), { recursive: true })
   await rename(`${catalogDir(site)}.copy`, catalogDir(site))
+  await adoptRefused(site, 'mirror-copied')
   await site.start()
   await site.settled()
   expect(site.endpoint.calls.map(({ email }) => email)).toEqual(['revoked@example.org'])
@@ -107,6 +119,8 @@ test('another endpoint is told all revocations, and no grant that was accepted b
   await using other = await openConsentEndpoint()
   const file = site.dir.join('catalogd.yaml')
   await writeFile(file, (await readFile(file, 'utf8')).replace(site.endpoint.url, other.url))
+  await adoptRefused(site, 'other-endpoint')
+  expect(other.calls).toEqual([])
   await site.start()
   await site.settled()
   expect(other.calls.map(({ email, consent }) => [email, consent])).toEqual([['revoked@example.org', false]])

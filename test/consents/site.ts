@@ -3,6 +3,7 @@ import { loadConfig } from '../../src/config/load.ts'
 import { ConsentReader } from '../../src/consents/reader.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { systemClock } from '../../src/lib/clock.ts'
+import { adopt, planAdoption } from '../../src/operations/adopt.ts'
 import { openRedis } from '../../src/redis/connections.ts'
 import { openService, type Role } from '../../src/service.ts'
 import { waitFor } from '../support/events.ts'
@@ -82,6 +83,14 @@ catalogs:
         onFatal: (error) => failures.push(error),
       })
       running.push(service)
+    },
+    /** As the operator does where a start is refused. */
+    async adopt() {
+      const config = await loadConfig({ file: dir.join('catalogd.yaml'), env: {} })
+      await using connections = await openRedis({ address: { kind: 'url', url: server.url }, clock, log })
+      const { signal } = new AbortController()
+      for (const catalog of config.catalogs.values())
+        adopt(await planAdoption({ config, catalog, connections, clock, log, signal }))
     },
     async stop() {
       for (const each of running.reverse()) await each[Symbol.asyncDispose]()

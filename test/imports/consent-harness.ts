@@ -45,7 +45,8 @@ export async function openConsentImports(feedLines: string) {
   const intakeOptions = {
     ...access,
     openMirror: () => openTestMirror(join(dir, 'catalog.db'), { clock }),
-    ...{ dir, connections, watchdog, watchesDropFolders: false, imports: true, keepMs: 1, consents },
+    ...{ dir, connections, watchdog, watchesDropFolders: false, imports: true, keepMs: 1 },
+    openConsents: async () => consents,
     onFatal,
   }
   const { mirror } = stack.use('intake', await openIntake(intakeOptions))
