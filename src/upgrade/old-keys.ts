@@ -2,7 +2,7 @@ import type { CatalogName } from '../lib/brand.ts'
 import { StorageError } from '../lib/errors.ts'
 import type { RedisConnection } from '../redis/connection.ts'
 
-/** What version 1 stored of a catalog's products, each under a key of its own; those of consents stand apart. */
+/** What version 1 stored of a catalog's products, each under a key of its own. */
 const names = [
   ...['documents', 'partials', 'meta', 'incomplete', 'switches', 'key-fields', 'acknowledged', 'pending'],
   ...[
@@ -31,8 +31,11 @@ const names = [
   ],
   ...['notices', 'alert-mark', 'progress'],
 ] as const
-/** Followed by the name of a feed, of a field, or of what BullMQ stores. */
-const families = ['held-ids', 'key-index', 'deliveries', 'schedules'] as const
+/**
+ * Followed by the name of a feed, of a field, or of what BullMQ stores. Of consents nothing is moved: their
+ * acknowledgements stood on the disk, and their files are applied again from the archive.
+ */
+const families = ['held-ids', 'key-index', 'deliveries', 'schedules', 'consents'] as const
 
 export interface OldStore {
   catalog: CatalogName
