@@ -35,7 +35,8 @@ export function hasOffers({ mirror, pendingBytes, delivery }: LoopAccess, state:
 
 /**
  * Offers the next portion behind Redis' positions, urgent first, and answers requests of echoes, in one transaction that
- * ends the WATCH. Nothing is offered that the mirror has not noted durably as offered. Returns whether anything was done.
+ * ends the WATCH. What urgent places leave of a portion others take, so that steady urgent changes do not keep them out of
+ * Redis, where each lane has its share of calls. Nothing is offered that the mirror has not noted durably as offered. Returns whether anything was done.
  */
 export async function pump(access: LoopAccess, state: LaneState): Promise<boolean> {
   const batch = access.connection.multi()
@@ -50,16 +51,19 @@ export async function pump(access: LoopAccess, state: LaneState): Promise<boolea
 
 function appendNext(access: LoopAccess, batch: RedisBatch, state: LaneState): boolean {
   const last = access.mirror.readIdentity().last
+  const room = { bytes: portionBytesMax, rows: portionRowsMax }
   let isAny = false
   for (const lane of lanes) {
-    const places = last[lane] > state.positions[lane] ? readPortion(access, lane, state) : undefined
+    const places = last[lane] > state.positions[lane] ? readPortion(access, { lane, state, room }) : undefined
     if (places === undefined) continue
     // Numbers that nobody has any more end the lane.
     const position = places.at(-1)?.number ?? last[lane]
     appendOffers(access, batch, places)
     batch.hset(access.keys.positions, lane, position)
     isAny = true
-    if (places.length > 0) break
+    for (const { document } of places) room.bytes -= document?.length ?? 0
+    room.rows -= places.length
+    if (room.bytes <= 0 || room.rows <= 0) break
   }
   return isAny
 }
@@ -67,15 +71,14 @@ function appendNext(access: LoopAccess, batch: RedisBatch, state: LaneState): bo
 /** Undefined: what comes next does not fit. */
 function readPortion(
   { mirror, pendingBytes }: LoopAccess,
-  lane: Lane,
-  state: LaneState,
+  { lane, state, room }: { lane: Lane; state: LaneState; room: { bytes: number; rows: number } },
 ): Place[] | undefined {
   const roomBytes = pendingBytes - state.bytes[lane]
   const isEmpty = state.bytes[lane] === 0
   if (roomBytes <= 0 && !isEmpty) return undefined
-  const bytesMax = Math.min(portionBytesMax, roomBytes)
+  const bytesMax = Math.min(room.bytes, roomBytes)
   const after = state.positions[lane]
-  const places = mirror.readPlaces({ lane, after, bytesMax, rowsMax: portionRowsMax })
+  const places = mirror.readPlaces({ lane, after, bytesMax, rowsMax: room.rows })
   const first = places[0]?.document?.length ?? 0
   return first > roomBytes && !isEmpty ? undefined : places
 }

@@ -13,6 +13,7 @@ import { RedisOutbox } from '../../src/outbox/outbox.ts'
 import { OutboxScripts } from '../../src/outbox/scripts.ts'
 import { endpoint as endpointName, openOnce, write } from '../outbox/harness.ts'
 import { openQueue } from '../redis/ticket-queue.ts'
+import { waitFor } from '../support/events.ts'
 import { collectLog } from '../support/log-lines.ts'
 import { startRedis } from '../support/redis-server.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -53,6 +54,8 @@ export async function openRealDelivery(overrides: Partial<DeliveryConfig> = {}, 
     }),
   )
   await loop.start()
+  // Opening the empty Redis is a repair, which would take what tests put there.
+  await waitFor(async () => (await connection.hget(keys.guard, 'open')) === '1', { withinMs: 120_000 })
   const commit = (writes: ProductWrite[], agoMs = 0) => {
     let chunk: { writes: ProductWrite[] } | undefined = { writes }
     mirror.commit(() => {
