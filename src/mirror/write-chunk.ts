@@ -46,6 +46,7 @@ function sendAgain({ database, places }: Access, id: ProductId, nowMs: number): 
   const row = readRow(database, id)
   if (!row || row.digest === null) return
   places.doubt(row.key)
+  forgetDead(database, row.key)
   places.ensure(row, laneRank.new, nowMs)
 }
 

@@ -132,6 +132,7 @@ export class Oracle {
     const row = this.rows.get(id)
     if (!row || row.digest === null) return
     row.acknowledged = ''
+    row.dead = null
     this.ensure(row, 'new', now)
   }
 

@@ -85,6 +85,9 @@ export async function openHarness(options: HarnessOptions = {}) {
     get mirror() {
       return box.mirror
     },
+    get file() {
+      return file
+    },
     /** As after the end of the process. */
     reopenMirror() {
       box.mirror[Symbol.dispose]()
