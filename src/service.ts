@@ -5,13 +5,14 @@ import { openCatalogCalls } from './api/catalog-calls.ts'
 import { productCalls } from './api/classify.ts'
 import type { AlertsConfig, CatalogConfig, ConsoleConfig } from './config/model.ts'
 import { openConsents } from './consents/open-consents.ts'
+import type { ConsentStore } from './consents/store.ts'
 import { openConsole } from './console/console.ts'
 import { CallLog } from './delivery/call-log.ts'
 import { openConsentDelivery } from './delivery/consent-delivery.ts'
 import { newProcessName } from './delivery/process-name.ts'
 import { watchedProgress } from './delivery/watched-progress.ts'
 import { type Delivery, openDelivery } from './delivery/worker.ts'
-import { type ConsentParts, type Intake, type IntakeOptions, openIntake } from './imports/intake.ts'
+import { type Intake, type IntakeOptions, openIntake } from './imports/intake.ts'
 import { readStateId } from './imports/state-id.ts'
 import { noteUncaught } from './imports/unexpected-failures.ts'
 import type { CatalogName } from './lib/brand.ts'
@@ -19,13 +20,13 @@ import { ReleaseStack } from './lib/release-stack.ts'
 import { readVersion } from './lib/version.ts'
 import { Watchdog } from './lib/watchdog.ts'
 import type { CatalogKeys } from './outbox/keys.ts'
-import { RedisOutbox } from './outbox/outbox.ts'
+import type { RedisOutbox } from './outbox/outbox.ts'
 import type { OutboxScripts } from './outbox/scripts.ts'
 import type { RedisConnections } from './redis/connections.ts'
 import { openTicketQueue } from './redis/tickets.ts'
 import { closeToOthers, isOpenToOthers } from './sources/layout.ts'
 import { openStateLock } from './sources/state-lock.ts'
-import { openOutbox, type StorageOptions, stateDirOf } from './storage.ts'
+import { openMirrorThread, openOutbox, type StorageOptions, stateDirOf } from './storage.ts'
 
 /** `watch` accepts files, `import` applies them: both need the state lock, and one process has it. */
 export const roles = ['watch', 'import', 'deliver', 'console'] as const
@@ -52,7 +53,7 @@ export interface ServiceOptions extends StorageOptions {
 export async function openService(options: ServiceOptions): Promise<AsyncDisposable> {
   const stack = new ReleaseStack()
   try {
-    for (const catalog of options.catalogs) checkEmailToken(catalog, options.roles)
+    for (const catalog of options.catalogs) checkEmailToken(options, catalog)
     const watchdog = stack.use(
       'watchdog',
       new Watchdog({ onStall: (name) => options.onFatal(new Error(`no progress for 30 s: ${name}`)) }),
@@ -139,8 +140,8 @@ function openIntakes(options: ServiceOptions, parts: readonly CatalogParts[]): I
     }
     for (const part of parts) {
       await closeToOthers(stateDirOf(config, part.catalog.name))
-      const consents = await openConsentParts(options, part, stack)
-      const intake = await openIntake({ ...intakeOptions(options, part), consents })
+      const openConsents = () => openCatalogConsents(options, part, stack)
+      const intake = await openIntake({ ...intakeOptions(options, part), openConsents })
       intakes.opened.set(part.catalog.name, stack.use('intake', intake))
     }
     if (config.alerts && options.watchesDropFolders !== false) {
@@ -168,15 +169,20 @@ function alertsOptions(options: ServiceOptions, alerts: AlertsConfig, { opened }
   const { catalogs, connections, clock, log, onFatal } = options
   const watched = catalogs.flatMap((catalog) => {
     const intake = opened.get(catalog.name)
-    return intake ? [{ catalog, manifest: intake.manifest }] : []
+    return intake ? [{ catalog, manifest: intake.manifest, mirror: intake.mirror }] : []
   })
   const { stateDir } = options.config
   return { config: alerts, stateDir, catalogs: watched, connections, clock, log, onFatal }
 }
 
 /** A variable that is not set ends the start with a clear message, before the lock is waited for. */
-function checkEmailToken({ api, consents }: CatalogConfig, own: ReadonlySet<Role>): void {
-  if (own.has('import') && own.has('deliver') && consents.feeds.size > 0) api.emailToken.value()
+function checkEmailToken(options: ServiceOptions, { api, consents }: CatalogConfig): void {
+  if (sendsConsents(options) && consents.feeds.size > 0) api.emailToken.value()
+}
+
+/** The process that imports them does, but for a command that only carries out a decision. */
+function sendsConsents({ roles: own, watchesDropFolders = true }: ServiceOptions): boolean {
+  return own.has('import') && (own.has('deliver') || watchesDropFolders)
 }
 
 function hasProducts({ feeds }: CatalogConfig): boolean {
@@ -184,60 +190,47 @@ function hasProducts({ feeds }: CatalogConfig): boolean {
 }
 
 /**
- * Consents are delivered where they are imported: their acknowledgements are kept in the state folder, which this
- * process holds. Undefined: the catalog has none, or another process imports them.
+ * Consents stand in the state folder, which this process holds, so it delivers them, too. Undefined: the catalog has none.
  */
-async function openConsentParts(
+async function openCatalogConsents(
   options: ServiceOptions,
   { catalog, watchdog }: CatalogParts,
   stack: ReleaseStack,
-): Promise<ConsentParts | undefined> {
-  const { config, connections, clock, roles: own } = options
-  if (!own.has('import') || catalog.consents.feeds.size === 0) return undefined
+): Promise<ConsentStore | undefined> {
+  const { config, clock, onFatal } = options
+  const feeds = catalog.consents.feeds.keys()
+  if (catalog.consents.feeds.size === 0) return undefined
   const log = options.log.child({ catalog: catalog.name })
-  const dir = stateDirOf(config, catalog.name)
   const { stateDir } = config
+  const dir = stateDirOf(config, catalog.name)
   const stateId = await readStateId(dir)
-  let delivery: Delivery | undefined
-  const wake = () => delivery?.wake()
-  const identity = { catalog: catalog.name, stateDir, dir, stateId }
-  const consents = await openConsents({ ...identity, connections, clock, log, onDue: wake })
-  stack.use('consents', consents)
-  if (own.has('deliver')) {
-    const name = { catalog: catalog.name, name: 'consents' } as const
-    const tickets = stack.use('consent tickets', await openTicketQueue({ connections, ...name, clock, log }))
+  const delivers = sendsConsents(options)
+  const endpoint = delivers ? catalog.api.url.value().href : undefined
+  const store = await openConsents({ dir, stateDir, stateId, feeds, endpoint, clock, log, onLost: onFatal })
+  stack.use('consents', store)
+  if (delivers) {
     const progress = watchedProgress(watchdog, `delivering consents of ${catalog.name}`)
-    const connection = connections.commands
-    const access = { consents, catalog, connection, tickets, processName: newProcessName() }
-    delivery = await openConsentDelivery({ ...access, clock, log, progress })
-    stack.use('consent delivery', delivery)
-  } else if (own.has('watch') && options.watchesDropFolders !== false) {
-    log.warn('consents are imported here but not delivered: this process needs the role deliver, too')
+    const access = { store, catalog, dir, processName: newProcessName(), clock, log, progress, onFatal }
+    stack.use('consent delivery', openConsentDelivery(access))
   }
-  const { keys, scripts, intake } = consents
-  const outbox = new RedisOutbox({
-    ...{ connection: connections.commands, keys, scripts, clock, deferred: catalog.deferred },
-    delivery: { ...catalog.delivery, ...catalog.consents },
-  })
-  return { intake, outbox, onOffered: wake }
+  return store
 }
 
 function intakeOptions(options: ServiceOptions, part: CatalogParts): IntakeOptions {
   const { config, connections, clock, log, onFatal, watchesDropFolders = true } = options
-  const { catalog, keys, scripts, outbox, watchdog, delivery } = part
+  const { catalog, watchdog, delivery } = part
   return {
     catalog,
     dir: stateDirOf(config, catalog.name),
+    keepMs: config.archive.keepMs,
     connections,
-    keys,
-    scripts,
-    outbox,
+    openMirror: (manifest) =>
+      openMirrorThread({ ...options, catalog, manifest, watchdog, onOffered: () => delivery?.wake() }),
     watchesDropFolders: watchesDropFolders && options.roles.has('watch'),
     imports: options.roles.has('import'),
     clock,
     log: log.child({ catalog: catalog.name }),
     watchdog,
-    onOffered: () => delivery?.wake(),
     onFatal,
   }
 }

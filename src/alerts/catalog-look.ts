@@ -1,65 +1,72 @@
+import { join } from 'node:path'
 import type { CatalogConfig } from '../config/model.ts'
+import { readConsentOverview } from '../consents/reader.ts'
 import { parseHeld } from '../imports/held.ts'
-import type { FeedName } from '../lib/brand.ts'
+import type { MirrorReader } from '../mirror/model.ts'
 import { catalogKeys } from '../outbox/keys.ts'
 import { readOverview } from '../outbox/overview.ts'
 import type { RedisConnections } from '../redis/connections.ts'
 import type { ManifestView } from '../sources/manifest-index.ts'
 import { lookAtHeld, lookAtNotices } from './look-at-feeds.ts'
 import { lookAtOutbox } from './look-at-outbox.ts'
-import { rolledBack } from './look-at-storage.ts'
+import { lostByRedis } from './look-at-storage.ts'
 import type { Condition } from './model.ts'
-import { RollbackWatch } from './rollback-watch.ts'
 
 /** A catalog that this process accepts and imports. */
 export interface WatchedCatalog {
   catalog: CatalogConfig
   manifest: ManifestView
+  mirror: MirrorReader
 }
 
-/** Looks at what Redis holds of one catalog. */
-export class CatalogLook {
-  readonly #catalog: CatalogConfig
-  readonly #connections: RedisConnections
-  readonly #urgentLagMs: number
-  readonly #rollback: RollbackWatch
-  readonly #keys
-  readonly #consentKeys
+interface LookOptions extends WatchedCatalog {
+  stateDir: string
+  connections: RedisConnections
+  urgentLagMs: number
+}
 
-  constructor(options: WatchedCatalog & { connections: RedisConnections; urgentLagMs: number }) {
-    const { catalog, manifest, connections, urgentLagMs } = options
-    this.#catalog = catalog
-    this.#connections = connections
-    this.#urgentLagMs = urgentLagMs
-    this.#keys = catalogKeys(catalog.name)
-    this.#consentKeys = catalogKeys(catalog.name, 'consents')
-    this.#rollback = new RollbackWatch({
-      ...{ catalog, manifest, keys: this.#keys, consentKeys: this.#consentKeys },
-    })
+/** Looks at what mirror and Redis hold of one catalog. */
+export class CatalogLook {
+  readonly #options: LookOptions
+  /** The newest loss that was told. */
+  #lossMs: number | undefined
+
+  constructor(options: LookOptions) {
+    this.#options = options
+    this.#lossMs = options.mirror.repair().lastLossMs
+  }
+
+  lookAtMirror(): Condition[] {
+    const { catalog, mirror } = this.#options
+    const held = [...mirror.held()].map(([feed, text]) => [feed, parseHeld(text)] as const)
+    const texts = [...mirror.notices()].map(([key, json]) => [key, (JSON.parse(json) as Notice).text])
+    return [
+      ...this.#lookAtLoss(),
+      ...lookAtHeld(catalog, new Map(held)),
+      ...lookAtNotices(catalog, Object.fromEntries(texts)),
+    ]
   }
 
   /** Throws what Redis throws. */
-  async look(): Promise<Condition[]> {
-    const { commands, address } = this.#connections
-    const catalog = this.#catalog
-    const keys = this.#keys
-    const conditions: Condition[] = []
-    if (await this.#rollback.look(commands)) {
-      conditions.push({ ...rolledBack(address), catalog: catalog.name })
-    }
-    const [held, notices] = await Promise.all([commands.hgetall(keys.held), commands.hgetall(keys.notices)])
-    const heldByFeed = Object.entries(held).map(
-      ([feed, text]) => [feed as FeedName, parseHeld(text)] as const,
-    )
-    conditions.push(...lookAtHeld(catalog, new Map(heldByFeed)))
-    const texts = Object.entries(notices).map(([key, json]) => [key, (JSON.parse(json) as Notice).text])
-    conditions.push(...lookAtNotices(catalog, Object.fromEntries(texts)))
-    const urgentLagMs = this.#urgentLagMs
-    const overview = await readOverview(commands, keys)
-    conditions.push(...lookAtOutbox({ catalog, kind: 'products', overview, urgentLagMs }))
+  async lookAtDelivery(nowMs: number): Promise<Condition[]> {
+    const { catalog, mirror, connections, urgentLagMs, stateDir } = this.#options
+    const connection = connections.commands
+    const keys = catalogKeys(catalog.name)
+    const deferredAfterMs = catalog.deferred.afterMs
+    const overview = await readOverview({ connection, keys, mirror, nowMs, deferredAfterMs })
+    const conditions = lookAtOutbox({ catalog, kind: 'products', overview, urgentLagMs })
     if (catalog.consents.feeds.size === 0) return conditions
-    const consents = await readOverview(commands, this.#consentKeys)
+    const consents = readConsentOverview(join(stateDir, catalog.name), nowMs)
     return [...conditions, ...lookAtOutbox({ catalog, kind: 'consents', overview: consents, urgentLagMs })]
+  }
+
+  /** A repair may take less time than passes between two looks: then it is told once, and over at the next look. */
+  #lookAtLoss(): Condition[] {
+    const { catalog, mirror, connections } = this.#options
+    const { lastLossMs, repairing } = mirror.repair()
+    if (!repairing && lastLossMs === this.#lossMs) return []
+    if (!repairing) this.#lossMs = lastLossMs
+    return [{ ...lostByRedis(connections.address), catalog: catalog.name }]
   }
 }
 

@@ -1,11 +1,10 @@
-import type { CatalogConfig } from '../config/model.ts'
-import type { OutboxKind } from '../outbox/keys.ts'
+import type { CatalogConfig, FeedKind } from '../config/model.ts'
 import type { OutboxOverview } from '../outbox/overview.ts'
 import type { Condition } from './model.ts'
 
 interface Looked {
   catalog: CatalogConfig
-  kind: OutboxKind
+  kind: FeedKind
   overview: OutboxOverview
   urgentLagMs: number
 }

@@ -21,8 +21,8 @@ export function lookAtRedis(state: RedisState): Condition[] {
   }
   if (!state.info.isShortOfMemory) return []
   const used = usedMemoryBytes < maxMemoryBytes ? 'is nearly out of memory' : 'has no memory left'
-  const message = `Redis at ${state.address} ${used} (maxmemory): imports wait`
-  return condition('memory', message, 'Give it more; everything goes on by itself')
+  const message = `Redis at ${state.address} ${used} (maxmemory)`
+  return condition('memory', message, 'Give it more; imports go on, and everything else by itself')
 }
 
 /** Seen directly: a Redis on the same disk could not tell. */
@@ -37,11 +37,11 @@ export async function lookAtDisk(stateDir: string): Promise<Condition[]> {
   ]
 }
 
-/** Redis was wiped, or went back to an earlier state; it is over when what is missing was read again. */
-export function rolledBack(address: string): Condition {
+/** Redis was wiped, or went back to an earlier state; it is over when what is missing was offered again. */
+export function lostByRedis(address: string): Condition {
   return {
     ...{ kind: 'redis', subject: 'rolled-back', severity: 'warning' },
-    message: `Redis at ${address} lost what it held; it is rebuilt from the archive`,
+    message: `Redis at ${address} lost what it held; it is filled again from the mirror`,
     hint: 'Nothing is lost, but products may be sent twice. Find out why: a restart without its data, a failover, FLUSHALL',
   }
 }

@@ -12,7 +12,7 @@ import { type AlertState, AlertStore } from './alert-store.ts'
 import { CatalogLook, type WatchedCatalog } from './catalog-look.ts'
 import { lookAtFiles } from './look-at-feeds.ts'
 import { lookAtDisk, lookAtRedis } from './look-at-storage.ts'
-import type { Condition } from './model.ts'
+import type { AlertKind, Condition } from './model.ts'
 import { formatPayload } from './payload.ts'
 import { Webhook } from './webhook.ts'
 
@@ -33,6 +33,13 @@ export interface AlertsOptions {
 
 const lookEveryMsDefault = 10_000
 const retryAfterMsDefault = 2_000
+/** Nobody can tell of these while Redis is away. */
+const kindsOfDelivery: readonly AlertKind[] = [
+  'credentials',
+  'refuses-everything',
+  'urgent-lag',
+  'dead-letters',
+]
 
 /**
  * Looks every few seconds at what is wrong and tells the webhook when something begins and when it is over. What was told
@@ -95,10 +102,12 @@ class AlertWatch {
   readonly #expectedSince: Record<string, number>
 
   constructor(options: AlertsOptions, { entries, expectedSince }: AlertState) {
-    const { catalogs, connections, config } = options
+    const { catalogs, connections, config, stateDir } = options
     this.#options = options
     const { urgentLagMs, everyMs } = config
-    this.#looks = catalogs.map((watched) => new CatalogLook({ ...watched, connections, urgentLagMs }))
+    this.#looks = catalogs.map(
+      (watched) => new CatalogLook({ ...watched, stateDir, connections, urgentLagMs }),
+    )
     const names = new Set<string>(catalogs.map(({ catalog }) => catalog.name))
     const known = entries.filter(({ condition: { catalog } }) => catalog === undefined || names.has(catalog))
     this.#book = new AlertBook({ everyMs, entries: known })
@@ -118,37 +127,37 @@ class AlertWatch {
     })
     const disk = await lookAtDisk(stateDir)
     const redis = await connections.state()
-    const held = redis.up ? await this.#lookAtCatalogs() : undefined
+    const ofMirrors = this.#looks.flatMap((look) => look.lookAtMirror())
     // One disk, one alert.
-    const ofCatalogs = (held ?? []).filter(({ kind }) => kind !== 'disk' || disk.length === 0)
+    const ofCatalogs = ofMirrors.filter(({ kind }) => kind !== 'disk' || disk.length === 0)
+    const delivery = redis.up ? await this.#lookAtDelivery(nowMs) : undefined
     return this.#book.update({
-      conditions: [...ofFiles, ...disk, ...lookAtRedis(redis), ...ofCatalogs],
+      conditions: [...ofFiles, ...disk, ...lookAtRedis(redis), ...ofCatalogs, ...(delivery ?? [])],
       nowMs,
-      isUnsure: (condition) => this.#isUnsure(condition, held !== undefined),
+      isUnsure: (condition) => this.#isUnsure(condition, delivery !== undefined),
     })
   }
 
   /** Undefined: Redis does not tell. */
-  async #lookAtCatalogs(): Promise<Condition[] | undefined> {
+  async #lookAtDelivery(nowMs: number): Promise<Condition[] | undefined> {
     const { connections, log } = this.#options
     try {
-      return (await Promise.all(this.#looks.map((look) => look.look()))).flat()
+      return (await Promise.all(this.#looks.map((look) => look.lookAtDelivery(nowMs)))).flat()
     } catch (error) {
       const failure = connections.explain(error)
       if (!isOperating(failure)) throw failure
-      log.debug({ err: failure }, 'alerts: Redis does not tell how the catalogs are')
+      log.debug({ err: failure }, 'alerts: Redis does not tell how delivery goes on')
       return undefined
     }
   }
 
-  #isUnsure({ kind, subject, catalog, feed }: Condition, isRead: boolean): boolean {
+  #isUnsure({ kind, catalog, feed }: Condition, isRead: boolean): boolean {
     if (kind === 'late') {
       const watched = this.#options.catalogs.find((one) => one.catalog.name === catalog)
       const newest = feed === undefined ? undefined : watched?.manifest.newest(feed)
       return newest !== undefined && watched?.manifest.outcome(newest.sequence) === undefined
     }
-    const isOfRedis = kind !== 'stale' && (kind !== 'redis' || subject === 'rolled-back')
-    return !isRead && isOfRedis && !(kind === 'disk' && catalog === undefined)
+    return !isRead && kindsOfDelivery.includes(kind)
   }
 
   #since(feed: string, nowMs: number): number {

@@ -1,6 +1,8 @@
+import { join } from 'node:path'
 import type { CatalogConfig } from '../config/model.ts'
-import { catalogKeys, type OutboxKind } from '../outbox/keys.ts'
-import { readOverview } from '../outbox/overview.ts'
+import { ConsentReader } from '../consents/reader.ts'
+import { catalogKeys } from '../outbox/keys.ts'
+import { readDelivery } from '../outbox/overview.ts'
 import type { RedisConnections } from '../redis/connections.ts'
 import { lookAtDisk, lookAtRedis } from './look-at-storage.ts'
 
@@ -22,7 +24,7 @@ export async function readHealth({ connections, catalogs, stateDir, intake }: He
     (found) => found.length > 0,
     () => true,
   )
-  const calls = redisState.up ? await readCalls(connections, catalogs) : 'unknown'
+  const calls = redisState.up ? await readCalls({ connections, catalogs, stateDir }) : 'unknown'
   const isFailing = redis !== undefined || isFull || intake === 'starting'
   return {
     status: isFailing ? ('failing' as const) : calls === 'paused' ? ('attention' as const) : ('ok' as const),
@@ -30,13 +32,21 @@ export async function readHealth({ connections, catalogs, stateDir, intake }: He
   }
 }
 
-async function readCalls(connections: RedisConnections, catalogs: readonly CatalogConfig[]) {
-  const kinds: readonly OutboxKind[] = ['products', 'consents']
-  const keys = catalogs.flatMap(({ name }) => kinds.map((kind) => catalogKeys(name, kind)))
+async function readCalls({ connections, catalogs, stateDir }: Omit<HealthOptions, 'intake'>) {
   try {
-    const overviews = await Promise.all(keys.map((of) => readOverview(connections.commands, of)))
-    return overviews.some(({ paused }) => paused.length > 0) ? 'paused' : 'ok'
+    const keys = catalogs.map(({ name }) => catalogKeys(name))
+    const overviews = await Promise.all(keys.map((of) => readDelivery(connections.commands, of)))
+    const isPaused =
+      overviews.some(({ paused }) => paused.length > 0) ||
+      catalogs.some(({ name }) => hasPausedConsents(join(stateDir, name)))
+    return isPaused ? 'paused' : 'ok'
   } catch {
     return 'unknown'
   }
+}
+
+/** By the folder of the catalog. */
+function hasPausedConsents(dir: string): boolean {
+  using consents = ConsentReader.open(dir)
+  return Object.keys(consents?.calls.pauses ?? {}).length > 0
 }

@@ -1,6 +1,5 @@
+import type { DeadConsent } from '../consents/reader.ts'
 import { ConfigError, ExitCode } from '../lib/errors.ts'
-import type { DeadConsent } from '../operations/dead-consents.ts'
-import type { OperationContext } from '../operations/run-here.ts'
 import type { CommandDefinition } from './command.ts'
 import type { CommandContext } from './context.ts'
 import { requireConsents } from './feeds.ts'
@@ -141,10 +140,8 @@ function settleCommand(
 }
 
 async function settleProducts(context: CommandContext, how: 'retry' | 'drop', args: readonly string[]) {
-  const { dropDeadLetters, retryDeadLetters } = await import('../operations/dead-letters.ts')
-  const settle = (operation: OperationContext) =>
-    how === 'retry' ? retryDeadLetters(operation, args) : dropDeadLetters(operation, args)
-  const ids = await withCatalog(context, settle)
+  const { settleDeadLetters } = await import('../operations/dead-letters.ts')
+  const ids: string[] = await withCatalog(context, (operation) => settleDeadLetters(operation, how, args))
   return { ids, notDead: args.filter((id) => !ids.includes(id)) }
 }
 

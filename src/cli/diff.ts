@@ -42,21 +42,20 @@ interface Diffing {
   onChange: (change: Change) => void
 }
 
-/** Compares with what Redis holds; a state folder on which nothing ever ran is an empty mirror and stays untouched. */
+/** Compares with what is known; a state folder on which nothing ever ran is an empty mirror and stays untouched. */
 export async function diffWithMirror(
   context: CommandContext,
   { name, file, onChange }: Diffing,
 ): Promise<FileDiff> {
   const { diffFile } = await import('../operations/diff-file.ts')
-  const { hasStorage, openMirror, openStorage } = await import('../storage.ts')
+  const { openMirror, stateDirOf } = await import('../storage.ts')
   const { config } = await context.loadedConfig()
   const catalog = await context.catalog()
-  const nowMs = context.clock.now()
-  const options = { catalog, feed: findFeed(catalog, name), file, nowMs, signal: context.signal, onChange }
-  if (!(await hasStorage(config))) return diffFile({ ...options, mirror: undefined })
-  const { clock, log, signal } = context
-  await using storage = await openStorage({ config, clock, log, signal })
-  return await diffFile({ ...options, mirror: openMirror(config, catalog, storage.connections) })
+  const { clock, signal } = context
+  const feed = findFeed(catalog, name)
+  const dir = stateDirOf(config, catalog.name)
+  using mirror = await openMirror(config, catalog)
+  return await diffFile({ catalog, feed, dir, file, nowMs: clock.now(), signal, onChange, mirror })
 }
 
 function formatChange({ productId, kind, lane, fields }: Change): string {

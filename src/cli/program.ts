@@ -2,7 +2,9 @@ import { Command, Option } from 'commander'
 import { ExitCode, OperatingError } from '../lib/errors.ts'
 import { safeStream } from '../lib/terminal-text.ts'
 import { readVersion } from '../lib/version.ts'
+import { adoptCommand } from './adopt.ts'
 import { alertCommand } from './alert.ts'
+import { backupCommand } from './backup.ts'
 import { checkCommand } from './check.ts'
 import type { CommandDefinition, OptionDefinition } from './command.ts'
 import { configCommand } from './config.ts'
@@ -16,6 +18,7 @@ import { importsCommand } from './imports.ts'
 import { initCommand } from './init.ts'
 import { intentCommand } from './intent.ts'
 import { loadCommand } from './load.ts'
+import { restoreCommand } from './restore.ts'
 import { sandboxCommand } from './sandbox.ts'
 import { stackCommand } from './stack.ts'
 import { startCommand } from './start.ts'
@@ -57,6 +60,7 @@ const allCommands: readonly CommandDefinition[] = [
     discardCommand,
   ]),
   ...under('Delivery', [deadCommand, pauseCommand, resumeCommand, resyncCommand]),
+  ...under('State', [backupCommand, restoreCommand, adoptCommand]),
   ...under('Consents', [consentCommand]),
   ...under('Shopper intent', [intentCommand, verifyCommand]),
   ...under('The Stack', [stackCommand]),

@@ -36,7 +36,7 @@ function formatStatus({ daemon, redis, catalogs }: Status): string {
   return [who, where, ...catalogs.map(formatCatalog)].join('\n')
 }
 
-/** Undefined: it can be read and written, and imports go on. */
+/** Undefined: it can be read and written. */
 function redisTrouble(redis: Status['redis']): string | undefined {
   const { address } = redis
   if (!redis.up) return `down at ${address}: ${redis.error}`
@@ -46,7 +46,7 @@ function redisTrouble(redis: Status['redis']): string | undefined {
   }
   if (!redis.info.isShortOfMemory) return undefined
   const used = usedMemoryBytes < maxMemoryBytes ? 'is nearly out of memory' : 'has no memory left'
-  return `at ${address} ${used} (maxmemory): imports wait, delivery goes on. Give it more; everything goes on by itself`
+  return `at ${address} ${used} (maxmemory): imports and delivery go on as far as it has room. Give it more; everything else goes on by itself`
 }
 
 function formatCatalog({

@@ -1,7 +1,6 @@
 import { ExitCode } from '../lib/errors.ts'
 import type { Verified } from '../operations/verify-products.ts'
 import type { CommandDefinition } from './command.ts'
-import type { CommandContext } from './context.ts'
 import { cell, shownValue } from './stack-cells.ts'
 import { countOf } from './table.ts'
 
@@ -19,6 +18,7 @@ export const verifyCommand: CommandDefinition<VerifyOptions> = {
   async run(context, { args, options }) {
     const { openIntent, partnerOf } = await import('../operations/ask-intent.ts')
     const { verifyProducts } = await import('../operations/verify-products.ts')
+    const { openMirror } = await import('../storage.ts')
     const { config } = await context.loadedConfig()
     const partnerId = partnerOf(config, options.partner)
     const { clock, signal } = context
@@ -30,12 +30,11 @@ export const verifyCommand: CommandDefinition<VerifyOptions> = {
       unknown: 0,
       incomplete: 0,
     }
-    await withMirror(context, async (mirror) => {
-      for await (const verified of verifyProducts(args, { client, mirror, partnerId, signal })) {
-        counts[verified.outcome] += 1
-        context.printLine(verified, formatVerified)
-      }
-    })
+    using mirror = await openMirror(config, await context.catalog())
+    for await (const verified of verifyProducts(args, { client, mirror, partnerId, signal })) {
+      counts[verified.outcome] += 1
+      context.printLine(verified, formatVerified)
+    }
     const products = Object.values(counts).reduce((sum, count) => sum + count)
     if (context.json || products > 1) {
       const summary = { products, ...counts }
@@ -43,20 +42,6 @@ export const verifyCommand: CommandDefinition<VerifyOptions> = {
     }
     return counts.matches === products ? ExitCode.done : ExitCode.data
   },
-}
-
-/** A state folder on which nothing ever ran stays untouched. */
-async function withMirror(
-  context: CommandContext,
-  work: (mirror: ReturnType<typeof import('../storage.ts')['openMirror']> | undefined) => Promise<void>,
-): Promise<void> {
-  const { hasStorage, openMirror, openStorage } = await import('../storage.ts')
-  const { config } = await context.loadedConfig()
-  const catalog = await context.catalog()
-  if (!(await hasStorage(config))) return work(undefined)
-  const { clock, log, signal } = context
-  await using storage = await openStorage({ config, clock, log, signal })
-  await work(openMirror(config, catalog, storage.connections))
 }
 
 function formatVerified(verified: Verified): string {

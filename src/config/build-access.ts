@@ -48,6 +48,7 @@ export function buildApi(input: CatalogInput['api'], path: ConfigPath, context: 
   const access = new Access(context, path)
   return {
     url: access.url(input.url),
+    account: input.account ?? undefined,
     productsToken: access.token('productsToken', input.productsToken, input.productsTokenFile),
     emailToken: access.token('emailToken', input.emailToken, input.emailTokenFile),
   }

@@ -6,7 +6,7 @@ import { buildPull } from './build-pull.ts'
 import { buildSafety } from './build-safety.ts'
 import { consentCommandName } from './consent-fields.ts'
 import type { ConfigDocument } from './document.ts'
-import { parseDuration } from './duration.ts'
+import { longestMs, parseDuration } from './duration.ts'
 import { normalizeRule } from './field-rules.ts'
 import { buildFormat } from './format-schema.ts'
 import { buildGroup } from './group-schema.ts'
@@ -34,13 +34,20 @@ export function buildConfig(input: ConfigInput, context: BuildContext): Config {
   return {
     file: context.file,
     stateDir: resolve(context.folder, input.state),
-    redisUrl: input.redis ?? '',
+    ...buildRedis(input.redis),
+    archive: { keepMs: checked(parseDuration(input.archive.keep, longestMs)) },
     stack: buildStack(input.stack, context),
     intent: buildIntent(input.intent, context),
     console: buildConsole(input.console, context),
     alerts: buildAlerts(input.alerts, context),
     catalogs: new Map(catalogs),
   }
+}
+
+function buildRedis(input: ConfigInput['redis']): Pick<Config, 'redisUrl' | 'redisPendingBytes'> {
+  const { url, pendingBytes } =
+    typeof input === 'object' && input !== null ? input : { url: input, pendingBytes: '256MB' }
+  return { redisUrl: url ?? '', redisPendingBytes: checked(parseSize(pendingBytes)) }
 }
 
 function buildCatalog(name: CatalogName, input: CatalogInput, context: BuildContext): CatalogConfig {
@@ -114,7 +121,11 @@ function buildFeed(
     ...(input.aliases === undefined ? {} : { aliases: input.aliases }),
     ...(input.key === undefined ? {} : { key: input.key }),
     owns,
-    missing: { action: missing.action, atMost: checked(parseShare(missing.atMost)) },
+    missing: {
+      action: missing.action,
+      atMost: checked(parseShare(missing.atMost)),
+      forgetMs: checked(parseDuration(missing.forget, longestMs)),
+    },
     rejects: { atMost: checked(parseShare(rejects.atMost)) },
     ...buildSafety(input),
     ...(input.expectEvery === undefined ? {} : { expectEveryMs: checked(parseDuration(input.expectEvery)) }),
@@ -147,7 +158,7 @@ const commandFeed: FeedConfig = {
   },
   fields: {},
   owns: [],
-  missing: { action: 'ignore', atMost: 0 },
+  missing: { action: 'ignore', atMost: 0, forgetMs: longestMs },
   rejects: { atMost: 0 },
 }
 

@@ -30,6 +30,7 @@ const reservedNames: ReadonlySet<string> = new Set(['redis', 'lock'])
  */
 export function checkWhole(document: ConfigDocument, folder: string, knowledge: FieldKnowledge): void {
   checkText(document, ['redis'], redisAddressProblem)
+  checkText(document, ['redis', 'url'], redisAddressProblem)
   for (const [section, token] of [
     ['stack', 'accessToken'],
     ['intent', 'token'],

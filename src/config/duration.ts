@@ -7,15 +7,19 @@ export const durationJson = {
   pattern: '^(0|\\d+(\\.\\d+)?(ms|s|m|h|d))$',
 } as const
 
+// setTimeout knows 31 bits; 24 days are more than any delay here means.
+const timerMs = 2 ** 31 - 1
+/** What is only compared with a time that has passed may be longer. */
+export const longestMs = 100 * 365 * unitMs.d
+
 /** `500ms`, `2s`, `1.5h`, or a plain 0 → whole milliseconds; undefined when it is none. */
-export function parseDuration(value: unknown): number | undefined {
+export function parseDuration(value: unknown, maxMs: number = timerMs): number | undefined {
   if (value === 0 || value === '0') return 0
   if (typeof value !== 'string') return undefined
   const [, amount, unit] = form.exec(value.trim()) ?? []
   if (amount === undefined) return undefined
   const delayMs = Number(amount) * unitMs[unit as keyof typeof unitMs]
-  // setTimeout knows 31 bits; 24 days are more than any delay here means.
-  return Number.isInteger(delayMs) && delayMs < 2 ** 31 ? delayMs : undefined
+  return Number.isInteger(delayMs) && delayMs <= maxMs ? delayMs : undefined
 }
 
 /** The shortest form that `parseDuration` takes back: 90000 → `90s`. */

@@ -68,10 +68,10 @@ export function wholeNumber({ min, max }: { min: number; max: number }) {
   })
 }
 
-export function duration({ minMs }: { minMs: number }) {
+export function duration({ minMs, maxMs }: { minMs: number; maxMs?: number }) {
   const least = minMs === 0 ? '' : `, at least ${formatDuration(minMs)}`
   return leaf<string | number>(
-    (value) => (parseDuration(value) ?? -1) >= minMs,
+    (value) => (parseDuration(value, maxMs) ?? -1) >= minMs,
     `a duration such as 500ms, 2s, 15m or 1h${least}`,
     orReference(durationJson),
   )

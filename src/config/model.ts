@@ -10,6 +10,9 @@ export interface Config {
   stateDir: string
   /** Empty: catalogd runs its own redis-server under the state folder. */
   redisUrl: string
+  /** Bytes of documents that wait in Redis, in each lane of a catalog; what exceeds them waits on disk. */
+  redisPendingBytes: number
+  archive: { keepMs: number }
   stack: StackConfig
   intent: IntentConfig
   /** Undefined: the daemon listens nowhere. */
@@ -103,6 +106,8 @@ export interface Deferred<T> {
 
 export interface ApiConfig {
   url: Deferred<URL>
+  /** Which account it is, where one address serves several: another one is another endpoint. */
+  account: string | undefined
   /** Reads the token again at every call when it comes from `productsTokenFile`. */
   productsToken: Deferred<string>
   /** Of kind Email, for consents; read again at every use when it comes from `emailTokenFile`. */
@@ -148,7 +153,8 @@ export interface FeedConfig {
   /** What changes each record before it is mapped. */
   transform?: TransformConfig
   owns: readonly string[]
-  missing: { action: 'out_of_stock' | 'ignore'; atMost: Share }
+  /** `forgetMs`: how long a product is kept that no feed names any more. */
+  missing: { action: 'out_of_stock' | 'ignore'; atMost: Share; forgetMs: number }
   rejects: { atMost: Share }
   /** A file is expected at least so often. */
   expectEveryMs?: number

@@ -5,7 +5,7 @@ import type { LoadedConfig } from './load.ts'
 import type { FeedConfig } from './model.ts'
 import { isMapping } from './parts.ts'
 import { describePull } from './print-pull.ts'
-import { defaultSettle, type FeedInput } from './schema.ts'
+import { type ConfigInput, defaultSettle, type FeedInput } from './schema.ts'
 
 /**
  * The configuration as it counts, in the words of the file: environment and defaults filled in, paths absolute,
@@ -17,7 +17,7 @@ export function printConfig(loaded: LoadedConfig): string {
 
 /** The same as plain data. */
 export function describeConfig({ config, input }: LoadedConfig): Record<string, unknown> {
-  const { redis, console, alerts, stack, intent } = input
+  const { redis, archive, console, alerts, stack, intent } = input
   const catalogs = [...config.catalogs].map(([name, { feeds }]) => {
     const catalog = input.catalogs[name]
     const described = [...feeds].map(([feed, built]) => [
@@ -29,11 +29,17 @@ export function describeConfig({ config, input }: LoadedConfig): Record<string, 
   const sections = { console: maskSecrets(console), alerts: maskAddress(alerts), stack: maskSecrets(stack) }
   return withoutUndefined({
     state: config.stateDir,
-    redis: redactText(redis ?? ''),
+    redis: maskRedis(redis),
+    archive,
     ...sections,
     intent: maskSecrets(intent),
     catalogs: Object.fromEntries(catalogs),
   })
+}
+
+function maskRedis(redis: ConfigInput['redis']) {
+  if (typeof redis !== 'object' || redis === null) return redactText(redis ?? '')
+  return { ...redis, url: redactText(redis.url ?? '') }
 }
 
 function describeFeed(

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { callBytesMax } from '../lib/call-bytes.ts'
+import { longestMs } from './duration.ts'
 import { fieldRuleSchema } from './field-schema.ts'
 import { formatShape } from './format-schema.ts'
 import { groupSchema } from './group-schema.ts'
@@ -22,6 +23,8 @@ import { pullSchema } from './pull-schema.ts'
 import { safetyShape } from './safety-schema.ts'
 import { transformSchema } from './transform-schema.ts'
 
+const dayMs = 86_400_000
+
 /** Names become parts of Redis keys and of folders. One of digits only would lose its place in the order of feeds. */
 const namePattern = /^(?!\d+$)[a-z0-9][a-z0-9_-]{0,63}$/
 const nameExpected =
@@ -37,6 +40,9 @@ export const apiSchema = mapping({
   url: optionalText('the base address of the catalog API').describe(
     'Base address of the catalog API. https, or http on this machine',
   ),
+  account: optionalText('the name of an account')
+    .optional()
+    .describe('Which account it is, where one address serves several: changed, all products are sent anew'),
   productsToken: optionalText('an API_PRODUCTS token').optional().describe('Token of kind API_PRODUCTS'),
   productsTokenFile: text('a file that holds the token')
     .optional()
@@ -167,6 +173,9 @@ export const feedShape = {
   missing: mapping({
     action: oneOf(['out_of_stock', 'ignore']).default('out_of_stock'),
     atMost: share().default('10%').describe('Above this share removals wait for approval'),
+    forget: duration({ minMs: dayMs, maxMs: longestMs })
+      .default('90d')
+      .describe('How long a product is kept that no feed names any more'),
   }).prefault({}),
   rejects: mapping({
     atMost: share().default('5%').describe('Above this share of bad records removals wait'),
@@ -222,15 +231,39 @@ const intentSchema = mapping({
   locale: optionalText('a locale such as en').optional().describe('Of requests that name none'),
 })
 
+const archiveSchema = mapping({
+  keep: duration({ minMs: 3_600_000, maxMs: longestMs })
+    .default('30d')
+    .describe('How long an imported file is kept; a held one and those after it stay'),
+})
+
 /** Commands that do not need them run although their variables are not set. */
+const redisAddressSchema = optionalText('the address of a Redis, or nothing')
+  .default('')
+  .describe('redis:// or rediss:// address; empty: catalogd runs its own redis-server under state')
+
+const redisSchema = z
+  .union(
+    [
+      redisAddressSchema,
+      mapping({
+        url: redisAddressSchema,
+        pendingBytes: size({ min: 1_000_000, max: 100_000_000_000, because: 'documents wait there' })
+          .default('256MB')
+          .describe('How much of each lane may wait in Redis; the rest waits on disk'),
+      }),
+    ],
+    { error: 'the address of a Redis, or a mapping with url and pendingBytes' },
+  )
+  .default('')
+
 const deferredSections = ['stack', 'intent'] as const
 
 /** What a configuration file holds, checked and with defaults, in the words of the file. */
 export const configSchema = mapping({
   state: text('the folder for what catalogd stores').default('./state'),
-  redis: optionalText('the address of a Redis, or nothing')
-    .default('')
-    .describe('redis:// or rediss:// address; empty: catalogd runs its own redis-server under state'),
+  redis: redisSchema.describe('Where Redis is, and how much may wait there'),
+  archive: archiveSchema.prefault({}).describe('How long accepted files are kept'),
   console: consoleSchema.optional().describe('The HTTP server of the daemon: pushed files, health'),
   alerts: alertsSchema.optional().describe('Who is told when something needs an operator'),
   stack: stackSchema.optional().describe('Access to the content-aggregation API'),

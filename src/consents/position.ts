@@ -2,7 +2,7 @@ import type { AcceptSequence, Brand } from '../lib/brand.ts'
 
 /**
  * Where in the order of acceptance a record stands: accept sequence of its file, then its place in the file. Digits of a
- * fixed number, so that texts compare as the positions do, in scripts too.
+ * fixed number, so that texts compare as the positions do.
  */
 export type ConsentPosition = Brand<string, 'ConsentPosition'>
 
@@ -13,12 +13,8 @@ export function positionOf(sequence: AcceptSequence, record: number): ConsentPos
   return (pad(sequence) + pad(record)) as ConsentPosition
 }
 
-export function isLater(one: ConsentPosition, other: ConsentPosition): boolean {
-  return one > other
-}
-
-export function parsePosition(text: string): ConsentPosition | undefined {
-  return /^\d{20}$/.test(text) ? (text as ConsentPosition) : undefined
+export function sequenceOf(position: ConsentPosition): number {
+  return Number(position.slice(0, digits))
 }
 
 function pad(value: number): string {

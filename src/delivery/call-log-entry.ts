@@ -12,8 +12,6 @@ const callBeginSchema = z.object({
   ids: z.array(z.string()).readonly(),
   /** Of the body. */
   bytes: z.number(),
-  /** Of consents: which record was sent. */
-  position: z.string().optional(),
 })
 
 /** Written when its outcome is known; missing after a kill. */

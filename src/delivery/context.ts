@@ -7,7 +7,6 @@ import type { Log } from '../lib/log.ts'
 import type { DeliveryOutbox } from '../outbox/model.ts'
 import type { CallGate } from './call-gate.ts'
 import type { CallLog } from './call-log.ts'
-import type { PathRefusals } from './path-refusals.ts'
 
 /** What the watchdog of the process is told (G11). */
 export interface DeliveryProgress {
@@ -34,8 +33,6 @@ export interface DeliveryContext {
   callLog: Pick<CallLog, 'begin' | 'end'>
   config: DeliveryConfig
   calls: CallKind
-  /** Where each call sends one document whose id decides the path. */
-  pathRefusals?: PathRefusals | undefined
   clock: Clock
   log: Log
   progress: DeliveryProgress

@@ -1,7 +1,6 @@
 import type { CallOutcome } from '../api/call-outcome.ts'
 import { classify, type Verdict } from '../api/classify.ts'
 import { partBytes } from '../api/settle-part.ts'
-import type { ProductId } from '../lib/brand.ts'
 import type { ClaimedProduct } from '../outbox/model.ts'
 import type { DeliveryContext } from './context.ts'
 
@@ -54,7 +53,6 @@ export async function deliverCall(
     calls: context.calls,
     productIds: ids,
     recentlyProbed: status === 403 && (await context.outbox.recentlyProbed()),
-    pathToBlame: await isPathToBlame(ids, outcome, context),
     now: clock.now(),
   })
   void callLog.end({
@@ -66,15 +64,6 @@ export async function deliverCall(
   })
   logCall(verdict, { status, requestId, durationMs, bodyBytes, products: part.length }, context)
   return { verdict, status, requestId, bodyBytes }
-}
-
-async function isPathToBlame(
-  [id]: readonly ProductId[],
-  outcome: CallOutcome,
-  { pathRefusals, clock }: DeliveryContext,
-): Promise<boolean> {
-  if (!pathRefusals || id === undefined || outcome.kind !== 'response') return false
-  return pathRefusals.blames({ id, response: outcome, at: clock.monotonic() })
 }
 
 /** Counters are for people: delivery neither waits for them nor fails with them. */

@@ -1,11 +1,11 @@
 import type { CallResponse } from '../api/call-outcome.ts'
 import { readTaken } from '../api/taken-answer.ts'
-import type { ProductId } from '../lib/brand.ts'
+import type { ConsentId } from '../lib/brand.ts'
 
 const acceptedForMs = 60_000
 
 interface Answered {
-  id: ProductId
+  id: ConsentId
   response: CallResponse
   /** Monotonic ms. */
   at: number
@@ -21,24 +21,24 @@ const statuses: ReadonlySet<number> = new Set([404, 405, 410, 415])
  * the last acceptance is taken back then, so that a wrong address makes no dead letters.
  */
 export class PathRefusals {
-  readonly #takeBack: () => Promise<unknown>
+  readonly #takeBack: () => void
   /** The last ones of two different ids, the later first. */
-  #accepted: { id: ProductId; at: number }[] = []
+  #accepted: { id: ConsentId; at: number }[] = []
 
-  /** `takeBack`: what was refused since the last acceptance goes back to the outbox. */
-  constructor(takeBack: () => Promise<unknown>) {
+  /** `takeBack`: what was refused since the last acceptance is due again. */
+  constructor(takeBack: () => void) {
     this.#takeBack = takeBack
   }
 
-  /** Asked once for each answer: whether what was sent is to blame for it. Throws only when the outbox does. */
-  async blames({ id, response, at }: Answered): Promise<boolean> {
+  /** Asked once for each answer: whether what was sent is to blame for it. */
+  blames({ id, response, at }: Answered): boolean {
     const others = this.#accepted.filter((accepted) => accepted.id !== id)
     const { status } = response
     const answer = status >= 200 && status < 300 ? readTaken(response, 'consent').kind : undefined
     if (answer === 'taken') this.#accepted = [{ id, at }, ...others.slice(0, 1)]
     if (answer !== 'foreign' && !statuses.has(status)) return false
     if (others.some((other) => at - other.at < acceptedForMs)) return true
-    await this.#takeBack()
+    this.#takeBack()
     return false
   }
 }

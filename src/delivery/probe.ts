@@ -46,7 +46,7 @@ export class CredentialsProbe {
 }
 
 /** Any answer of a server that works and does not refuse the credentials; a web page that greets all shows nothing. */
-function isGoodAnswer(outcome: CallOutcome, group: TakingGroup): boolean {
+export function isGoodAnswer(outcome: CallOutcome, group: TakingGroup): boolean {
   if (outcome.kind !== 'response') return false
   const { status } = outcome
   if (status >= 200 && status < 300) return readTaken(outcome, group).kind !== 'foreign'
@@ -57,7 +57,7 @@ function isGoodAnswer(outcome: CallOutcome, group: TakingGroup): boolean {
  * Only a server that has looked at the credentials takes or refuses what is sent. A redirect to a login page, a wrong path
  * or a rate limit may come before that: a 403 of the next call is still about credentials then, and buries no product.
  */
-function showsCredentialsTaken(outcome: CallOutcome): boolean {
+export function showsCredentialsTaken(outcome: CallOutcome): boolean {
   if (outcome.kind !== 'response') return false
   const { status } = outcome
   return (status >= 200 && status < 300) || status === 400 || status === 422

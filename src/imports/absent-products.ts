@@ -1,12 +1,17 @@
 import { keyValues } from '../catalog/feed-key.ts'
 import { decodeState } from '../catalog/stored-form.ts'
+import type { FeedConfig } from '../config/model.ts'
 import type { ProductId } from '../lib/brand.ts'
-import { readStored } from '../outbox/read-stored.ts'
+import type { MirrorReader } from '../mirror/model.ts'
 import type { IdTable } from '../records/id-table.ts'
-import type { FeedContext } from './context.ts'
 
 /** Which of these products a file does not name. */
-export type AbsentProducts = (ids: readonly ProductId[]) => Promise<readonly ProductId[]>
+export type AbsentProducts = (ids: readonly ProductId[]) => readonly ProductId[]
+
+interface Reading {
+  feed: Pick<FeedConfig, 'key'>
+  mirror: Pick<MirrorReader, 'read'>
+}
 
 interface Named {
   /** What stands in the file, rejected records included: ids or, of a feed with a key, values of the key. */
@@ -19,15 +24,12 @@ interface Named {
  * By a key, present is what was found, and what has a value that stands in the file, lest a record that was rejected
  * counts as missing.
  */
-export function absentProducts(
-  { feed: { key }, connection, keys }: Pick<FeedContext, 'feed' | 'connection' | 'keys'>,
-  { ids, found }: Named,
-): AbsentProducts {
-  if (key === undefined) return async (known) => known.filter((id) => !ids.has(id))
-  return async (known) => {
+export function absentProducts({ feed: { key }, mirror }: Reading, { ids, found }: Named): AbsentProducts {
+  if (key === undefined) return (known) => known.filter((id) => !ids.has(id))
+  return (known) => {
     const doubtful = known.filter((id) => !found?.has(id))
     if (doubtful.length === 0) return []
-    const stored = await readStored(connection, keys, doubtful)
+    const stored = mirror.read(doubtful)
     return doubtful.filter((id) => {
       const { meta, document, partial } = stored.get(id) ?? {}
       if (meta === undefined) return true

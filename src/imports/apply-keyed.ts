@@ -86,9 +86,8 @@ async function applyStep(
   const { context, key, found, problems } = options
   const byProduct = new Map<ProductId, KeyedItem>()
   const [unresolved, again]: [Unresolved[], KeyedItem[]] = [[], []]
-  let offers = false
   const values = [...new Set(items.map(({ id }) => id))]
-  await context.writer.updateByKey({ field: key, values }, (stored, products) => {
+  await context.mirror.updateByKey({ field: key, values }, (stored, products) => {
     for (const item of items) {
       const matches = products.get(item.id) ?? []
       const productId = soleProduct(matches)
@@ -97,14 +96,11 @@ async function applyStep(
       else byProduct.set(productId, item)
     }
     const patches = [...byProduct].map(([productId, { item }]) => ({ ...item, productId }))
-    const plan = planPatches(options, { ...batch, patches }, stored)
-    offers = plan.offers
-    return plan.chunk
+    return planPatches(options, { ...batch, patches }, stored)
   })
   for (const [productId, { issues, record }] of byProduct) {
     problems.add(issues)
     found.add(productId, record.record)
   }
-  if (offers) context.onOffered()
   return { unresolved, again }
 }

@@ -1,9 +1,11 @@
 import type { RejectsWriter } from '../records/rejects-writer.ts'
+import type { StepContext } from './context.ts'
 import type { Applied, ImportRun } from './import-run.ts'
 import type { FeedFile } from './open-feed-file.ts'
 import { type ReadItem, readFeedFile } from './read-feed-file.ts'
 
-export interface PassOptions<Item> extends Pick<ImportRun, 'context' | 'problems' | 'turn' | 'progress'> {
+export interface PassOptions<Item>
+  extends Pick<ImportRun<StepContext>, 'context' | 'problems' | 'turn' | 'progress'> {
   file: FeedFile<Item>
   rejects: Pick<RejectsWriter, 'write'>
 }
@@ -29,7 +31,7 @@ export async function applyPass<Item>(
   { context, file, rejects, problems, turn, progress }: PassOptions<Item>,
   { apply, settle, leavesWarnings = false }: Steps<Item>,
 ): Promise<Applied> {
-  const { clock, work, room, signal } = context
+  const { clock, work } = context
   const applied: Applied = { unchanged: 0, superseded: 0, incomplete: 0 }
   // One transaction is under way while the next batch is parsed and mapped.
   let running: Promise<void> = Promise.resolve()
@@ -41,7 +43,6 @@ export async function applyPass<Item>(
       await running
       await settle?.(applied)
       work.advance()
-      await room?.wait(work, signal)
       const progressJson = progress.update({ bytesRead, records })
       running = apply({ items, progressJson, applied })
       running.catch(() => undefined)

@@ -1,6 +1,6 @@
 import type { AcceptSequence } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
-import { describeError } from '../lib/errors.ts'
+import { describeError, systemErrorCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { type Archive, isLarge } from '../sources/archive.ts'
 import type { Manifest } from '../sources/manifest.ts'
@@ -85,6 +85,10 @@ export class ArchiveQueue implements AsyncDisposable {
         await this.#archive(sequence)
       } catch (error) {
         if (signal.aborted) return
+        if (systemErrorCode(error) === 'ENOENT') {
+          log.warn({ import: sequence, reason: describeError(error) }, 'a file is gone from the archive')
+          continue
+        }
         // To the end: one file that cannot be archived keeps none of the others waiting.
         this.#waiting.push(sequence)
         log.warn(

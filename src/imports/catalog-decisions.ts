@@ -1,35 +1,38 @@
-import type { ConsentIntake } from '../consents/model.ts'
-import type { ProductId } from '../lib/brand.ts'
-import { settleDeadLetters } from '../outbox/dead-letters.ts'
-import type { CatalogKeys } from '../outbox/keys.ts'
-import type { DeliveryOutbox } from '../outbox/model.ts'
-import type { OutboxScripts } from '../outbox/scripts.ts'
-import type { RedisConnection } from '../redis/connection.ts'
+import type { ConsentStore } from '../consents/store.ts'
+import type { Mirror, MirrorChunk } from '../mirror/model.ts'
 import type { DecisionLine } from '../sources/model.ts'
+import { productPages } from './known-products.ts'
 
-interface DecisionAccess {
-  connection: RedisConnection
-  keys: CatalogKeys
-  scripts: OutboxScripts
-  outbox: DeliveryOutbox
-}
-
-type PauseDecision = Extract<DecisionLine, { decision: 'pause' | 'resume' }>
-
-/** Carries out a decision about the products of the catalog as a whole. Safe to repeat. */
-export async function applyCatalogDecision(access: DecisionAccess, line: DecisionLine): Promise<void> {
-  const { connection, scripts, outbox } = access
+/**
+ * Carries out a decision about the products of the catalog as a whole: the mirror remembers it, and makes Redis follow.
+ * Safe to repeat.
+ */
+export async function applyCatalogDecision(
+  mirror: Mirror,
+  line: DecisionLine,
+  signal: AbortSignal,
+): Promise<void> {
   if ('of' in line && line.of === 'consents') return
+  const change = (chunk: Omit<MirrorChunk, 'writes'>) => mirror.update([], () => ({ writes: [], ...chunk }))
   switch (line.decision) {
     case 'pause':
     case 'resume':
-      return applyPause(outbox, line)
-    case 'drop-dead':
-      await settleDeadLetters({ connection, scripts }, { ...line, how: 'drop' })
-      return
+      return change({ calls: { decision: line.decision, at: line.at } })
+    case 'drop-dead': {
+      const { ids, digests = [] } = line
+      return change({
+        dropDead: ids.map((productId, index) => ({
+          productId,
+          digest: Buffer.from(digests[index] ?? '', 'hex'),
+        })),
+      })
+    }
+    case 'retry-dead':
+      return change({ retryDead: line.ids })
     case 'resync':
-      for await (const ids of line.ids.length > 0 ? parts(line.ids) : allProducts(access)) {
-        await scripts.run(connection, 'echo', ids)
+      if (line.ids.length > 0) return change({ resend: line.ids })
+      for await (const page of productPages(mirror, signal)) {
+        await change({ resend: page.map(({ productId }) => productId) })
       }
       return
     case 'approve':
@@ -41,23 +44,16 @@ export async function applyCatalogDecision(access: DecisionAccess, line: Decisio
 }
 
 /** The same for the consents of the catalog. */
-export async function applyConsentDecision(
-  {
-    outbox,
-    settleDeadLetters: settle,
-  }: Pick<ConsentIntake, 'settleDeadLetters'> & { outbox: DeliveryOutbox },
-  line: DecisionLine,
-): Promise<void> {
+export async function applyConsentDecision(consents: ConsentStore, line: DecisionLine): Promise<void> {
   if ('of' in line && line.of === 'products') return
   switch (line.decision) {
     case 'pause':
     case 'resume':
-      return applyPause(outbox, line)
+      return consents.pause(line.decision)
     case 'retry-dead':
-      await settle('retry', line.ids)
-      return
     case 'drop-dead':
-      if (line.of === 'consents') await settle('drop', line.ids)
+      if (line.of === 'consents')
+        await consents.settle(line.decision === 'retry-dead' ? 'retry' : 'drop', line.ids)
       return
     case 'resync':
       // Of products: a consent is never sent again.
@@ -68,22 +64,4 @@ export async function applyConsentDecision(
     default:
       line satisfies never
   }
-}
-
-async function applyPause(outbox: DeliveryOutbox, { decision }: PauseDecision): Promise<void> {
-  if (decision === 'pause') return outbox.pause('operator', 'catalogd resume lets calls begin again')
-  await outbox.resume('operator', 'operator')
-  await outbox.resume('refuses-everything', 'operator')
-}
-
-async function* allProducts({ connection, keys }: DecisionAccess): AsyncIterable<ProductId[]> {
-  for await (const page of connection.hscanStream(keys.meta, { count: 1_000 })) {
-    const pairs = page as ProductId[]
-    const ids = pairs.filter((_, index) => index % 2 === 0)
-    if (ids.length > 0) yield ids
-  }
-}
-
-async function* parts(ids: readonly ProductId[]): AsyncIterable<ProductId[]> {
-  for (let start = 0; start < ids.length; start += 1_000) yield ids.slice(start, start + 1_000)
 }

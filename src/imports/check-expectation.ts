@@ -2,10 +2,10 @@ import type { FileRefusedError } from '../lib/errors.ts'
 import { fileRefusal } from '../records/refusal.ts'
 import { hashContent } from '../sources/compress.ts'
 import type { AcceptLine } from '../sources/model.ts'
-import type { FeedContext } from './context.ts'
+import type { StepContext } from './context.ts'
 
 interface Checking {
-  context: FeedContext
+  context: StepContext
   accept: AcceptLine
   path: string
   /** To be read. */

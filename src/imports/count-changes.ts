@@ -1,6 +1,4 @@
 import type { ProductPatch } from '../catalog/model.ts'
-import type { ProductId } from '../lib/brand.ts'
-import type { StoredProduct } from '../outbox/model.ts'
 import { applyPass } from './apply-pass.ts'
 import type { ApplyOptions } from './apply-records.ts'
 import { patchesOfKnown } from './key-matches.ts'
@@ -16,11 +14,12 @@ import { emptyTally, type Tally } from './tally.ts'
  */
 export async function countChanges(options: ApplyOptions): Promise<Tally> {
   const { context, accept, file } = options
-  const { feed, ranks, catalog, writer, clock } = context
+  const { feed, rules, mirror, clock } = context
   const tally = emptyTally()
-  const count = (patches: readonly ProductPatch[], stored: ReadonlyMap<ProductId, StoredProduct>) => {
+  const count = (patches: readonly ProductPatch[]) => {
+    const stored = mirror.read(patches.map(({ productId }) => productId))
     const steps = patches.map((patch) => ({ patch }))
-    const planning = { stored, feed: feed.name, ranks, urgent: catalog.urgent }
+    const planning = { stored, feed: feed.name, ...rules }
     const changes = [...planChunk({ steps, ...planning }).changes, ...planAnnounced(patches, planning)]
     for (const lane of ['urgent', 'new', 'deferred'] as const) {
       const changed = changes.filter((change) => change.lane === lane).map(({ productId }) => productId)
@@ -30,23 +29,17 @@ export async function countChanges(options: ApplyOptions): Promise<Tally> {
   const progress = new ImportProgress({ ...accept, bytes: file.source.bytes }, clock)
   progress.update({ phase: 'comparing' })
   const { key } = feed
+  // A product that is not known changes nothing.
+  const lookUp = (patches: readonly ProductPatch[], field: string) =>
+    mirror.lookUp({ field, values: [...new Set(patches.map(({ productId }) => productId))] })
   await applyPass(
     { ...options, progress, problems: new ProblemCollector(), rejects: { write: async () => undefined } },
     {
-      apply: async ({ items, progressJson }) => {
+      apply: async ({ items, progressJson: value }) => {
         const patches = items.map(({ item }) => item)
-        const values = patches.map(({ productId }) => productId)
-        const plan = (stored: ReadonlyMap<ProductId, StoredProduct>, known = patches) => {
-          count(known, stored)
-          if (progressJson === undefined) return undefined
-          return { writes: [], progress: { feed: feed.name, value: progressJson } }
-        }
-        if (key === undefined) await writer.update(values, (stored) => plan(stored))
-        else
-          await writer.updateByKey({ field: key, values }, (stored, products) =>
-            // A product that is not known changes nothing.
-            plan(stored, patchesOfKnown(patches, products)),
-          )
+        count(key === undefined ? patches : patchesOfKnown(patches, lookUp(patches, key)))
+        if (value !== undefined)
+          await mirror.update([], () => ({ writes: [], progress: { feed: feed.name, value } }))
       },
     },
   )

@@ -3,7 +3,7 @@ import { compileCellTime } from '../sources/as-of.ts'
 import type { Ending, ImportRun } from './import-run.ts'
 import type { IdListener } from './open-feed-file.ts'
 
-/** The newest full file of a feed that was applied, by what it says of its time; stands in Redis under the feed's name. */
+/** The newest full file of a feed that was applied, by what it says of its time; the mirror has it under the feed's name. */
 export interface FullFile {
   sequence: number
   file: string
@@ -65,12 +65,12 @@ export class FileTime implements IdListener {
   }
 
   /** How the import ends when a newer full file was applied; undefined: it goes on. */
-  async late(): Promise<Ending | undefined> {
-    const { context, accept, isLetIn } = this.#run
-    const { feed, connection, keys } = context
-    if (this.#ms === undefined || isLetIn) return undefined
-    const text = await connection.hget(keys.fullAsOf, feed.name)
-    const newest = text === null ? undefined : (JSON.parse(text) as FullFile)
+  late(): Ending | undefined {
+    const { context, accept, bypassesHold } = this.#run
+    const { feed, mirror } = context
+    if (this.#ms === undefined || bypassesHold) return undefined
+    const text = mirror.fullAsOf(feed.name)
+    const newest = text === undefined ? undefined : (JSON.parse(text) as FullFile)
     if (newest === undefined || this.#ms >= Date.parse(newest.asOf)) return undefined
     const { asOf, file, sequence } = newest
     const how =

@@ -1,6 +1,12 @@
 import type { FeedMode } from '../config/model.ts'
 import type { FeedName } from '../lib/brand.ts'
-import type { Removals } from './removals.ts'
+
+export interface Removals {
+  /** Products of the feed that the file no longer names; the mirror has their ids as held. */
+  missing: number
+  /** Products of the feed that were not missing before. */
+  of: number
+}
 
 interface Holding {
   sequence: number
@@ -15,7 +21,7 @@ interface Holding {
 export type HeldRemovals = Holding & { kind: 'removals'; missing: number; of: number }
 /** A file of which nothing was applied. */
 export type HeldFile = Holding & { kind: 'file'; mode: FeedMode }
-/** What of a feed waits for the operator; all of a feed stands in Redis under its name, in accept order. */
+/** What of a feed waits for the operator; the mirror has all of a feed under its name, in accept order. */
 export type Held = HeldRemovals | HeldFile
 
 interface HoldOptions {
@@ -43,15 +49,15 @@ export function reasonToHold(options: HoldOptions): string | undefined {
   return undefined
 }
 
-/** What a feed holds, from Redis. */
-export function parseHeld(text: string | null | undefined): Held[] {
-  if (text === null || text === undefined) return []
+/** What a feed holds, from the mirror. */
+export function parseHeld(text: string | undefined): Held[] {
+  if (text === undefined) return []
   // Earlier versions held one thing a feed.
   const value = JSON.parse(text) as Held | Held[]
   return Array.isArray(value) ? value : [value]
 }
 
-/** For Redis; undefined: nothing is held. */
+/** For the mirror; undefined: nothing is held. */
 export function formatHeld(held: readonly Held[]): string | undefined {
   return held.length === 0 ? undefined : JSON.stringify(held)
 }

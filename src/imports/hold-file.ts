@@ -34,7 +34,7 @@ async function reasonOfIds({ context, accept, file }: ApplyOptions): Promise<str
   const absentOf = absentProducts(context, { ids })
   let products = 0
   for await (const known of knownProducts(context)) {
-    if ((await absentOf(known)).length < known.length) return undefined
+    if (absentOf(known).length < known.length) return undefined
     products += known.length
   }
   if (products < 2) return undefined

@@ -1,8 +1,11 @@
 import type { ConsentStatement } from '../catalog/consent-mapping.ts'
-import type { ConsentIntake } from '../consents/model.ts'
 import { positionOf } from '../consents/position.ts'
+import type { ConsentStep, changeOf } from '../consents/row.ts'
+import type { ConsentStore } from '../consents/store.ts'
 import { FileRefusedError } from '../lib/errors.ts'
 import { applyPass, type BatchOf } from './apply-pass.ts'
+import { factsOfBook } from './consent-book.ts'
+import type { StepContext } from './context.ts'
 import {
   describeJudgement,
   type Ending,
@@ -14,13 +17,22 @@ import {
   withRejects,
 } from './import-run.ts'
 import { type ConsentFile, openConsents, type UnboundFile } from './open-feed-file.ts'
-import { type ConsentStep, planConsents } from './plan-consents.ts'
+import { emptyTally, type Tally } from './tally.ts'
+
+/** So many rows block the thread for a few milliseconds. */
+const stepsPerCommit = 250
+
+export interface ConsentContext extends StepContext {
+  consents: ConsentStore
+}
+
+type ConsentRun = ImportRun<ConsentContext>
 
 /**
  * A file of consents: of several records with one address the last one of the file counts. Throws FileRefusedError when
  * it says nothing. Whatever is reported shows no address: only the file of rejected records holds them.
  */
-export async function importConsents(run: ImportRun): Promise<Ending> {
+export async function importConsents(run: ConsentRun): Promise<Ending> {
   const opened = await judge(run, openConsents)
   if (opened.kind === 'consents') return await applyFile(run, opened)
   throw refuseColumns(run.accept.name, opened)
@@ -42,43 +54,47 @@ export function refuseColumns(
   )
 }
 
-async function applyFile(run: ImportRun, file: ConsentFile): Promise<Ending> {
+async function applyFile(run: ConsentRun, file: ConsentFile): Promise<Ending> {
   const { judgement } = file
-  const intake = run.context.consents
-  if (!intake) throw new Error('consents are imported without their intake')
   await using rejects = openRejects(run, judgement)
   run.progress.update({ phase: 'applying', bytesRead: 0 })
   const { unchanged, ...counted } = await applyPass(
     { ...run, file, rejects },
-    { apply: (batch) => applyBatch(run, intake, batch) },
+    { apply: (batch) => applyBatch(run, batch) },
   )
   const ending: Ending = { ...describeJudgement(judgement), outcome: 'imported', unchanged, counted }
   return withRejects(ending, rejects)
 }
 
 async function applyBatch(
-  { context, accept }: ImportRun,
-  intake: ConsentIntake,
+  { context: { consents, feed }, accept }: ConsentRun,
   { items, progressJson, applied }: BatchOf<ConsentStatement>,
 ): Promise<void> {
-  const { feed, writer } = context
-  const steps = items.map(({ item: statement, record }): ConsentStep => {
-    const position = positionOf(accept.sequence, record.record)
-    return { id: intake.hasher.idOf(statement.email), statement, position }
-  })
-  const ids = steps.map(({ id }) => id)
-  // Read outside of the transaction: what is acknowledged meanwhile is not later than what stands in Redis already.
-  const acknowledged = await intake.readAcknowledged(ids)
-  let offered = false
-  await writer.update(ids, (stored) => {
-    const plan = planConsents({ steps, stored, acknowledged })
-    offered = plan.writes.some(({ offer }) => offer !== undefined)
-    applied.unchanged += plan.unchanged
-    return {
-      writes: plan.writes,
-      counts: { sequence: accept.sequence, add: plan.tally },
-      ...(progressJson === undefined ? {} : { progress: { feed: feed.name, value: progressJson } }),
-    }
-  })
-  if (offered) context.onOffered()
+  for (let start = 0; start < items.length; start += stepsPerCommit) {
+    const steps = items
+      .slice(start, start + stepsPerCommit)
+      .map(({ item: statement, record }): ConsentStep => {
+        const position = positionOf(accept.sequence, record.record)
+        return { id: consents.idOf(statement.email), statement, position }
+      })
+    await consents.apply(steps, (changes) => {
+      const tally = emptyTally()
+      for (const [index, step] of steps.entries()) tallyConsent(tally, step, changes[index] ?? 'passed')
+      applied.unchanged += steps.length - tally.added - tally.changed
+      const progress =
+        progressJson === undefined ? {} : { progress: { feed: feed.name, value: progressJson } }
+      return factsOfBook(consents, { counts: { claim: accept.claim, add: { ...tally } }, ...progress })
+    })
+  }
+}
+
+/** Revocations count as urgent, grants as new. */
+export function tallyConsent(
+  tally: Tally,
+  { statement }: ConsentStep,
+  change: ReturnType<typeof changeOf>,
+): void {
+  if (change !== 'added' && change !== 'changed') return
+  tally[change] += 1
+  tally[statement.consent ? 'new' : 'urgent'] += 1
 }

@@ -1,52 +1,59 @@
 import { dirname } from 'node:path'
 import type { FeedMode } from '../config/model.ts'
 import { FileRefusedError } from '../lib/errors.ts'
-import type { WriterChunk } from '../outbox/write-chunk.ts'
+import type { MirrorChunk } from '../mirror/model.ts'
 import { failedDirOf, removeFailedFile } from '../sources/failed-files.ts'
 import type { AcceptLine } from '../sources/model.ts'
 import { checkExpectation } from './check-expectation.ts'
-import type { FeedContext } from './context.ts'
+import { readHeld, type StepContext } from './context.ts'
 import type { FullFile } from './file-time.ts'
 import { formatHeld, heldAfter } from './held.ts'
-import { importConsents } from './import-consents.ts'
-import { importProducts } from './import-products.ts'
 import type { Ending, ImportRun } from './import-run.ts'
+import { appliedStep } from './manifest-steps.ts'
 import { describeRefusal } from './open-feed-file.ts'
 import { ImportProgress } from './progress.ts'
-import { readHeld } from './read-held.ts'
 import { type ImportReport, ProblemCollector, readReport, reportPath, writeReport } from './report.ts'
 import { emptyTally, type Tally, tallyNames } from './tally.ts'
+
+type ImportRecords<Context extends StepContext> = (run: ImportRun<Context>) => Promise<Ending>
 
 /**
  * Imports one accepted file: judges it whole, applies its records chunk by chunk, then what it no longer names.
  * Refused files are set aside, held ones wait for the operator. Safe to repeat from the start at any point.
- * A file that the operator has approved is not held once more.
+ * A file that the operator has approved is not held once more. `importRecords` is how files of this kind are applied.
  */
-export async function importFile(context: FeedContext, accept: AcceptLine): Promise<ImportReport> {
+export async function importFile<Context extends StepContext>(
+  context: Context,
+  accept: AcceptLine,
+  importRecords: ImportRecords<Context>,
+): Promise<ImportReport> {
   const { clock, archive, manifest } = context
-  const approved = (await readHeld(context)).find(({ sequence }) => sequence === accept.sequence)
+  const approved = readHeld(context).find(({ sequence }) => sequence === accept.sequence)
   const wasApplied = manifest.outcome(accept.sequence)?.outcome === 'imported'
   const source = await archive.sourceOf(accept)
   using turn = context.turns.begin(source.bytes)
-  const run: ImportRun = {
+  const run: ImportRun<Context> = {
     context,
     accept,
     approvedBy: approved?.approvedBy,
-    isLetIn: wasApplied || approved?.approvedBy !== undefined,
+    bypassesHold: wasApplied || approved?.approvedBy !== undefined,
     ...source,
     turn,
     startedMs: clock.monotonic(),
     problems: new ProblemCollector(),
     progress: new ImportProgress({ ...accept, bytes: source.bytes }, clock),
   }
-  return await finish(run, await decide(run))
+  return await finish(run, await decide(run, importRecords))
 }
 
-async function decide(run: ImportRun): Promise<Ending> {
+async function decide<Context extends StepContext>(
+  run: ImportRun<Context>,
+  importRecords: ImportRecords<Context>,
+): Promise<Ending> {
   try {
     refuseGivenUp(run)
     await checkExpectation(run)
-    return run.context.feed.kind === 'consents' ? await importConsents(run) : await importProducts(run)
+    return await importRecords(run)
   } catch (error) {
     if (!(error instanceof FileRefusedError)) throw error
     return { outcome: 'refused', ...describeRefusal(run.context.feed, error) }
@@ -54,7 +61,7 @@ async function decide(run: ImportRun): Promise<Ending> {
 }
 
 /** Its import failed twice as nobody expected. The others must go on; what is wrong stands in the log. */
-function refuseGivenUp({ context, accept }: ImportRun): void {
+function refuseGivenUp({ context, accept }: ImportRun<StepContext>): void {
   const failure = context.unexpectedFailures.givenUp(accept)
   if (!failure) return
   const reason = `${accept.name}: its import failed ${failure.times} times in a way that catalogd does not expect, the last time with ${failure.reason}`
@@ -63,9 +70,9 @@ function refuseGivenUp({ context, accept }: ImportRun): void {
   })
 }
 
-/** Writes down the outcome: Redis first (applied), then the manifest and the report, which a repeat writes again. */
+/** Writes down the outcome: the report, the manifest, and last that it is applied; a repeat writes all of it again. */
 async function finish(
-  run: ImportRun,
+  run: ImportRun<StepContext>,
   { held, counted, supersedes = false, ...ending }: Ending,
 ): Promise<ImportReport> {
   const { context, accept, problems, startedMs } = run
@@ -85,7 +92,7 @@ async function finish(
     rejected: problems.rejected,
     warned: problems.warned,
     unchanged: 0,
-    changes: { ...(await readTally(context, accept.sequence)), ...counted },
+    changes: { ...readTally(context, accept.claim), ...counted },
     warnings: [],
     problems: problems.summaries(),
     issues: problems.counts(),
@@ -106,7 +113,7 @@ async function finish(
       ...(held?.kind === 'file' ? { whole: held.mode } : {}),
     },
   ])
-  const holding = heldAfter(await readHeld(context), { sequence, supersedes, held })
+  const holding = heldAfter(readHeld(context), { sequence, supersedes, held })
   const full: FullFile | undefined =
     supersedes && ending.asOf !== undefined ? { sequence, file: accept.name, asOf: ending.asOf } : undefined
   await settle(context, {
@@ -120,16 +127,16 @@ async function finish(
 
 /** A file that stays out. Its report is there, unless somebody removed it. */
 export async function passUnapplied(
-  context: FeedContext,
+  context: StepContext,
   accept: AcceptLine,
 ): Promise<ImportReport | undefined> {
   await settle(context, { accept })
   return readReport(reportPath(context.reportsDir, accept))
 }
 
-/** A file that Redis no longer knows to be held: it waits for its decision again, whatever it would change now. */
+/** A file that the mirror no longer knows to be held: it waits for its decision again, whatever it would change now. */
 export async function holdAgain(
-  context: FeedContext,
+  context: StepContext,
   accept: AcceptLine,
   { at, mode }: { at: string; mode: FeedMode },
 ): Promise<ImportReport | undefined> {
@@ -138,31 +145,28 @@ export async function holdAgain(
   const report = await readReport(reportPath(reportsDir, accept))
   const reason = report?.reason ?? 'it was held before; its report is gone'
   const held = { kind: 'file' as const, mode, sequence, file, at, reason }
-  const holding = heldAfter(await readHeld(context), { sequence, supersedes: false, held })
+  const holding = heldAfter(readHeld(context), { sequence, supersedes: false, held })
   await settle(context, { accept, held: { feed: feed.name, value: formatHeld(holding) } })
   return report
 }
 
-interface Settling extends Pick<WriterChunk, 'held' | 'fullAsOf'> {
+interface Settling extends Pick<MirrorChunk, 'held' | 'fullAsOf'> {
   accept: AcceptLine
 }
 
 /** Nothing of the import is left to do. */
-async function settle({ feed, writer }: FeedContext, { accept, ...holding }: Settling): Promise<void> {
-  await writer.update([], () => ({
-    writes: [],
-    applied: { scope: feed.name, sequence: accept.sequence },
+async function settle({ feed, book }: StepContext, { accept, ...holding }: Settling): Promise<void> {
+  await book.update({
+    applied: appliedStep(feed.name, accept),
     progress: { feed: feed.name, value: undefined },
-    forgetCounts: { sequence: accept.sequence, names: tallyNames },
+    forgetCounts: accept.claim,
     ...holding,
-  }))
+  })
 }
 
-async function readTally({ connection, keys }: FeedContext, sequence: number): Promise<Tally> {
-  const counts = await connection.hmget(keys.counts, ...tallyNames.map((name) => `${sequence}:${name}`))
+function readTally({ book }: StepContext, claim: string): Tally {
+  const counts = book.counts(claim)
   const tally = emptyTally()
-  tallyNames.forEach((name, index) => {
-    tally[name] = Number(counts[index] ?? 0)
-  })
+  for (const name of tallyNames) tally[name] = counts[name] ?? 0
   return tally
 }

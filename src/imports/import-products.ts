@@ -4,6 +4,7 @@ import type { Judgement } from '../records/judge.ts'
 import { type AbsentProducts, absentProducts } from './absent-products.ts'
 import { applyKeyedRecords } from './apply-keyed.ts'
 import { applyRecords } from './apply-records.ts'
+import { readHeld } from './context.ts'
 import { FileTime } from './file-time.ts'
 import { reasonToHold } from './held.ts'
 import { isWholeFeed, reasonToHoldFile } from './hold-file.ts'
@@ -18,18 +19,17 @@ import {
   withRejects,
 } from './import-run.ts'
 import { type OpenOptions, openProducts, type ProductFile, type UnboundFile } from './open-feed-file.ts'
-import { readHeld } from './read-held.ts'
 import { applyRemovals, findRemovals } from './removals.ts'
 
 /** A file of products: what it says, then what it no longer names. Throws FileRefusedError when it says nothing. */
 export async function importProducts(run: ImportRun): Promise<Ending> {
   const time = new FileTime(run)
-  return time.describe((await time.late()) ?? (await importTimed(run, time)))
+  return time.describe(time.late() ?? (await importTimed(run, time)))
 }
 
 async function importTimed(run: ImportRun, time: FileTime): Promise<Ending> {
   const opened = await judge(run, (options) => openOrRefuse({ ...options, listener: time }))
-  const late = await time.late()
+  const late = time.late()
   if (late) return { ...describeJudgement(opened.judgement), ...late }
   return opened.kind === 'products' ? await applyFile(run, opened) : await holdFile(run, opened)
 }
@@ -71,7 +71,7 @@ async function holdWhole(
   judgement: Judgement,
   { reason, hint }: { reason: string; hint: string },
 ): Promise<Ending> {
-  const held = await readHeld(context)
+  const held = readHeld(context)
   const others = held.filter(({ kind, sequence }) => kind === 'file' && sequence !== accept.sequence)
   if (others.length >= heldFilesMax) {
     throw new FileRefusedError(
@@ -100,12 +100,12 @@ async function applyFile(run: ImportRun, file: ProductFile): Promise<Ending> {
   const { judgement } = file
   const isWhole = isWholeFeed(accept, judgement)
   await using rejects = openRejects(run, judgement)
-  const held = await readHeld(context)
+  const held = readHeld(context)
   // A new full file decides anew what is missing; until it has, nothing of the old decision is taken back.
   const hasHeld = held.some(({ kind }) => kind === 'removals')
   progress.update({ phase: 'applying', bytesRead: 0 })
   const options = { ...run, file, rejects, hasHeld }
-  if (!run.isLetIn) {
+  if (!run.bypassesHold) {
     const reason = await reasonToHoldFile(options)
     const hint = `Nothing of it was applied: approve ${accept.sequence} if that is right, or discard ${accept.sequence} and drop a corrected file; a later full file takes its place`
     if (reason !== undefined) return await holdWhole(run, judgement, { reason, hint })
@@ -151,7 +151,7 @@ async function removeMissing(run: ImportRun, { judgement, absentOf, ending }: Re
     unreadableIds: judgement.unreadableIds,
   })
   if (reason === undefined) {
-    await applyRemovals(context, accept.sequence)
+    await applyRemovals(context, accept.claim)
     return { ...ending, removals: { ...removals, held: false } }
   }
   const at = new Date(clock.now()).toISOString()

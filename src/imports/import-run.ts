@@ -3,7 +3,7 @@ import type { Judgement } from '../records/judge.ts'
 import { openRejectsWriter, type RejectsWriter } from '../records/rejects-writer.ts'
 import type { AcceptLine } from '../sources/model.ts'
 import { checkCount } from './check-expectation.ts'
-import { type FeedContext, spillDirOf } from './context.ts'
+import { type FeedContext, type StepContext, spillDirOf } from './context.ts'
 import type { Held } from './held.ts'
 import type { ImportTurn } from './import-turns.ts'
 import type { OpenOptions, UnboundFile } from './open-feed-file.ts'
@@ -11,13 +11,13 @@ import type { ImportProgress } from './progress.ts'
 import { type ImportReport, type ProblemCollector, rejectsPath } from './report.ts'
 
 /** One import of one file, under way. */
-export interface ImportRun {
-  context: FeedContext
+export interface ImportRun<Context extends StepContext = FeedContext> {
+  context: Context
   accept: AcceptLine
   /** The decision by which the operator let a held file in. */
   approvedBy: number | undefined
-  /** Approved, or applied before: it is neither held as a whole nor late, whatever stands in Redis or the configuration now. */
-  isLetIn: boolean
+  /** Approved, or applied before: it is neither held as a whole nor late, whatever the mirror or the configuration says now. */
+  bypassesHold: boolean
   path: string
   /** To be read; fewer than were accepted when the archive holds the file compressed. */
   bytes: number
@@ -48,17 +48,16 @@ export type Ending = Partial<ImportReport> &
 
 /** The first pass over the file, as its kind is opened. */
 export async function judge<Opened extends { judgement: Judgement }>(
-  run: ImportRun,
+  run: ImportRun<StepContext>,
   open: (options: OpenOptions) => Promise<Opened>,
 ): Promise<Opened> {
-  const { context, accept, path, bytes, progress, isLetIn: isLenient } = run
-  const { feed, writer, work, signal } = context
+  const { context, accept, path, bytes, progress, bypassesHold: isLenient } = run
+  const { feed, book, work, signal } = context
   const onProgress = (bytesRead: number) => {
     work.advance()
     const value = progress.update({ phase: 'judging', bytesRead })
-    // Not waited for: progress is for people, and a writer that fails says so at the next transaction.
-    if (value)
-      writer.update([], () => ({ writes: [], progress: { feed: feed.name, value } })).catch(() => undefined)
+    // Not waited for: progress is for people, and a store that fails says so at the next transaction.
+    if (value) book.update({ progress: { feed: feed.name, value } }).catch(() => undefined)
   }
   const source = { path, bytes, name: accept.name, onProgress, signal, spillDir: spillDirOf(context) }
   const opened = await open({ feed, mode: accept.mode, source, isLenient })
@@ -94,7 +93,10 @@ export function describeJudgement({ records, grouping, warnings, dialect }: Judg
   return { ...counted, warnings: [...warnings], dialect: describeDialect(dialect) }
 }
 
-export function openRejects({ context, accept }: ImportRun, judgement: Judgement): RejectsWriter {
+export function openRejects(
+  { context, accept }: ImportRun<StepContext>,
+  judgement: Judgement,
+): RejectsWriter {
   const { reportsDir, feed } = context
   const path = rejectsPath(accept, { reportsDir, dialect: judgement.dialect, files: feed.files })
   return openRejectsWriter({ ...judgement, path })

@@ -1,35 +1,36 @@
 import type { FeedConfig } from '../config/model.ts'
-import type { AcceptSequence, FeedName } from '../lib/brand.ts'
-import type { Watchdog } from '../lib/watchdog.ts'
-import type { Manifest } from '../sources/manifest.ts'
+import type { AcceptSequence } from '../lib/brand.ts'
+import type { Watchdog, WatchedWork } from '../lib/watchdog.ts'
 import type { AcceptLine, DecisionLine } from '../sources/model.ts'
-import type { FeedContext, ImportContext } from './context.ts'
-import { decideHeld } from './decide-held.ts'
-import { importFile } from './import-file.ts'
+import type { ImportContext, StepContext } from './context.ts'
 import { ImportTurns } from './import-turns.ts'
+import { appliedStep, appliedUpTo, type ImportStep, stepsAfter } from './manifest-steps.ts'
 import { passAgain } from './pass-again.ts'
 import type { ImportReport } from './report.ts'
-import { runAnnounced } from './run-announced.ts'
-import { type ImportStep, scopeOf } from './step-scope.ts'
 
-interface ImporterOptions {
+export interface ImporterOptions {
   context: Omit<ImportContext, 'signal'>
   /** Whose files are imported here, all of one kind. */
   feeds: readonly FeedConfig[]
   watchdog: Watchdog
+  importFile: (context: StepContext, accept: AcceptLine) => Promise<ImportReport>
+  /** Approve or discard; answers the step from which the feed then goes on (exclusive). */
+  decideHeld: (context: StepContext, step: DecisionLine) => Promise<{ rewindTo: AcceptSequence } | undefined>
+  /** Changes documents beside the files, until the context's signal ends it. */
+  runAnnounced?: (context: ImportContext, work: WatchedWork) => Promise<void>
   onImported: (report: ImportReport, accept: AcceptLine) => void
   /** Carries out decisions about the catalog as a whole (pause, resume, resync, dead letters). */
-  onCatalogDecision: (decision: DecisionLine) => Promise<void>
+  onCatalogDecision: (decision: DecisionLine, signal: AbortSignal) => Promise<void>
   /** Whatever was accepted and decided before this run began has been applied. */
   onCaughtUp: () => void
 }
 
 /**
  * Applies a catalog's accepted files and decisions. Steps of one feed run strictly in accept order; the feeds run side
- * by side, chunk by chunk through the one writer, so a small file never waits behind a huge one.
+ * by side, chunk by chunk through the one mirror, so a small file never waits behind a huge one.
  *
- * `run` goes on until its signal ends it or something fails (Redis went away, the writer was replaced); whoever runs
- * it opens a new writer and runs it again: every unfinished step then starts from its beginning.
+ * `run` goes on until its signal ends it or something fails (a full disk, say); whoever runs it runs it again: every
+ * unfinished step then starts from its beginning.
  */
 export class Importer {
   readonly #options: ImporterOptions
@@ -61,15 +62,16 @@ export class Importer {
         throw error
       })
     const runs = scopes.map((scope) => failing(this.#runScope(context, scope, onCaughtUp)))
-    if (!context.consents) runs.push(failing(this.#runAnnounced(context)))
+    runs.push(failing(this.#runAnnounced(context)))
     const results = await Promise.allSettled(runs)
     const failed = results.find((result) => result.status === 'rejected')
     if (failed && !signal.aborted) throw failure.signal.reason
   }
 
   async #runAnnounced(context: ImportContext): Promise<void> {
-    using work = this.#options.watchdog.watch(`announced changes of ${context.catalog.name}`)
-    await runAnnounced(context, work)
+    const { watchdog, runAnnounced } = this.#options
+    using work = watchdog.watch(`announced changes of ${context.catalog.name}`)
+    await runAnnounced?.(context, work)
   }
 
   /** One feed's steps, or the decisions about the catalog (`*`), one after another. */
@@ -79,13 +81,16 @@ export class Importer {
     // What is accepted later is no part of the backlog, however steadily it comes.
     let backlog: AcceptSequence | undefined = context.manifest.nextSequence
     const feedContext = scope === '*' ? undefined : { ...context, feed: scope, work, turns: this.#turns }
-    const { signal, connection, keys } = context
-    const cursor = { sequence: Number((await connection.hget(keys.applied, name)) ?? 0) as AcceptSequence }
+    const { signal, book, manifest } = context
+    const cursor = { after: appliedUpTo(book, manifest, name) }
     const wakeUp = new WakeUp(signal)
     this.#wakers.add(wakeUp.wake)
     try {
       while (!signal.aborted) {
-        const step = nextStep(context.manifest, name, cursor)
+        // Lines of others are passed for good, so that an idle feed does not read them again.
+        const [step] = stepsAfter({ book, manifest, scope: name, ...cursor }, (sequence) => {
+          cursor.after = sequence
+        })
         if (backlog !== undefined && (step === undefined || step.sequence >= backlog)) {
           backlog = undefined
           onCaughtUp()
@@ -96,20 +101,18 @@ export class Importer {
           continue
         }
         work.advance()
-        if (feedContext) await context.room?.wait(work, signal)
-        if (signal.aborted) return
         const next = feedContext
           ? await this.#runFeedStep(feedContext, step)
           : await this.#runCatalogStep(context, step as DecisionLine)
-        if (next) cursor.sequence = next.rewindTo
+        if (next) cursor.after = next.rewindTo
       }
     } finally {
       this.#wakers.delete(wakeUp.wake)
     }
   }
 
-  async #runFeedStep(context: FeedContext, step: ImportStep): ReturnType<typeof decideHeld> {
-    const { onImported } = this.#options
+  async #runFeedStep(context: StepContext, step: ImportStep): ReturnType<ImporterOptions['decideHeld']> {
+    const { onImported, importFile, decideHeld } = this.#options
     if (step.kind === 'decision') return decideHeld(context, step)
     const { log } = context
     const again = await passAgain(context, step)
@@ -123,19 +126,10 @@ export class Importer {
     return undefined
   }
 
-  async #runCatalogStep({ writer }: ImportContext, step: DecisionLine): Promise<undefined> {
-    await this.#options.onCatalogDecision(step)
-    await writer.update([], () => ({ writes: [], applied: { scope: '*', sequence: step.sequence } }))
+  async #runCatalogStep({ book, signal }: ImportContext, step: DecisionLine): Promise<undefined> {
+    await this.#options.onCatalogDecision(step, signal)
+    await book.update({ applied: appliedStep('*', step) })
   }
-}
-
-/** The next step of a scope; lines of others are passed for good, so that an idle feed does not read them again. */
-function nextStep(manifest: Manifest, scope: FeedName | '*', cursor: { sequence: AcceptSequence }) {
-  for (const step of manifest.after(cursor.sequence, scope)) {
-    cursor.sequence = step.sequence
-    if (scopeOf(step, (sequence) => manifest.file(sequence)?.feed) === scope) return step
-  }
-  return undefined
 }
 
 /** Sleeps until woken; a wake-up that comes while nobody sleeps is not lost. */

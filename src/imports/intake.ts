@@ -1,13 +1,11 @@
 import { join } from 'node:path'
 import type { CatalogConfig } from '../config/model.ts'
-import type { ConsentIntake } from '../consents/model.ts'
+import type { ConsentStore } from '../consents/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { ReleaseStack } from '../lib/release-stack.ts'
 import type { Watchdog } from '../lib/watchdog.ts'
-import type { CatalogKeys } from '../outbox/keys.ts'
-import type { DeliveryOutbox } from '../outbox/model.ts'
-import type { OutboxScripts } from '../outbox/scripts.ts'
+import type { Mirror } from '../mirror/model.ts'
 import type { RedisConnections } from '../redis/connections.ts'
 import { type Archive, openArchive } from '../sources/archive.ts'
 import { type Manifest, openManifest } from '../sources/manifest.ts'
@@ -16,45 +14,45 @@ import type { AcceptLine } from '../sources/model.ts'
 import type { AcceptPushed } from '../sources/push-acceptor.ts'
 import { openSources } from '../sources/sources.ts'
 import { ArchiveQueue } from './archive-queue.ts'
-import { applyCatalogDecision, applyConsentDecision } from './catalog-decisions.ts'
+import { applyConsentDecision } from './catalog-decisions.ts'
+import { consentBook } from './consent-book.ts'
 import { describeTrouble, logImport } from './describe-import.ts'
+import { importConsents } from './import-consents.ts'
+import { importFile } from './import-file.ts'
 import { ImportRunner } from './import-runner.ts'
+import { Importer } from './importer.ts'
+import { appliedStep } from './manifest-steps.ts'
 import { NoticePublisher } from './notice-publisher.ts'
+import { openProductImports } from './product-imports.ts'
 import type { ImportReport } from './report.ts'
-import { readStateId } from './state-id.ts'
+import { Retention } from './retention.ts'
 import { UnexpectedFailures } from './unexpected-failures.ts'
-
-/** The consents of a catalog, whose acknowledgements are kept in the same state folder. */
-export interface ConsentParts {
-  intake: ConsentIntake
-  outbox: DeliveryOutbox
-  onOffered: () => void
-}
 
 export interface IntakeOptions {
   catalog: CatalogConfig
   /** `state/<catalog>`. */
   dir: string
   connections: RedisConnections
-  keys: CatalogKeys
-  scripts: OutboxScripts
-  outbox: DeliveryOutbox
-  /** Absent: the catalog has none. */
-  consents?: ConsentParts | undefined
+  /** Opens the catalog's mirror for writing; asked once, with what the manifest says. */
+  openMirror: (manifest: ManifestView) => Promise<Mirror & AsyncDisposable>
+  /** Asked after the mirror, whose refusals are to come before anything is sent. Undefined: the catalog has none. */
+  openConsents?: () => Promise<ConsentStore | undefined>
   /** `false`: only what commands hand in is accepted; the drop folders are left alone. */
   watchesDropFolders: boolean
+  /** How long imported files are kept. */
+  keepMs: number
   /** `false`: files are accepted, but another process imports them. */
   imports: boolean
   clock: Clock
   log: Log
   watchdog: Watchdog
-  onOffered: () => void
   onFatal: (error: unknown) => void
 }
 
 /** What others may ask of it. */
 export interface Intake extends AsyncDisposable {
   manifest: ManifestView
+  mirror: Mirror
   acceptPushed: AcceptPushed
 }
 
@@ -63,33 +61,29 @@ export interface Intake extends AsyncDisposable {
  * archiving. Disposing it stops accepting first, then importing.
  */
 export async function openIntake(options: IntakeOptions): Promise<Intake> {
-  const { catalog, dir, connections, keys, clock, log } = options
+  const { catalog, dir, connections, clock, log } = options
   const stack = new ReleaseStack()
   try {
     const manifest = stack.use(
       'manifest',
       await openManifest({ dir, clock, log, onForeign: options.onFatal }),
     )
+    const mirror = stack.use('mirror', await options.openMirror(manifest))
+    const consents = await options.openConsents?.()
     const archive = await openArchive({ dir, manifest })
-    const notices = stack.use(
-      'notices',
-      new NoticePublisher({ connection: connections.commands, keys, clock }),
-    )
-    await notices.begin().catch(() => undefined)
+    const notices = stack.use('notices', new NoticePublisher({ mirror, clock }))
     const archiving = stack.use('archiving', new ArchiveQueue({ archive, manifest, clock, log }))
-    const runners = openRunners(options, {
-      manifest,
-      archive,
-      notices,
-      archiving,
-      stateId: await readStateId(dir),
-    })
+    const { feeds } = catalog
+    const retention = new Retention({ ...options, feeds, manifest, mirror })
+    stack.use('retention', retention)
+    const runners = openRunners(options, { manifest, mirror, consents, archive, notices, archiving })
     if (options.imports) {
       for (const runner of runners) {
         runner.start()
         stack.use('imports', runner)
       }
       archiving.start()
+      retention.start()
     }
     const wake = () => {
       for (const runner of runners) runner.wake()
@@ -108,7 +102,7 @@ export async function openIntake(options: IntakeOptions): Promise<Intake> {
     })
     stack.use('sources', sources)
     const { acceptPushed } = sources
-    return { manifest, acceptPushed, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() }
+    return { manifest, mirror, acceptPushed, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() }
   } catch (error) {
     await stack[Symbol.asyncDispose]()
     throw error
@@ -117,47 +111,57 @@ export async function openIntake(options: IntakeOptions): Promise<Intake> {
 
 interface Shared {
   manifest: Manifest
+  mirror: Mirror
+  consents: ConsentStore | undefined
   archive: Archive
   notices: NoticePublisher
   archiving: ArchiveQueue
-  stateId: string
 }
 
-/** Products and consents are imported side by side: each kind has its own keys, writer and progress through the manifest. */
-function openRunners(options: IntakeOptions, { notices, archiving, ...shared }: Shared): ImportRunner[] {
-  const { catalog, dir, connections, consents, log } = options
-  const feeds = [...catalog.feeds.values()]
+/** Products and consents are imported side by side: each kind has its own store, and its own progress through the manifest. */
+function openRunners(options: IntakeOptions, shared: Shared): ImportRunner[] {
+  const { catalog, dir, clock, log, watchdog, onFatal } = options
+  const { manifest, mirror, consents, archive, notices, archiving } = shared
+  const unexpectedFailures = new UnexpectedFailures(dir)
+  const reportsDir = join(dir, 'reports')
   const common = {
-    ...options,
-    ...shared,
-    reportsDir: join(dir, 'reports'),
-    unexpectedFailures: new UnexpectedFailures(dir),
+    context: { catalog, manifest, archive, reportsDir, unexpectedFailures, clock, log },
+    watchdog,
     onImported: (report: ImportReport, accept: AcceptLine) => {
       logImport(log, report)
       notices.set(`failed:${report.feed}`, describeTrouble(report, catalog.feeds.get(report.feed)))
       archiving.add(accept)
     },
   }
-  const ofProducts = new ImportRunner({
+  const running = { unexpectedFailures, clock, log, onFatal }
+  const ofProducts = {
     ...common,
-    consents: undefined,
-    feeds: feeds.filter(({ kind }) => kind === 'products'),
-    onCatalogDecision: (line) => applyCatalogDecision({ ...options, connection: connections.commands }, line),
+    feeds: [...catalog.feeds.values()].filter(({ kind }) => kind === 'products'),
+  }
+  const products = new ImportRunner({
+    ...running,
+    open: (signal) => openProductImports({ catalog, mirror, log }, ofProducts, signal),
     onNotice: (text) => notices.set('imports', text),
   })
-  if (!consents) return [ofProducts]
-  const { intake, outbox, onOffered } = consents
-  const { keys, scripts } = intake
-  const ofConsents = new ImportRunner({
-    ...common,
-    ...{ keys, scripts, onOffered, consents: intake },
-    feeds: [...catalog.consents.feeds.values()],
-    onCatalogDecision: (line) =>
-      applyConsentDecision(
-        { outbox, settleDeadLetters: (how, ids) => intake.settleDeadLetters(how, ids) },
-        line,
-      ),
-    onNotice: (text) => notices.set('consent-imports', text),
-  })
-  return [ofProducts, ofConsents]
+  if (!consents) return [products]
+  const openImporter = async () =>
+    new Importer({
+      ...common,
+      context: { ...common.context, book: consentBook(consents, manifest) },
+      feeds: [...catalog.consents.feeds.values()],
+      importFile: (context, accept) => importFile({ ...context, consents }, accept, importConsents),
+      // Nothing of consents is ever held.
+      decideHeld: async ({ book, feed }, step) =>
+        void (await book.update({ applied: appliedStep(feed.name, step) })),
+      onCatalogDecision: (line) => applyConsentDecision(consents, line),
+      onCaughtUp: () => consents.caughtUp(),
+    })
+  return [
+    products,
+    new ImportRunner({
+      ...running,
+      open: openImporter,
+      onNotice: (text) => notices.set('consent-imports', text),
+    }),
+  ]
 }

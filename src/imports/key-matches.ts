@@ -1,7 +1,7 @@
 import type { ProductPatch } from '../catalog/model.ts'
 import { foundValue } from '../catalog/show-value.ts'
 import type { ProductId } from '../lib/brand.ts'
-import type { FoundProducts } from '../outbox/key-index.ts'
+import type { FoundProducts } from '../mirror/model.ts'
 import type { ParsedRecord, RecordIssue } from '../records/model.ts'
 
 /** Of the products that have the value of a key: the one that it names. Several share it: none. */

@@ -3,16 +3,14 @@ import { diffDocuments } from '../catalog/diff.ts'
 import { applyDue, encodeLater } from '../catalog/later.ts'
 import { mergePatch } from '../catalog/merge.ts'
 import type { Change, ProductPatch, ProductState } from '../catalog/model.ts'
-import type { FieldRanks } from '../catalog/ranks.ts'
 import { decodeState } from '../catalog/stored-form.ts'
 import type { FeedName, ProductId } from '../lib/brand.ts'
-import type { StoredProduct } from '../outbox/model.ts'
+import type { StoredProduct } from '../mirror/model.ts'
+import type { PlanRules } from './plan-chunk.ts'
 
-interface Options {
+interface Options extends PlanRules {
   stored: ReadonlyMap<ProductId, StoredProduct>
   feed: FeedName
-  ranks: FieldRanks
-  urgent: readonly string[]
 }
 
 /**

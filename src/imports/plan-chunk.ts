@@ -1,27 +1,36 @@
 import { type ComposedDocument, composeDocument } from '../catalog/compose.ts'
 import { diffDocuments } from '../catalog/diff.ts'
-import { keyValues } from '../catalog/feed-key.ts'
+import { keyFieldsOf, keyValues } from '../catalog/feed-key.ts'
 import { applyDue, nextSwitch } from '../catalog/later.ts'
 import { markMissing, mergePatch } from '../catalog/merge.ts'
 import type { Change, ProductPatch, ProductState } from '../catalog/model.ts'
-import type { FieldRanks } from '../catalog/ranks.ts'
+import { type FieldRanks, rankFields } from '../catalog/ranks.ts'
 import { decodeState, storedForm } from '../catalog/stored-form.ts'
+import type { CatalogConfig } from '../config/model.ts'
 import type { FeedName, ProductId } from '../lib/brand.ts'
-import { digestDocument } from '../outbox/digest.ts'
-import type { KeyEntry, ProductWrite, StoredProduct } from '../outbox/model.ts'
+import { digestDocument } from '../mirror/digest.ts'
+import type { KeyEntry, ProductWrite, StoredProduct } from '../mirror/model.ts'
 import { emptyTally, type Tally, tallyChange } from './tally.ts'
 
 /** One step for one product: what a record says, or that a full feed no longer names it. */
 export type ProductStep = { patch: ProductPatch } | { missing: ProductId }
 
-interface PlanOptions {
+/** What the configuration says of merging records and of what a change means. */
+export interface PlanRules {
+  ranks: FieldRanks
+  urgent: readonly string[]
+  /** Fields by which some feed finds products. */
+  keyFields: readonly string[]
+}
+
+export function planRulesOf({ feeds, urgent }: Pick<CatalogConfig, 'feeds' | 'urgent'>): PlanRules {
+  return { ranks: rankFields(feeds), urgent, keyFields: keyFieldsOf(feeds) }
+}
+
+interface PlanOptions extends PlanRules {
   steps: readonly ProductStep[]
   stored: ReadonlyMap<ProductId, StoredProduct>
   feed: FeedName
-  ranks: FieldRanks
-  urgent: readonly string[]
-  /** Fields by which feeds find products; nothing where the plan is only shown. */
-  keyFields?: readonly string[]
 }
 
 export interface ChunkPlan {
@@ -124,7 +133,7 @@ function switchOf(before: ProductState | undefined, next: ProductState): Pick<Pr
 }
 
 /** What a feed with a key finds the product by, where that changes. */
-function keysOf({ productId, state, next, keyFields = [] }: ProductOutcome): Pick<ProductWrite, 'keys'> {
+function keysOf({ productId, state, next, keyFields }: ProductOutcome): Pick<ProductWrite, 'keys'> {
   const [add, remove]: [KeyEntry[], KeyEntry[]] = [[], []]
   for (const field of keyFields) {
     const [before, after] = [state ? keyValues(state.fields, field) : [], keyValues(next.fields, field)]

@@ -1,7 +1,7 @@
-import type { AcceptSequence, FeedName } from '../lib/brand.ts'
+import type { FeedName } from '../lib/brand.ts'
 import type { FeedContext } from './context.ts'
 import type { ImportTurn } from './import-turns.ts'
-import { scopeOf } from './step-scope.ts'
+import { appliedUpTo, stepsAfter } from './manifest-steps.ts'
 
 const askAgainMs = 200
 
@@ -11,28 +11,17 @@ const askAgainMs = 200
  * Feeds that find products by a key bring none and are not waited for; so no two of them wait for each other.
  */
 export async function untilProductsApplied(context: FeedContext, turn: ImportTurn): Promise<void> {
-  const { catalog, manifest, work, clock, signal } = context
+  const { catalog, book, manifest, work, clock, signal } = context
   const until = manifest.nextSequence
+  const isBehind = (scope: FeedName) => {
+    const [next] = stepsAfter({ book, manifest, scope, after: appliedUpTo(book, manifest, scope) })
+    return next !== undefined && next.sequence < until
+  }
   const names = [...catalog.feeds.values()]
     .filter(({ kind, key }) => kind === 'products' && key === undefined)
     .map(({ name }) => name)
-  if (names.length === 0 || !(await isAnyBehind(context, names, until))) return
+  if (!names.some(isBehind)) return
   using _ = work.wait()
   using __ = turn.rest()
-  while (await isAnyBehind(context, names, until)) await clock.sleep(askAgainMs, signal)
-}
-
-async function isAnyBehind(
-  { connection, keys, manifest }: FeedContext,
-  names: readonly FeedName[],
-  until: AcceptSequence,
-): Promise<boolean> {
-  const applied = await connection.hmget(keys.applied, ...names)
-  return names.some((name, index) => {
-    for (const step of manifest.after(Number(applied[index] ?? 0) as AcceptSequence, name)) {
-      if (step.sequence >= until) return false
-      if (scopeOf(step, (sequence) => manifest.file(sequence)?.feed) === name) return true
-    }
-    return false
-  })
+  while (names.some(isBehind)) await clock.sleep(askAgainMs, signal)
 }

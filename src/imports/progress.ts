@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts'
 import type { AcceptLine } from '../sources/model.ts'
 
-/** How far the running import of a feed is; stands in Redis for `status` and `load`. */
+/** How far the running import of a feed is; stands in the mirror for `status` and `load`. */
 export interface ProgressState {
   sequence: number
   claim: string

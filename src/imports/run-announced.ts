@@ -1,6 +1,5 @@
-import type { ProductId } from '../lib/brand.ts'
 import type { WatchedWork } from '../lib/watchdog.ts'
-import type { ImportContext } from './context.ts'
+import type { ProductContext } from './context.ts'
 import { planDue } from './plan-chunk.ts'
 
 /** Upper bound of how late a change is applied that was announced after the last look. */
@@ -11,38 +10,31 @@ const idsPerStep = 500
  * Applies what feeds have announced (the end of a sale, say) when its time has come, until the context's signal ends
  * it. What fell due while no process ran is applied at once. Safe to repeat: what is applied is no longer announced.
  */
-export async function runAnnounced(context: ImportContext, work: WatchedWork): Promise<void> {
-  const { connection, keys, clock, signal } = context
+export async function runAnnounced(context: ProductContext, work: WatchedWork): Promise<void> {
+  const { mirror, clock, signal } = context
   while (!signal.aborted) {
-    const [, first] = await connection.zrange(keys.switches, '0', '0', 'WITHSCORES')
-    const waitMs = first === undefined ? lookEveryMs : Number(first) - clock.now()
+    const next = mirror.nextSwitch()
+    const waitMs = next === undefined ? lookEveryMs : next - clock.now()
     if (waitMs > 0) {
       work.rest()
       await clock.sleep(Math.min(waitMs, lookEveryMs), signal).catch(() => undefined)
       continue
     }
     work.advance()
-    await context.room?.wait(work, signal)
-    if (signal.aborted) return
     await applyAnnounced(context)
   }
 }
 
-async function applyAnnounced(context: ImportContext): Promise<void> {
-  const { connection, keys, clock, writer, ranks, keyFields, catalog, log } = context
+async function applyAnnounced({ mirror, clock, rules, catalog, log }: ProductContext): Promise<void> {
   const nowMs = clock.now()
-  const ids = await connection.zrangebyscore(keys.switches, '-inf', nowMs, 'LIMIT', 0, idsPerStep)
   let changed = 0
-  await writer.update(ids as ProductId[], (stored) => {
-    const { writes, changes, switches } = planDue({
-      ...{ stored, nowMs, ranks, keyFields, urgent: catalog.urgent },
-    })
+  await mirror.update(mirror.switchesDue(nowMs, idsPerStep), (stored) => {
+    const { writes, changes, switches } = planDue({ stored, nowMs, ...rules })
     changed = changes.length
     // Noted for each of them, changed or not: one that waits for nothing would be looked at for ever, and one that a
     // record has moved since the ids were read still waits.
     return { writes, switches }
   })
-  if (changed === 0) return
-  log.info({ catalog: catalog.name, products: changed }, 'announced changes hold from now on')
-  context.onOffered()
+  if (changed > 0)
+    log.info({ catalog: catalog.name, products: changed }, 'announced changes hold from now on')
 }

@@ -1,7 +1,7 @@
 import type { Change } from '../catalog/model.ts'
 
 /**
- * What an import changed; kept in Redis while it runs, so that a restart does not lose what was counted before.
+ * What an import changed; kept in the mirror while it runs, so that a restart does not lose what was counted before.
  * `incomplete` and `superseded` do not stand there: a repeated pass counts all of them again.
  */
 export const tallyNames = [

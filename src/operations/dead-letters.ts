@@ -1,13 +1,7 @@
 import type { ProductId } from '../lib/brand.ts'
 import { ConfigError } from '../lib/errors.ts'
-import {
-  type DeadLetter,
-  readDeadDigests,
-  readDeadLetter,
-  readDeadLetters,
-  settleDeadLetters,
-} from '../outbox/dead-letters.ts'
-import { openOutbox } from '../storage.ts'
+import type { DeadLetter } from '../mirror/model.ts'
+import { openMirror } from '../storage.ts'
 import { decide } from './decide.ts'
 import type { OperationContext } from './run-here.ts'
 
@@ -17,46 +11,53 @@ export interface ShownDeadLetter extends DeadLetter {
 }
 
 /** Oldest first. */
-export async function listDeadLetters(context: OperationContext): Promise<DeadLetter[]> {
-  const { keys } = await openOutbox(context)
-  const letters: DeadLetter[] = []
-  for await (const letter of readDeadLetters({ connection: context.connections.commands, keys }))
-    letters.push(letter)
-  return letters.sort((one, other) => one.at.localeCompare(other.at))
+export async function listDeadLetters({ config, catalog }: OperationContext): Promise<DeadLetter[]> {
+  using mirror = await openMirror(config, catalog)
+  return mirror.deadLetters()
 }
 
 /** Throws a ConfigError when the product is no dead letter. The document is shown without sensitive fields. */
-export async function showDeadLetter(context: OperationContext, id: string): Promise<ShownDeadLetter> {
-  const { keys } = await openOutbox(context)
-  const connection = context.connections.commands
-  const letter = await readDeadLetter({ connection, keys }, id)
+export async function showDeadLetter(
+  { config, catalog }: OperationContext,
+  given: string,
+): Promise<ShownDeadLetter> {
+  const id = given as ProductId
+  using mirror = await openMirror(config, catalog)
+  const letter = mirror.deadLetter(id)
   if (!letter) {
     throw new ConfigError('no-dead-letter', `${id} is no dead letter`, { hint: 'See catalogd dead list' })
   }
-  const document = JSON.parse((await connection.hget(keys.documents, id)) ?? 'null')
+  const document = JSON.parse(mirror.read([id]).get(id)?.document?.toString('utf8') ?? 'null')
   if (document !== null && 'supplier_cost' in document) document.supplier_cost = '(hidden)'
   return { ...letter, document }
 }
 
-/** Back to the outbox. No ids: all. Returns which. */
-export async function retryDeadLetters(context: OperationContext, ids: readonly string[]): Promise<string[]> {
-  const { scripts } = await openOutbox(context)
-  const connection = context.connections.commands
-  return settleDeadLetters({ connection, scripts }, { how: 'retry', ids: await chosen(context, ids) })
+/**
+ * A decision that is written down. Retry: sent once more. Drop: settled for good until a newer document comes. No ids:
+ * all. Returns which.
+ */
+export async function settleDeadLetters(
+  context: OperationContext,
+  how: 'retry' | 'drop',
+  given: readonly string[],
+): Promise<ProductId[]> {
+  const found = await readDead(context, given)
+  const ids = found.map(([id]) => id)
+  if (ids.length === 0) return []
+  const digests = found.map(([, digest]) => digest.toString('hex'))
+  await decide(
+    context,
+    how === 'retry' ? { decision: 'retry-dead', ids } : { decision: 'drop-dead', ids, digests },
+  )
+  return ids
 }
 
-/** Settled for good until a newer document comes: a decision that is written down. No ids: all. Returns which. */
-export async function dropDeadLetters(context: OperationContext, ids: readonly string[]): Promise<string[]> {
-  const { keys } = await openOutbox(context)
-  const wanted = await chosen(context, ids)
-  const found = await readDeadDigests({ connection: context.connections.commands, keys }, wanted)
-  const dropped = wanted.filter((_, index) => found[index] !== undefined)
-  const digests = found.filter((digest) => digest !== undefined)
-  if (dropped.length > 0) await decide(context, { decision: 'drop-dead', ids: dropped, digests })
-  return dropped
-}
-
-async function chosen(context: OperationContext, ids: readonly string[]): Promise<ProductId[]> {
-  if (ids.length > 0) return ids as ProductId[]
-  return (await listDeadLetters(context)).map(({ productId }) => productId as ProductId)
+async function readDead({ config, catalog }: OperationContext, given: readonly string[]) {
+  using mirror = await openMirror(config, catalog)
+  const ids = given.length > 0 ? given : mirror.deadLetters().map(({ productId }) => productId)
+  const digests = mirror.deadDigests(ids as ProductId[])
+  return ids.flatMap((id, index) => {
+    const digest = digests[index]
+    return digest ? [[id as ProductId, digest] as const] : []
+  })
 }

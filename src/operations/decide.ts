@@ -1,14 +1,16 @@
 import { isEmailAddress } from '../api/contract/values.ts'
 import type { CatalogConfig, FeedKind } from '../config/model.ts'
+import { ConsentReader } from '../consents/reader.ts'
 import { describeHeld, parseHeld } from '../imports/held.ts'
-import type { AcceptSequence, FeedName } from '../lib/brand.ts'
+import type { AcceptSequence, ProductId } from '../lib/brand.ts'
 import { ConfigError, StorageError } from '../lib/errors.ts'
 import { catalogKeys } from '../outbox/keys.ts'
+import { followsDecision } from '../outbox/overview.ts'
 import { putDecision } from '../sources/inbox.ts'
 import { layoutOf } from '../sources/layout.ts'
 import { readManifest } from '../sources/manifest-reader.ts'
-import type { Decision } from '../sources/model.ts'
-import { stateDirOf } from '../storage.ts'
+import type { Decision, DecisionLine } from '../sources/model.ts'
+import { openMirror, stateDirOf } from '../storage.ts'
 import { type OperationContext, openWorkHere } from './run-here.ts'
 
 const lookEveryMs = 50
@@ -19,7 +21,7 @@ export async function decide(
   context: OperationContext,
   decision: Decision,
 ): Promise<{ sequence: AcceptSequence }> {
-  const { config, catalog, connections, clock, signal } = context
+  const { config, catalog, clock, signal } = context
   const kinds = kindsOf(decision, catalog)
   const dir = stateDirOf(config, catalog.name)
   const request = await putDecision({ inboxDir: layoutOf(dir).inboxDir, decision, clock })
@@ -30,18 +32,32 @@ export async function decide(
     for (;;) {
       await manifest.refresh()
       const line = manifest.decisions().find((each) => each.request === request)
-      const scope = line && scopeOf(decision, manifest)
-      const isApplied = async (kind: FeedKind) => {
-        const { applied } = catalogKeys(catalog.name, kind)
-        return line && scope && Number(await connections.commands.hget(applied, scope)) >= line.sequence
-      }
-      if (line && (await Promise.all(kinds.map(isApplied))).every(Boolean)) return line
+      const done = kinds.map((kind) => line && isCarriedOut(context, line, kind))
+      if (line && (await Promise.all(done)).every(Boolean)) return line
       if (work.daemon && clock.monotonic() > giveUpAt) throw notCarriedOut(work.daemon.pid)
       await clock.sleep(lookEveryMs, signal)
     }
   }
   const { sequence } = await Promise.race([carriedOut(), work.failed])
   return { sequence }
+}
+
+async function isCarriedOut(
+  { config, catalog, connections }: OperationContext,
+  line: DecisionLine,
+  kind: FeedKind,
+): Promise<boolean> {
+  if (kind === 'consents') {
+    using consents = ConsentReader.open(stateDirOf(config, catalog.name))
+    return consents !== undefined && consents.applied('*') >= line.sequence
+  }
+  using mirror = await openMirror(config, catalog)
+  if (!mirror.isApplied(line.request)) return false
+  const { decision, at } = line
+  if ((decision !== 'pause' && decision !== 'resume') || connections.failure) return true
+  // The mirror remembers it, and Redis follows: what a command answers has to hold for the next call.
+  const access = { connection: connections.commands, keys: catalogKeys(catalog.name) }
+  return followsDecision(access, { decision, at })
 }
 
 /** Whose imports carry the decision out: each kind goes through the manifest at its own pace. */
@@ -52,16 +68,13 @@ function kindsOf(decision: Decision, { consents }: CatalogConfig): FeedKind[] {
 }
 
 /** Throws a ConfigError when nothing of that import is held. */
-export async function requireHeld(
-  { catalog, connections }: OperationContext,
-  sequence: number,
-): Promise<string> {
-  const held = await connections.commands.hgetall(catalogKeys(catalog.name).held)
-  const all = Object.entries(held).flatMap(([feed, text]) =>
+export async function requireHeld({ config, catalog }: OperationContext, sequence: number): Promise<string> {
+  using mirror = await openMirror(config, catalog)
+  const all = [...mirror.held()].flatMap(([feed, text]) =>
     parseHeld(text).map((each) => ({ feed, held: each })),
   )
   const found = all.find((each) => each.held.sequence === sequence)
-  if (found) return describeHeld(found.feed as FeedName, found.held)
+  if (found) return describeHeld(found.feed, found.held)
   const known = all.map((each) => each.held.sequence)
   throw new ConfigError('nothing-held', `nothing of import ${sequence} is held`, {
     hint: known.length === 0 ? 'Nothing is held at present' : `Held at present: ${known.join(', ')}`,
@@ -70,12 +83,12 @@ export async function requireHeld(
 
 /** Throws a ConfigError when the catalog does not know one of the products. */
 export async function requireProducts(
-  { catalog, connections }: OperationContext,
+  { config, catalog }: OperationContext,
   ids: readonly string[],
 ): Promise<void> {
-  const { meta } = catalogKeys(catalog.name)
-  const known = await Promise.all(ids.map((id) => connections.commands.hexists(meta, id)))
-  const unknown = ids.filter((_, index) => known[index] === 0)
+  using mirror = await openMirror(config, catalog)
+  const known = mirror.read(ids as ProductId[])
+  const unknown = ids.filter((id) => known.get(id as ProductId)?.meta === undefined)
   if (unknown.length === 0) return
   const shown = unknown.slice(0, 5).map((id) => JSON.stringify(id))
   const more = unknown.length > shown.length ? ` and ${unknown.length - shown.length} more` : ''
@@ -95,15 +108,6 @@ export function consentsStay(): ConfigError {
     'consents are never sent again: what was true when a consent was acknowledged may be revoked elsewhere by now',
     { hint: 'Record what the customer wants now with catalogd consent <email> true|false' },
   )
-}
-
-function scopeOf(
-  decision: Decision,
-  manifest: { file(sequence: AcceptSequence): { feed: string } | undefined },
-) {
-  if (decision.decision === 'approve' || decision.decision === 'discard')
-    return manifest.file(decision.import)?.feed
-  return '*'
 }
 
 function notCarriedOut(pid: number): StorageError {

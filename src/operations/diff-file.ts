@@ -1,6 +1,5 @@
 import { sensitiveFields } from '../api/contract/product.ts'
 import type { Change } from '../catalog/model.ts'
-import { rankFields } from '../catalog/ranks.ts'
 import { showValue } from '../catalog/show-value.ts'
 import type { CatalogConfig, FeedConfig } from '../config/model.ts'
 import { absentProducts } from '../imports/absent-products.ts'
@@ -8,24 +7,23 @@ import { isWholeFeed } from '../imports/hold-file.ts'
 import { patchesOfKnown } from '../imports/key-matches.ts'
 import { knownProducts } from '../imports/known-products.ts'
 import type { ProductFile } from '../imports/open-feed-file.ts'
-import { type ProductStep, planChunk } from '../imports/plan-chunk.ts'
+import { type ProductStep, planChunk, planRulesOf } from '../imports/plan-chunk.ts'
 import { readFeedFile } from '../imports/read-feed-file.ts'
 import { ProblemCollector } from '../imports/report.ts'
 import { emptyTally, type Tally, tallyNames } from '../imports/tally.ts'
-import type { ProductId } from '../lib/brand.ts'
-import type { StoredProduct } from '../outbox/model.ts'
-import { readStored } from '../outbox/read-stored.ts'
+import type { MirrorReader } from '../mirror/model.ts'
 import { IdTableBuilder } from '../records/id-table.ts'
 import { diffConsents } from './diff-consents.ts'
 import { openProductFinder } from './find-products.ts'
-import type { Mirror } from './mirror.ts'
 import { openFile } from './open-file.ts'
 
 interface DiffOptions {
   catalog: CatalogConfig
   feed: FeedConfig
   file: string
-  mirror: Mirror
+  /** `state/<catalog>`; for consents. */
+  dir: string
+  mirror: MirrorReader
   /** For which time the file is read: since the epoch in ms. */
   nowMs: number
   signal: AbortSignal
@@ -70,11 +68,11 @@ export async function diffFile(options: DiffOptions): Promise<FileDiff> {
   await diffRecords({ opened, found }, options, diff)
   const { ids } = opened.judgement
   const { mirror, signal } = options
-  if (!mirror || feed.missing.action !== 'out_of_stock' || !isWholeFeed(opened, opened.judgement)) return diff
-  const absentOf = absentProducts({ feed, ...mirror }, { ids, found })
-  for await (const known of knownProducts({ feed, signal, ...mirror })) {
-    const steps = (await absentOf(known)).map((missing) => ({ missing }))
-    if (steps.length > 0) await diffSteps(steps, options, diff)
+  if (feed.missing.action !== 'out_of_stock' || !isWholeFeed(opened, opened.judgement)) return diff
+  const absentOf = absentProducts({ feed, mirror }, { ids, found })
+  for await (const known of knownProducts({ feed, signal, mirror })) {
+    const steps = absentOf(known).map((missing) => ({ missing }))
+    if (steps.length > 0) diffSteps(steps, options, diff)
   }
   return diff
 }
@@ -95,26 +93,19 @@ async function diffRecords({ opened, found }: Opened, options: DiffOptions, diff
   for await (const { items, superseded } of readFeedFile(opened, { now: () => nowMs, problems })) {
     diff.changes.superseded += superseded.length
     const patches = items.map(({ item }) => item)
-    const known = find
-      ? patchesOfKnown(patches, await find(patches.map(({ productId }) => productId)))
-      : patches
+    const known = find ? patchesOfKnown(patches, find(patches.map(({ productId }) => productId))) : patches
     if (find) for (const { productId } of known) found.add(productId, 0)
     unknown += patches.length - known.length
     const steps = known.map((patch) => ({ patch }))
-    await diffSteps(steps, options, diff)
+    diffSteps(steps, options, diff)
   }
   diff.rejected = problems.rejected + unknown
 }
 
-async function diffSteps(steps: readonly ProductStep[], options: DiffOptions, diff: FileDiff): Promise<void> {
+function diffSteps(steps: readonly ProductStep[], options: DiffOptions, diff: FileDiff): void {
   const { catalog, feed, mirror, onChange } = options
   const ids = steps.map((step) => ('patch' in step ? step.patch.productId : step.missing))
-  const stored =
-    mirror && ids.length > 0
-      ? await readStored(mirror.connection, mirror.keys, ids)
-      : new Map<ProductId, StoredProduct>()
-  const ranks = rankFields(catalog.feeds)
-  const plan = planChunk({ steps, stored, feed: feed.name, ranks, urgent: catalog.urgent })
+  const plan = planChunk({ steps, stored: mirror.read(ids), feed: feed.name, ...planRulesOf(catalog) })
   for (const change of plan.changes) onChange(withoutSecrets(change))
   for (const name of tallyNames) diff.changes[name] += plan.tally[name]
   // Only records can be unchanged; steps are either all of records or all of missing products.

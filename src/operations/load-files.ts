@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path'
 import type { FeedConfig } from '../config/model.ts'
+import { ConsentReader, readConsentOverview } from '../consents/reader.ts'
 import type { ProgressState } from '../imports/progress.ts'
 import { type ImportReport, readReport, reportPath } from '../imports/report.ts'
 import { emptyTally, type Tally, tallyNames } from '../imports/tally.ts'
@@ -10,7 +11,7 @@ import { putFile } from '../sources/inbox.ts'
 import { layoutOf } from '../sources/layout.ts'
 import { type ManifestReader, readManifest } from '../sources/manifest-reader.ts'
 import type { ClaimId } from '../sources/model.ts'
-import { stateDirOf } from '../storage.ts'
+import { openMirror, stateDirOf } from '../storage.ts'
 import { consentsStay } from './decide.ts'
 import { modeOf, requireFile } from './open-file.ts'
 import { findDaemon, type OperationContext, openWorkHere, type WorkHere } from './run-here.ts'
@@ -53,6 +54,8 @@ export interface LoadSummary {
 }
 
 const lookEveryMs = 100
+/** A look counts what is unsent, which takes a while where it is much: so little of the time goes into looking. */
+const lookShareMax = 0.1
 
 /** As they were named, but for those whose names say as of when they hold: an older one would come late. */
 function inOrder(
@@ -67,11 +70,10 @@ function inOrder(
 
 /** Accepts files and follows them until they are imported and, with `waits`, delivered. */
 export async function loadFiles(options: LoadOptions): Promise<LoadSummary> {
-  const { catalog, connections, clock, feed, files, resend } = options
+  const { catalog, clock, feed, files, resend } = options
   if (resend && feed.kind === 'consents') throw consentsStay()
   const startedMs = clock.monotonic()
-  const keys = catalogKeys(catalog.name, feed.kind)
-  const before = (await readOverview(connections.commands, keys)).counters
+  const before = (await readFeedState(options)).overview.counters
   for (const file of files) await requireFile(file)
   const reports = await takeIn({
     ...options,
@@ -85,7 +87,7 @@ export async function loadFiles(options: LoadOptions): Promise<LoadSummary> {
     },
     isDelivered: isAllDelivered,
   })
-  const after = await readOverview(connections.commands, keys)
+  const { overview: after } = await readFeedState(options)
   const since = (name: string) => (after.counters[name] ?? 0) - (before[name] ?? 0)
   const [calls, bytes] = [since('calls'), since('bytes')]
   // A call of consents carries one and cannot be fuller.
@@ -146,11 +148,12 @@ async function followImports(options: TakingIn, { claims, dir, work }: Following
   const { clock, signal } = options
   using manifest = await readManifest(dir)
   for (;;) {
+    const began = clock.monotonic()
     await manifest.refresh()
     const reports = await readReports(claims, { manifest, dir })
     options.onProgress(await readProgress(options, { work, files: claims.length, imported: reports.length }))
     if (reports.length === claims.length) return reports
-    await clock.sleep(lookEveryMs, signal)
+    await clock.sleep(pauseAfter(clock.monotonic() - began), signal)
   }
 }
 
@@ -174,11 +177,16 @@ async function followDelivery(
 ): Promise<void> {
   const { clock, signal } = options
   for (;;) {
+    const began = clock.monotonic()
     const progress = await readProgress(options, { work, files, imported: files })
     options.onProgress(progress)
     if (await options.isDelivered(progress.overview)) return
-    await clock.sleep(lookEveryMs, signal)
+    await clock.sleep(pauseAfter(clock.monotonic() - began), signal)
   }
+}
+
+function pauseAfter(lookMs: number): number {
+  return Math.max(lookEveryMs, lookMs / lookShareMax)
 }
 
 /** Nothing waits, is in flight or has to be repeated; dead letters and incomplete products wait for others. */
@@ -187,18 +195,34 @@ function isAllDelivered({ pending, dead, echoes, inFlight }: OutboxOverview): bo
 }
 
 async function readProgress(
-  { connections, catalog, feed }: TakingIn,
+  options: TakingIn,
   { work, files, imported }: { work: WorkHere; files: number; imported: number },
 ): Promise<LoadProgress> {
-  const keys = catalogKeys(catalog.name, feed.kind)
-  const running = await connections.commands.hget(keys.progress, feed.name)
+  const { overview, progress } = await readFeedState(options)
   return {
     daemonPid: work.daemon?.pid,
     imported,
     files,
-    running: running === null ? undefined : (JSON.parse(running) as ProgressState),
-    overview: await readOverview(connections.commands, keys),
+    running: progress ? (JSON.parse(progress) as ProgressState) : undefined,
+    overview,
   }
+}
+
+type Watching = Pick<TakingIn, 'config' | 'connections' | 'catalog' | 'feed' | 'clock'>
+
+/** `progress`: JSON of the import of the feed that runs. */
+async function readFeedState({ config, connections, catalog, feed, clock }: Watching) {
+  if (feed.kind === 'consents') {
+    const dir = stateDirOf(config, catalog.name)
+    using consents = ConsentReader.open(dir)
+    return { overview: readConsentOverview(dir, clock.now()), progress: consents?.progress(feed.name) }
+  }
+  using mirror = await openMirror(config, catalog)
+  const overview = await readOverview({
+    ...{ connection: connections.commands, keys: catalogKeys(catalog.name), mirror },
+    ...{ nowMs: clock.now(), deferredAfterMs: catalog.deferred.afterMs },
+  })
+  return { overview, progress: mirror.progress().get(feed.name) }
 }
 
 function sumReports(reports: readonly ImportReport[]) {

@@ -1,15 +1,17 @@
 import { join } from 'node:path'
 import type { CatalogConfig, FeedConfig, FeedKind } from '../config/model.ts'
+import { ConsentReader, readConsentOverview } from '../consents/reader.ts'
 import { type Held, parseHeld } from '../imports/held.ts'
 import type { ProgressState } from '../imports/progress.ts'
 import { readReport, reportPath } from '../imports/report.ts'
+import type { MirrorReader } from '../mirror/model.ts'
 import { catalogKeys } from '../outbox/keys.ts'
 import { type OutboxOverview, readOverview } from '../outbox/overview.ts'
 import type { RedisState } from '../redis/connections.ts'
 import { countFailedFiles, failedDirOf } from '../sources/failed-files.ts'
 import { type ManifestReader, readManifest } from '../sources/manifest-reader.ts'
 import type { AcceptLine } from '../sources/model.ts'
-import { stateDirOf } from '../storage.ts'
+import { openMirror, stateDirOf } from '../storage.ts'
 import { type PullStatus, readPullStatus } from './pull-status.ts'
 import { findDaemon, type OperationContext } from './run-here.ts'
 
@@ -70,15 +72,17 @@ export async function readStatus(
 }
 
 async function readCatalog(context: OperationContext): Promise<CatalogStatus> {
-  const { catalog, connections } = context
-  const keys = catalogKeys(catalog.name)
-  const overview = await readOverview(connections.commands, keys)
+  const { config, catalog, connections, clock } = context
+  const connection = connections.commands
+  using mirror = await openMirror(config, catalog)
+  const overview = await readOverview({
+    ...{ connection, keys: catalogKeys(catalog.name), mirror },
+    ...{ nowMs: clock.now(), deferredAfterMs: catalog.deferred.afterMs },
+  })
   const hasConsents = catalog.consents.feeds.size > 0
-  const consents = hasConsents
-    ? await readOverview(connections.commands, catalogKeys(catalog.name, 'consents'))
-    : null
-  const feeds = await readFeeds(context)
-  const notices = Object.entries(await connections.commands.hgetall(keys.notices)).map(([key, json]) => {
+  const consents = hasConsents ? readConsentOverview(stateDirOf(config, catalog.name), clock.now()) : null
+  const feeds = await readFeeds(context, mirror)
+  const notices = [...mirror.notices()].map(([key, json]) => {
     return { key, ...(JSON.parse(json) as { text: string; at: string }) }
   })
   return {
@@ -86,25 +90,26 @@ async function readCatalog(context: OperationContext): Promise<CatalogStatus> {
     overview,
     consents,
     feeds,
-    incompleteExamples: await readIncomplete(context),
+    incompleteExamples: mirror.incomplete(5),
     notices,
     health: healthOf({ overview, consents, feeds, notices }),
   }
 }
 
-async function readFeeds({ config, catalog, connections, clock }: OperationContext): Promise<FeedStatus[]> {
-  const keys = catalogKeys(catalog.name)
-  const ofConsents = catalogKeys(catalog.name, 'consents')
-  const [held, progress, consentProgress] = await Promise.all(
-    [keys.held, keys.progress, ofConsents.progress].map((key) => connections.commands.hgetall(key)),
-  )
+async function readFeeds(
+  { config, catalog, connections, clock }: OperationContext,
+  mirror: MirrorReader,
+): Promise<FeedStatus[]> {
+  const held = mirror.held()
+  const progress = mirror.progress()
   const dir = stateDirOf(config, catalog.name)
+  using consents = ConsentReader.open(dir)
   using manifest = await readManifest(dir)
   const feeds: FeedStatus[] = []
   for (const shown of shownFeeds(catalog, manifest)) {
     const { name: feed, kind, expectEveryMs } = shown
     const newest = manifest.newest(feed)
-    const running = (kind === 'consents' ? consentProgress : progress)?.[feed]
+    const running = kind === 'consents' ? consents?.progress(feed) : progress.get(feed)
     feeds.push({
       feed,
       kind,
@@ -113,7 +118,7 @@ async function readFeeds({ config, catalog, connections, clock }: OperationConte
       waitingFiles: [...manifest.unfinished(feed)].length,
       refused: { files: await countFailedFiles(dir, feed), folder: failedDirOf(dir, feed) },
       running: running === undefined ? null : (JSON.parse(running) as ProgressState),
-      held: parseHeld(held?.[feed]),
+      held: parseHeld(held.get(feed)),
       pull: await readPullStatus(shown, { catalog, connections, dir }),
     })
   }
@@ -145,16 +150,6 @@ async function readLastFile(
   const report = outcome === null ? undefined : await readReport(reportPath(join(dir, 'reports'), accept))
   const { records = null, rejected = null } = report ?? {}
   return { sequence, name, acceptedAt, outcome, records, rejected }
-}
-
-async function readIncomplete({ catalog, connections }: OperationContext) {
-  const keys = catalogKeys(catalog.name)
-  const [, pairs] = await connections.commands.hscan(keys.incomplete, 0, 'COUNT', 5)
-  const examples: { productId: string; missing: string }[] = []
-  for (let i = 0; i + 1 < pairs.length && examples.length < 5; i += 2) {
-    examples.push({ productId: pairs[i] ?? '', missing: pairs[i + 1] ?? '' })
-  }
-  return examples
 }
 
 type Judged = Pick<CatalogStatus, 'overview' | 'consents' | 'feeds' | 'notices'>

@@ -1,11 +1,11 @@
 import { isEmailAddress } from '../api/contract/values.ts'
 import { consentCommandName } from '../config/consent-fields.ts'
-import { openConsentKey } from '../consents/key.ts'
+import { ConsentReader } from '../consents/reader.ts'
+import type { ConsentLetter } from '../consents/row.ts'
 import type { ConsentId, FeedName } from '../lib/brand.ts'
 import { ConfigError, StorageError } from '../lib/errors.ts'
-import { type DeadLetter, readDeadLetter } from '../outbox/dead-letters.ts'
-import { catalogKeys } from '../outbox/keys.ts'
 import { putText } from '../sources/inbox.ts'
+import { stateDirOf } from '../storage.ts'
 import { type LoadProgress, takeIn } from './load-files.ts'
 import type { OperationContext } from './run-here.ts'
 
@@ -25,12 +25,12 @@ export interface RecordedConsent {
   sequence: number
   /** `waiting`: not delivered yet. `refused`: among the dead letters. */
   state: 'delivered' | 'waiting' | 'refused'
-  refusal: Pick<DeadLetter, 'reason' | 'status' | 'at'> | null
+  refusal: Pick<ConsentLetter, 'reason' | 'status' | 'at'> | null
 }
 
 /** Takes one consent in as a file of one record and follows it. Nothing that is thrown shows the address. */
 export async function recordConsent(options: RecordOptions): Promise<RecordedConsent> {
-  const { config, catalog, connections, clock, consent } = options
+  const { config, catalog, clock, consent } = options
   const email = options.email.trim()
   if (!isEmailAddress(email)) {
     throw new ConfigError('usage', 'the first argument is no e-mail address (not shown)', {
@@ -43,11 +43,7 @@ export async function recordConsent(options: RecordOptions): Promise<RecordedCon
       hint: `Set catalogs.${catalog.name}.api.emailToken, or emailTokenFile`,
     })
   }
-  const id = (await openConsentKey(config.stateDir)).idOf(email)
-  const connection = connections.commands
-  const keys = catalogKeys(catalog.name, 'consents')
-  const isPending = async () => (await connection.hexists(keys.pending, id)) === 1
-  const findRefusal = () => readDeadLetter({ connection, keys }, id)
+  const dir = stateDirOf(config, catalog.name)
   const text = `${JSON.stringify({ email, consent })}\n`
   const [report] = await takeIn({
     ...options,
@@ -55,7 +51,7 @@ export async function recordConsent(options: RecordOptions): Promise<RecordedCon
     put: async (inboxDir) => [
       await putText({ inboxDir, feed: feed.name, mode: 'delta', name: 'consent.ndjson', text, clock }),
     ],
-    isDelivered: async () => !(await isPending()) || (await findRefusal()) !== undefined,
+    isDelivered: () => readState(dir, email).state !== 'waiting',
   })
   if (report?.outcome !== 'imported' || report.rejected > 0) {
     throw new StorageError(
@@ -63,7 +59,15 @@ export async function recordConsent(options: RecordOptions): Promise<RecordedCon
       `the consent was not taken in: ${report?.reason ?? 'see the log'}`,
     )
   }
-  const refusal = await findRefusal()
-  const state = refusal ? 'refused' : (await isPending()) ? 'waiting' : 'delivered'
-  return { id, consent, sequence: report.sequence, state, refusal: refusal ?? null }
+  return { ...readState(dir, email), consent, sequence: report.sequence }
+}
+
+/** Of an address that was taken in. */
+function readState(dir: string, email: string): Pick<RecordedConsent, 'id' | 'state' | 'refusal'> {
+  using consents = ConsentReader.open(dir)
+  if (!consents) throw new StorageError('consents-lost', 'what was taken in of consents is gone')
+  const id = consents.idOf(email)
+  const row = consents.find(id)
+  const refusal = row?.letter ? (JSON.parse(row.letter) as ConsentLetter) : null
+  return { id, state: refusal ? 'refused' : row?.lane != null ? 'waiting' : 'delivered', refusal }
 }

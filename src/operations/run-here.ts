@@ -1,10 +1,11 @@
 import { join } from 'node:path'
 import type { CatalogConfig, Config } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
+import { StorageError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { RedisConnections } from '../redis/connections.ts'
 import { openService, type Role } from '../service.ts'
-import { type LockHolder, readLockHolder } from '../sources/state-lock.ts'
+import { type LockHolder, readLockHolder, tryStateLock } from '../sources/state-lock.ts'
 
 export interface OperationContext {
   config: Config
@@ -18,6 +19,28 @@ export interface OperationContext {
 /** The process that accepts and imports on this state folder; undefined when none does. */
 export function findDaemon({ config, clock }: Pick<OperationContext, 'config' | 'clock'>) {
   return readLockHolder({ file: join(config.stateDir, 'lock'), clock })
+}
+
+/** For what nothing else may do anything beside. Throws a StorageError when another process works on the state folder. */
+export async function withoutDaemon<T>(
+  { config, clock }: Pick<OperationContext, 'config' | 'clock'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const { promise: lost, reject: onLost } = Promise.withResolvers<never>()
+  const file = join(config.stateDir, 'lock')
+  const lock = await tryStateLock({ file, clock, onLost })
+  if (!lock) {
+    const holder = await readLockHolder({ file, clock })
+    const who = holder ? `catalogd (pid ${holder.pid} on ${holder.host})` : 'Another catalogd'
+    throw new StorageError('daemon-running', `${who} works on ${config.stateDir}`, {
+      hint: 'Stop it, and run the command again',
+    })
+  }
+  try {
+    return await Promise.race([work(), lost])
+  } finally {
+    await lock[Symbol.asyncDispose]()
+  }
 }
 
 export interface WorkHere extends AsyncDisposable {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { recommendationsMax } from '../api/contract/intent.ts'
 import type { IntentClient } from '../api/intent-client.ts'
-import type { openMirror } from '../storage.ts'
+import type { ProductId } from '../lib/brand.ts'
+import type { MirrorReader } from '../mirror/model.ts'
 import { compareProduct, type FieldDifference } from './verify-compare.ts'
 
 /** What the service answers for a product, held against what we would send. */
@@ -15,8 +16,7 @@ export type Verified =
 
 export interface VerifyOptions {
   client: IntentClient
-  /** Undefined: nothing was ever imported here. */
-  mirror: ReturnType<typeof openMirror> | undefined
+  mirror: MirrorReader
   partnerId: string
   signal: AbortSignal
 }
@@ -37,7 +37,7 @@ export async function* verifyProducts(
 
 async function verifyProduct(productId: string, options: VerifyOptions): Promise<Verified> {
   const { client, partnerId, signal } = options
-  const known = await readKnown(productId, options)
+  const known = readKnown(productId as ProductId, options)
   if (typeof known === 'string') return { productId, outcome: known }
   const { document, pending } = known
   const prompt = promptFor(document)
@@ -75,19 +75,10 @@ interface Known {
   pending: boolean
 }
 
-async function readKnown(
-  productId: string,
-  { mirror }: VerifyOptions,
-): Promise<Known | 'unknown' | 'incomplete'> {
-  if (mirror === undefined) return 'unknown'
-  const { connection, keys } = mirror
-  const [json, missing, pending] = await Promise.all([
-    connection.hget(keys.documents, productId),
-    connection.hget(keys.incomplete, productId),
-    connection.hexists(keys.pending, productId),
-  ])
-  if (json === null) return missing === null ? 'unknown' : 'incomplete'
-  return { document: JSON.parse(json) as Known['document'], pending: pending === 1 }
+function readKnown(id: ProductId, { mirror }: VerifyOptions): Known | 'unknown' | 'incomplete' {
+  const { meta, document } = mirror.read([id]).get(id) ?? {}
+  if (document === undefined) return meta === undefined ? 'unknown' : 'incomplete'
+  return { document: JSON.parse(document.toString('utf8')), pending: mirror.isUnsent(id) }
 }
 
 /** The brand only where the name does not say it. */

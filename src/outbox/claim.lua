@@ -1,13 +1,15 @@
 -- Binds due products to one call, up to the byte limit, under a lease.
--- KEYS urgent new deferred echoes claimed leases documents dead pause pace
--- ARGV token leaseMs bodyBytesMax mode(urgent|any) idsMax callsPerSecond overdueMs urgentGraceMs urgentGatherMs
--- Returns {'paused', reason…} | {'wait', ms[, calls so far]} | {'idle', ms until something is due, or -1} | {'claimed', id…}
-local urgent, new, deferred, echoes, claimed, leases, documents, dead, pause, pace = unpack(KEYS)
-local token, mode = ARGV[1], ARGV[4]
-local leaseMs, bodyBytesMax, idsMax = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[5])
-local callsPerSecond, overdueMs = tonumber(ARGV[6]), tonumber(ARGV[7])
-local urgentGraceMs, urgentGatherMs = tonumber(ARGV[8]), tonumber(ARGV[9])
+-- ARGV pass token leaseMs bodyBytesMax mode(urgent|any) idsMax callsPerSecond overdueMs urgentGraceMs urgentGatherMs
+-- Returns {'shut'} | {'paused', reason…} | {'wait', ms[, calls so far]} | {'idle', ms until something is due, or -1}
+-- | {'claimed', id…}
+local token, mode = ARGV[2], ARGV[5]
+local leaseMs, bodyBytesMax, idsMax = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[6])
+local callsPerSecond, overdueMs = tonumber(ARGV[7]), tonumber(ARGV[8])
+local urgentGraceMs, urgentGatherMs = tonumber(ARGV[9]), tonumber(ARGV[10])
+-- Echoes without a document that one claim asks the pump for.
+local requestsMax = 1000
 
+if isShut(ARGV[1]) then return { 'shut' } end
 local reasons = redis.call('HKEYS', pause)
 if #reasons > 0 then return { 'paused', unpack(reasons) } end
 
@@ -34,8 +36,7 @@ local learned = tonumber(redis.call('HGET', pace, 'bodyBytes'))
 if learned and learned < bodyBytesMax then bodyBytesMax = learned end
 
 local ids, claims, removals = {}, {}, { u = {}, n = {}, d = {} }
-local laneKeys = { u = urgent, n = new, d = deferred }
-local bytes, misfits, full = 2, 0, false
+local bodyBytes, misfits, asked, full = 2, 0, 0, false
 -- Whose product was bound first.
 local firstLane
 
@@ -49,13 +50,6 @@ local function flush()
 end
 
 -- An echo is claimed together with whatever is pending of the product: one send serves both.
-local function laneOf(id)
-  for lane, key in pairs(laneKeys) do
-    local score = redis.call('ZSCORE', key, id)
-    if score then return lane, score end
-  end
-end
-
 local function bind(id, lane, score)
   firstLane = firstLane or lane
   if lane == 'e' then
@@ -68,23 +62,31 @@ local function bind(id, lane, score)
   table.insert(ids, id)
 end
 
+-- A product that waits without its document: the pump is asked for it.
+local function request(id, key, score)
+  redis.call('ZREM', key, id)
+  redis.call('ZREM', echoes, id)
+  redis.call('ZADD', requests, 'NX', score, id)
+  asked = asked + 1
+end
+
 -- Products in flight stay in a lane when a change was offered meanwhile: they are passed over, as are documents that
--- do not fit any more; smaller ones behind them may.
+-- do not fit any more (smaller ones behind them may), and echoes of what was refused until the mirror knows that.
 local function take(lane, key, dueMs)
   local passed = 0
-  while not full and #ids < idsMax do
+  while not full and #ids < idsMax and asked < requestsMax do
     local page = redis.call('ZRANGEBYSCORE', key, '-inf', dueMs, 'WITHSCORES', 'LIMIT', passed, 250)
     if #page == 0 then return end
     for i = 1, #page, 2 do
       local id, score = page[i], page[i + 1]
       local size = redis.call('HSTRLEN', documents, id)
       local cost = size + (#ids > 0 and 1 or 0)
-      if redis.call('HEXISTS', claimed, id) == 1 then
+      if redis.call('HEXISTS', claimed, id) == 1 or (lane == 'e' and redis.call('HEXISTS', dead, id) == 1) then
         passed = passed + 1
-      elseif size == 0 or redis.call('HEXISTS', dead, id) == 1 then
-        redis.call('ZREM', key, id)
-      elseif bytes + cost <= bodyBytesMax then
-        bytes = bytes + cost
+      elseif size == 0 then
+        request(id, key, score)
+      elseif bodyBytes + cost <= bodyBytesMax then
+        bodyBytes = bodyBytes + cost
         bind(id, lane, score)
         if lane == 'e' then redis.call('HSET', claimed, unpack(claims)); claims = {}; passed = passed + 1 end
         if #ids >= idsMax then full = true break end

@@ -1,8 +1,7 @@
 -- Brings back what lies further ahead than any script puts it: the clock of Redis was ahead, and was set back.
--- KEYS urgent new deferred echoes leases probed probeTurn
--- ARGV how many ms each of them may lie ahead · Returns 1 when there may be more than was looked at.
+-- ARGV how many ms each of them may lie ahead: urgent new deferred echoes requests leases probed probeTurn · Returns 1 when there may be more than was looked at.
 local more = 0
-for i, key in ipairs(KEYS) do
+for i, key in ipairs({ urgent, new, deferred, echoes, requests, leases, probed, probeTurn }) do
   local aheadMsMax = tonumber(ARGV[i])
   if redis.call('TYPE', key).ok == 'string' then
     if redis.call('PTTL', key) > aheadMsMax then redis.call('PEXPIRE', key, aheadMsMax) end

@@ -1,6 +1,6 @@
 -- No call starts before so many ms have passed; a longer wait that stands already is kept.
--- KEYS pace · ARGV forMs reason
-local pace, forMs, reason = KEYS[1], tonumber(ARGV[1]), ARGV[2]
+-- ARGV forMs reason
+local forMs, reason = tonumber(ARGV[1]), ARGV[2]
 if forMs > heldForMs(pace) then
   redis.call('HSET', pace, 'until', string.format('%.0f', now + forMs), 'untilFor', forMs, 'untilReason', reason)
 end

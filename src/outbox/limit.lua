@@ -4,12 +4,11 @@
 -- change, or at the first one after 10 minutes → … → none, where it would not be below the configured limit.
 -- Each refusal within an hour of the one before doubles how many full calls are needed: a limit that is real is seldom
 -- tried again. Nothing below 64 KiB is learned, whatever a proxy that fails says of calls of many products.
--- KEYS pace · ARGV how(refused|taken) bytes (refused: the new limit; taken: the body's) callBytes (as configured)
-local pace, how, bytes, callBytes = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+-- ARGV how(refused|taken) bytes (refused: the new limit; taken: the body's) callBytes (as configured)
+local how, bodyBytes, callBytes = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local bytesMin, neededMin, neededMax, growMs, relatedMs = 65536, 8, 1024, 600000, 3600000
 local state = redis.call('HMGET', pace, 'bodyBytes', 'bodyBytesAt', 'bodyBytesChangedAt', 'bodyBytesTaken', 'bodyBytesNeeded')
 local limit, refusedAt = tonumber(state[1]), tonumber(state[2])
--- Versions that knew no times learned it long ago.
 local changedAt = tonumber(state[3]) or 0
 local taken, needed = tonumber(state[4]) or 0, tonumber(state[5]) or neededMin
 local stamp = string.format('%.0f', now)
@@ -23,7 +22,7 @@ local function change(to)
 end
 
 if how == 'refused' then
-  local learned = math.max(bytes, bytesMin)
+  local learned = math.max(bodyBytes, bytesMin)
   -- The smaller one counts: a late refusal of a larger call says nothing new.
   if learned >= callBytes or (limit and limit <= learned) then return end
   local isRelated = refusedAt and math.abs(now - refusedAt) < relatedMs
@@ -31,7 +30,7 @@ if how == 'refused' then
   redis.call('HSET', pace, 'bodyBytesAt', stamp, 'bodyBytesNeeded', needed)
   change(learned)
 elseif limit then
-  if bytes >= limit * 3 / 4 then taken = redis.call('HINCRBY', pace, 'bodyBytesTaken', 1) end
+  if bodyBytes >= limit * 3 / 4 then taken = redis.call('HINCRBY', pace, 'bodyBytesTaken', 1) end
   -- The clock was set back.
   if changedAt > now then redis.call('HSET', pace, 'bodyBytesChangedAt', stamp) end
   if taken >= needed or now - changedAt >= growMs then change(limit * 2) end

@@ -1,8 +1,8 @@
 -- What could be claimed now, without claiming it.
--- KEYS urgent new deferred echoes pause pace leases claimed
--- Returns { urgent due 0|1, anything due 0|1, ms until something is due or -1, expired leases }
-local urgent, new, deferred, echoes, pause, pace, leases, claimed = unpack(KEYS)
+-- ARGV pass
+-- Returns { 'shut' } | { urgent due 0|1, anything due 0|1, ms until something is due or -1, expired leases }
 local expired = redis.call('ZCOUNT', leases, '-inf', now)
+if isShut(ARGV[1]) then return { 'shut' } end
 if redis.call('HLEN', pause) > 0 then return { 0, 0, -1, expired } end
 local heldMs = heldForMs(pace)
 

@@ -3,42 +3,6 @@ import type { ProductId } from '../lib/brand.ts'
 /** First 16 bytes of the SHA-256 of a document's bytes. */
 export type DocumentDigest = Buffer
 
-/** How long a change waits in its lane before it is due; urgent ones do not wait. */
-export interface LaneDelays {
-  deferredAfterMs: number
-  /** New products wait a moment so that a call fills up while a file is imported. */
-  newAfterMs: number
-}
-
-/** What Redis holds of one product besides delivery. */
-export interface StoredProduct {
-  document: Buffer | undefined
-  partial: Buffer | undefined
-  meta: string | undefined
-}
-
-/** A product that has a value in a field by which feeds find products. */
-export interface KeyEntry {
-  field: string
-  value: string
-  productId: ProductId
-}
-
-/** The new stored form of one product; parts that are undefined are removed. */
-export interface ProductWrite {
-  productId: ProductId
-  document: Buffer | undefined
-  partial: Buffer | undefined
-  meta: string
-  incomplete: string | undefined
-  /** When the product changes next by itself, ms since the epoch; `none`: no longer. Left out: there is and was nothing. */
-  switchAt?: number | 'none'
-  /** By which values feeds find the product from now on, and no longer. */
-  keys?: { add: readonly KeyEntry[]; remove: readonly KeyEntry[] }
-  /** Present when the wire document differs from the stored one. */
-  offer: { digest: DocumentDigest; lane: 'urgent' | 'new' | 'deferred' } | undefined
-}
-
 export type ClaimMode = 'urgent' | 'any'
 
 /** A product bound to one call. */

@@ -1,51 +1,74 @@
--- Puts changed products into the outbox, or takes out those whose edit was undone before it was sent.
--- KEYS acknowledged pending claimed urgent new deferred dead
--- ARGV deferredAfterMs newAfterMs, then per product: id, digest, lane (u n d)
--- Runs inside the writer's MULTI; repeating it changes nothing.
-local acknowledged, pending, claimed, urgent, new, deferred, dead = unpack(KEYS)
-local deferredAfterMs, newAfterMs = tonumber(ARGV[1]), tonumber(ARGV[2])
+-- Puts products that are due into the outbox; each has a place in the mirror, or an echo that asked for its document.
+-- ARGV newAfterMs, then per product: id, digest, lane, kind, ageMs
+--   lane u n d · ageMs: how long it has been unsent · kind:
+--   c  a change
+--   d  a doubt: the endpoint may hold anything. Until `echoUntil` of the guard (a loss was repaired) it is echoed, too.
+--   u  an undone edit: the endpoint holds this document, unless something of the product is under way
+--   w  withdrawn: the product has no document any more
+--   e  an echo that is due asked for it
+-- Runs in one MULTI after the documents are set and with the positions; repeating it changes nothing. What is dropped is
+-- told as `=` among the acknowledgements, so that the mirror learns it whatever happens to the reply.
+local newAfterMs = tonumber(ARGV[1])
+local echoUntil = tonumber(redis.call('HGET', guard, 'echoUntil')) or 0
 
-local function leaveLanes(id)
-  redis.call('ZREM', urgent, id)
-  redis.call('ZREM', new, id)
-  redis.call('ZREM', deferred, id)
-end
-
--- A product is in one lane; a more urgent change moves it up, a less urgent one leaves it where it is. NX keeps the
--- time of the first unsent edit.
-local function place(id, lane, everAcknowledged, inFlight)
-  if redis.call('ZSCORE', urgent, id) then return end
-  if lane == 'u' then
-    redis.call('ZADD', urgent, 'NX', now, id)
-    redis.call('ZREM', new, id)
-    redis.call('ZREM', deferred, id)
-  elseif redis.call('ZSCORE', new, id) then
-    return
-  elseif lane == 'n' or not (everAcknowledged or inFlight) then
-    redis.call('ZADD', new, 'NX', now + newAfterMs, id)
-    redis.call('ZREM', deferred, id)
-  else
-    redis.call('ZADD', deferred, 'NX', now + deferredAfterMs, id)
-  end
-end
-
-for i = 3, #ARGV, 3 do
-  local id, digest, lane = ARGV[i], ARGV[i + 1], ARGV[i + 2]
+local function isUnderWay(id)
   local known = redis.call('HGET', acknowledged, id)
-  local inFlight = redis.call('HEXISTS', claimed, id) == 1
-  local refused = redis.call('HGET', dead, id)
-  if known == digest and not inFlight then
-    redis.call('HDEL', pending, id)
-    redis.call('HDEL', dead, id)
-    leaveLanes(id)
-  elseif refused and string.sub(refused, 1, 16) == digest then
-    -- The very document that the endpoint refused: only a newer one revives a dead letter.
-    redis.call('HSET', pending, id, digest)
-    leaveLanes(id)
+  local isUndrained = known and known ~= '='
+  local _, purpose = heldDocument(id)
+  return isUndrained or purpose == 'r' or redis.call('HEXISTS', claimed, id) == 1 or echoOf(id)
+end
+
+local function drop(id)
+  dropDocument(id)
+  redis.call('HDEL', dead, id)
+  redis.call('HSETNX', acknowledged, id, '=')
+end
+
+-- A product is in one lane; a more urgent change moves it up, a less urgent one leaves it where it is.
+local function enter(id, digest, lane, ageMs)
+  local current = laneOf(id)
+  if current and rank[current] <= rank[lane] then
+    lane = current
   else
-    if refused then redis.call('HDEL', dead, id) end
-    redis.call('HSET', pending, id, digest)
-    place(id, lane, known, inFlight)
+    if current then redis.call('ZREM', laneKeys[current], id) end
+    local since = now - tonumber(ageMs) + (lane == 'n' and newAfterMs or 0)
+    redis.call('ZADD', laneKeys[lane], string.format('%.0f', since), id)
+  end
+  holdDocument(id, digest, lane)
+end
+
+-- Whoever asked for the document has it now.
+local function answerRequest(id)
+  local due = redis.call('ZSCORE', requests, id)
+  if due then echoAt(id, tonumber(due)) end
+end
+
+local function serveEcho(id, digest)
+  local _, purpose = heldDocument(id)
+  holdDocument(id, digest, purpose or 'e')
+  answerRequest(id)
+  if not purpose and not echoOf(id) then dropDocument(id) end
+end
+
+local function offer(id, digest, lane, kind, ageMs)
+  local held, purpose = heldDocument(id)
+  if kind == 'e' then
+    serveEcho(id, digest)
+  elseif kind == 'w' then
+    leaveEchoes(id)
+    drop(id)
+  elseif kind == 'u' and not isUnderWay(id) then
+    drop(id)
+  elseif purpose == 'r' and held == digest then
+    -- It is not decided yet whether this very document is refused.
+    holdDocument(id, digest, 'r')
+  else
+    redis.call('HDEL', dead, id)
+    enter(id, digest, lane, ageMs)
+    answerRequest(id)
+    if kind == 'd' and echoUntil > now then echoAt(id, now) end
   end
 end
+
+for i = 2, #ARGV, 5 do offer(unpack(ARGV, i, i + 4)) end
 return redis.status_reply('OK')

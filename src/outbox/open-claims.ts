@@ -1,4 +1,6 @@
 import type { ProductId } from '../lib/brand.ts'
+import type { RedisConnection } from '../redis/connection.ts'
+import type { CatalogKeys } from './keys.ts'
 
 /** Scripts are called with at most so many products at once, so that none blocks Redis for long. */
 const productsPerScript = 2_000
@@ -45,4 +47,21 @@ export function partsOf<T>(items: readonly T[]): T[][] {
     parts.push(items.slice(start, start + productsPerScript))
   }
   return parts
+}
+
+/** Which products a claim of any process holds. */
+export async function readClaimedBy(
+  connection: RedisConnection,
+  { claimed }: CatalogKeys,
+  token: string,
+): Promise<string[]> {
+  const ids: string[] = []
+  for await (const page of connection.hscanStream(claimed, { count: 1_000 })) {
+    const pairs = page as string[]
+    for (let i = 0; i < pairs.length; i += 2) {
+      const id = pairs[i]
+      if (id !== undefined && pairs[i + 1]?.startsWith(`${token} `)) ids.push(id)
+    }
+  }
+  return ids
 }

@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { DeliveryConfig } from '../config/model.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
+import { digestDocument } from '../mirror/digest.ts'
 import { type RedisConnection, readRedisTime } from '../redis/connection.ts'
 import type { ScriptArgument } from '../redis/scripts.ts'
 import { parseIdle, parseWithheld } from './claim-answer.ts'
-import { digestDocument } from './digest.ts'
+import { limitFields } from './follow-calls.ts'
+import { GuardPass } from './guard-pass.ts'
 import type { CatalogKeys } from './keys.ts'
 import type {
   CallAdmission,
@@ -19,7 +21,7 @@ import type {
   Refusal,
   ReleaseOutcome,
 } from './model.ts'
-import { OpenClaims, partsOf } from './open-claims.ts'
+import { OpenClaims, partsOf, readClaimedBy } from './open-claims.ts'
 import { rejectArguments } from './refusals.ts'
 import type { OutboxScripts, ScriptName } from './scripts.ts'
 
@@ -31,8 +33,8 @@ const urgentGraceMs = 100
 /** Urgent changes of one file come within some milliseconds of each other. */
 const urgentGatherMs = 20
 const probedForMs = 60_000
-/** What `limit.lua` remembers of refusals for their size; an operator's `resume` forgets it. */
-const limitFields = ['', 'At', 'ChangedAt', 'Taken', 'Needed'].map((part) => `bodyBytes${part}`)
+/** After a loss, until it is repaired: how soon a call asks again. */
+const shutAgainMs = 500
 /** Long enough for a call to fill up while a file is imported, short enough for a new product to appear at once. */
 export const newAfterMs = 1_000
 /** Between two probes of refused credentials. */
@@ -44,6 +46,10 @@ export interface RedisOutboxOptions {
   scripts: OutboxScripts
   delivery: DeliveryConfig
   deferred: { afterMs: number; atMostMs: number }
+  /** As the configuration names it (`endpointOf`): no call begins for keys of another one. */
+  endpoint?: () => string
+  /** Of the process that imports: only its own mirror's products are sent. Others serve whichever mirror Redis names. */
+  mirrorId?: string
   clock: Clock
 }
 
@@ -52,7 +58,8 @@ export interface RedisOutboxOptions {
  *
  * A product waits in one lane → is claimed by one call under a lease → is acknowledged, goes back to its lane (not sent,
  * unknown, lease ended), or becomes a dead letter. All transitions are scripts over ids that use Redis time, so any
- * number of processes may deliver; documents are read with plain commands and never pass through Lua.
+ * number of processes may deliver; documents are read with plain commands and never pass through Lua. No call begins or
+ * goes on unless the guard names this endpoint, these scripts and the run of Redis that this connection talks to.
  */
 export class RedisOutbox implements DeliveryOutbox {
   readonly #connection: RedisConnection
@@ -60,43 +67,47 @@ export class RedisOutbox implements DeliveryOutbox {
   readonly #scripts: OutboxScripts
   readonly #options: RedisOutboxOptions
   readonly #open = new OpenClaims()
+  readonly #pass: GuardPass
 
   constructor(options: RedisOutboxOptions) {
     this.#connection = options.connection
     this.#keys = options.keys
     this.#scripts = options.scripts
     this.#options = options
+    const { connection, keys, endpoint = () => '', mirrorId } = options
+    this.#pass = new GuardPass({ connection, keys, endpoint, mirrorId })
   }
 
   async claim({ mode, bodyBytesMax }: { mode: ClaimMode; bodyBytesMax: number }): Promise<ClaimAnswer> {
     const token = randomUUID()
     const { delivery, deferred } = this.#options
-    const overdueMs = Math.max(0, deferred.atMostMs - deferred.afterMs)
-    const answer = await this.#run('claim', [
+    const answer = await this.#ask('claim', [
       token,
       leaseMs,
       bodyBytesMax,
       mode,
       claimIdsMax,
       delivery.callsPerSecond,
-      overdueMs,
+      deferred.atMostMs,
       // With one slot there is none that serves urgent changes alone.
       delivery.concurrency > 1 ? urgentGraceMs : 0,
       urgentGatherMs,
     ])
     const [kind = '', ...rest] = texts(answer)
+    if (kind === 'shut') return { kind: 'wait', forMs: shutAgainMs }
     const withheld = kind === 'idle' ? parseIdle(rest) : parseWithheld(kind, rest)
     if (withheld) return withheld
     return { kind: 'claimed', claim: await this.#openClaim(token, rest as ProductId[], bodyBytesMax) }
   }
 
   async admitCall(): Promise<CallAdmission> {
-    const [kind = '', ...rest] = texts(await this.#run('admit', [this.#options.delivery.callsPerSecond]))
+    const [kind = '', ...rest] = texts(await this.#ask('admit', [this.#options.delivery.callsPerSecond]))
+    if (kind === 'shut') return { kind: 'wait', forMs: shutAgainMs }
     return parseWithheld(kind, rest) ?? { kind: 'admitted' }
   }
 
   async renew(token: string): Promise<boolean> {
-    return Number(await this.#run('renew', [token, leaseMs])) === 1
+    return Number(await this.#run('renew', [await this.#pass.read(), token, leaseMs])) === 1
   }
 
   async acknowledge(token: string, products: readonly ClaimedProduct[]): Promise<void> {
@@ -183,13 +194,13 @@ export class RedisOutbox implements DeliveryOutbox {
   }
 
   async lookDue(): Promise<DueAnswer> {
-    const [urgentDue, anyDue, nextDueMs] = (await this.#run('look', [])) as number[]
-    const next = Number(nextDueMs)
+    // Nothing, where the guard is shut.
+    const [urgentDue, anyDue, next = -1] = (await this.#ask('look', [])) as number[]
     return { urgentDue: urgentDue === 1, anyDue: anyDue === 1, nextDueMs: next < 0 ? undefined : next }
   }
 
   async expireClaims(): Promise<number> {
-    await this.correctTimes()
+    await this.#correctTimes()
     const expired = await this.#connection.zrangebyscore(
       this.#keys.leases,
       '-inf',
@@ -201,10 +212,10 @@ export class RedisOutbox implements DeliveryOutbox {
   }
 
   /** After the clock of Redis was set back nothing waits for the time by which it was ahead. */
-  protected async correctTimes(): Promise<void> {
-    const { deferred, delivery } = this.#options
-    const lanesMs = [0, newAfterMs, deferred.afterMs, delivery.horizonMs]
-    const aheadMsMax = [...lanesMs, leaseMs, probedForMs, probeEveryMsMax]
+  async #correctTimes(): Promise<void> {
+    const { timeoutMs, horizonMs } = this.#options.delivery
+    const echoMs = leaseMs + timeoutMs + horizonMs
+    const aheadMsMax = [0, newAfterMs, 0, echoMs, echoMs, leaseMs, probedForMs, probeEveryMsMax]
     while (Number(await this.#run('correct-times', aheadMsMax)) === 1);
   }
 
@@ -233,7 +244,7 @@ export class RedisOutbox implements DeliveryOutbox {
     let result: 'rejected' | 'refuses-everything' = 'rejected'
     const at = this.#now()
     await this.#open.settle(token, refusals, async (part, last) => {
-      const args = rejectArguments({ token, last, unnamed, refusals: part, at, noun: 'products' })
+      const args = rejectArguments({ token, last, unnamed, refusals: part, at })
       const answer = await this.#run('reject', args)
       if (String(answer) === 'refuses-everything') result = 'refuses-everything'
     })
@@ -242,33 +253,29 @@ export class RedisOutbox implements DeliveryOutbox {
 
   /** A call's process died or slept: whether its request took effect is unknown. */
   async #expire(token: string): Promise<number> {
-    const ids = await this.#claimedBy(token)
+    const ids = await readClaimedBy(this.#connection, this.#keys, token)
+    const { timeoutMs, horizonMs } = this.#options.delivery
+    // A process that sleeps may have begun its call at the end of its lease.
+    const echoForMs = horizonMs + Math.max(0, timeoutMs - leaseMs)
     const parts = ids.length === 0 ? [[]] : partsOf(ids)
     let count = 0
     for (const [index, part] of parts.entries()) {
       const last = index === parts.length - 1 ? '1' : '0'
-      count += Number(
-        await this.#run('release', [token, last, 'expired', this.#options.delivery.horizonMs, ...part]),
-      )
+      count += Number(await this.#run('release', [token, last, 'expired', echoForMs, ...part]))
     }
     this.#open.forget(token)
     return count
   }
 
-  async #claimedBy(token: string): Promise<string[]> {
-    const ids: string[] = []
-    for await (const page of this.#connection.hscanStream(this.#keys.claimed, { count: 1_000 })) {
-      const pairs = page as string[]
-      for (let i = 0; i < pairs.length; i += 2) {
-        const id = pairs[i]
-        if (id !== undefined && pairs[i + 1]?.startsWith(`${token} `)) ids.push(id)
-      }
-    }
-    return ids
-  }
-
   async #limit(how: 'refused' | 'taken', bytes: number): Promise<void> {
     await this.#run('limit', [how, bytes, this.#options.delivery.callBytes])
+  }
+
+  /** A call is asked for, or whether there is one to make. Where the guard names another generation than it did, that one is served from now on. */
+  async #ask(name: 'claim' | 'admit' | 'look', args: readonly ScriptArgument[]): Promise<unknown> {
+    const answer = await this.#run(name, [await this.#pass.read(), ...args])
+    if (texts(answer)[0] !== 'shut' || !(await this.#pass.renew())) return answer
+    return this.#run(name, [await this.#pass.read(), ...args])
   }
 
   #run(name: ScriptName, args: readonly ScriptArgument[]): Promise<unknown> {

@@ -1,22 +1,14 @@
 import type { Lane } from '../catalog/model.ts'
+import type { CallsDecision, MirrorReader } from '../mirror/model.ts'
 import { type RedisConnection, readRedisTime } from '../redis/connection.ts'
 import type { CatalogKeys } from './keys.ts'
 import type { PauseReason } from './model.ts'
 
-/** Where a catalog stands. All ages and times in milliseconds. */
-export interface OutboxOverview {
-  /** Products with a complete document. */
-  products: number
-  /** Products that miss required fields: not sent. */
-  incomplete: number
-  /** Products whose newest document is not acknowledged, dead letters included. */
-  pending: number
-  /** `oldestMs`: how long the first one has been due; `dueInMs`: until it is. One of the two is 0. */
-  lanes: Record<Lane, { waiting: number; oldestMs: number; dueInMs: number }>
-  /** Products to be sent once more after an unknown outcome, or by a resync; `dueInMs` of the last of them. */
+/** What Redis tells of delivering. All ages and times in milliseconds. */
+export interface DeliveryOverview {
+  /** Products to be sent once more after an unknown outcome; `dueInMs` of the last of them. */
   echoes: { waiting: number; dueInMs: number }
   inFlight: number
-  dead: number
   paused: { reason: PauseReason; since: string; hint: string }[]
   /** No call starts for so long, and why. */
   holdMs: number
@@ -30,31 +22,34 @@ export interface OutboxOverview {
   counters: Readonly<Record<string, number>>
 }
 
-export async function readOverview(connection: RedisConnection, keys: CatalogKeys): Promise<OutboxOverview> {
+/** Where a catalog stands. */
+export interface OutboxOverview extends DeliveryOverview {
+  /** Products with a complete document. */
+  products: number
+  /** Products that miss required fields: not sent. */
+  incomplete: number
+  /** Unsent products, dead letters included. */
+  pending: number
+  /** `oldestMs`: how long the first one has been due; `dueInMs`: until it is. One of the two is 0. */
+  lanes: Record<Lane, { waiting: number; oldestMs: number; dueInMs: number }>
+  dead: number
+}
+
+export async function readDelivery(
+  connection: RedisConnection,
+  keys: CatalogKeys,
+): Promise<DeliveryOverview> {
   const now = await readRedisTime(connection)
-  const [products, incomplete, pending, inFlight, dead] = await Promise.all(
-    [keys.documents, keys.incomplete, keys.pending, keys.claimed, keys.dead].map((key) =>
-      connection.hlen(key),
-    ),
-  )
-  const [pause, pace, counters] = await Promise.all([
+  const [inFlight, pause, pace, counters] = await Promise.all([
+    connection.hlen(keys.claimed),
     connection.hgetall(keys.pause),
     connection.hgetall(keys.pace),
     connection.hgetall(keys.counters),
   ])
   const holdMs = Math.max(0, Math.ceil(Number(pace.until ?? 0) - now))
   return {
-    products: products ?? 0,
-    incomplete: incomplete ?? 0,
-    pending: pending ?? 0,
-    lanes: {
-      urgent: await readLane(connection, keys.urgent, now),
-      new: await readLane(connection, keys.new, now),
-      deferred: await readLane(connection, keys.deferred, now),
-    },
     echoes: await readEchoes(connection, keys.echoes, now),
-    inFlight: inFlight ?? 0,
-    dead: dead ?? 0,
+    inFlight,
     paused: Object.entries(pause).map(([reason, text]) => {
       return { reason: reason as PauseReason, ...(JSON.parse(text) as { since: string; hint: string }) }
     }),
@@ -69,13 +64,46 @@ export async function readOverview(connection: RedisConnection, keys: CatalogKey
   }
 }
 
-async function readLane(connection: RedisConnection, key: string, now: number) {
-  const [waiting, first] = await Promise.all([
-    connection.zcard(key),
-    connection.zrange(key, '0', '0', 'WITHSCORES'),
-  ])
-  const dueInMs = Math.round(Number(scoreOf(first) ?? now) - now)
-  return { waiting, oldestMs: Math.max(0, -dueInMs), dueInMs: Math.max(0, dueInMs) }
+/** Whether calls are made, or not, as the operator decided; also where a later decision has taken its place. */
+export async function followsDecision(
+  { connection, keys }: { connection: RedisConnection; keys: CatalogKeys },
+  { decision, at }: CallsDecision,
+): Promise<boolean> {
+  const isPaused = (await connection.hexists(keys.pause, 'operator')) === 1
+  const resumedAt = (await connection.hget(keys.pace, 'resumedAt')) ?? ''
+  return decision === 'pause' ? isPaused || resumedAt > at : resumedAt >= at
+}
+
+interface OverviewAccess {
+  connection: RedisConnection
+  keys: CatalogKeys
+  mirror: Pick<MirrorReader, 'count'>
+  /** Since the epoch. */
+  nowMs: number
+  deferredAfterMs: number
+}
+
+/** What is unsent stands in the mirror, what is under way in Redis. */
+export async function readOverview(access: OverviewAccess): Promise<OutboxOverview> {
+  const { connection, keys, mirror, nowMs, deferredAfterMs } = access
+  const { places, dead, products, incomplete } = mirror.count()
+  const laneOf = (lane: Lane) => {
+    const { waiting, sinceMs = nowMs } = places[lane]
+    const dueInMs = sinceMs + (lane === 'deferred' ? deferredAfterMs : 0) - nowMs
+    return waiting === 0
+      ? { waiting, oldestMs: 0, dueInMs: 0 }
+      : { waiting, oldestMs: Math.max(0, -dueInMs), dueInMs: Math.max(0, dueInMs) }
+  }
+  const lanes = { urgent: laneOf('urgent'), new: laneOf('new'), deferred: laneOf('deferred') }
+  const unsent = lanes.urgent.waiting + lanes.new.waiting + lanes.deferred.waiting
+  return {
+    ...(await readDelivery(connection, keys)),
+    products,
+    incomplete,
+    pending: unsent + dead,
+    lanes,
+    dead,
+  }
 }
 
 async function readEchoes(connection: RedisConnection, key: string, now: number) {

@@ -3,10 +3,9 @@ import type { Refusal } from './model.ts'
 
 /**
  * So many refusals without a name, and no acceptance between, are taken for an endpoint that refuses everything. Products
- * are sent in shuffled parts, so that neighbours with one fault do not add up; consents go out in the order of their
- * file, where a run of bad addresses is ordinary.
+ * are sent in shuffled parts, so that neighbours with one fault do not add up.
  */
-const refusedInARowMax = { products: 20, consents: 100 } as const
+const refusedInARowMax = 20
 
 interface RejectOptions {
   token: string
@@ -15,25 +14,15 @@ interface RejectOptions {
   refusals: readonly Refusal[]
   /** ISO 8601. */
   at: string
-  /** For people: what was refused. */
-  noun: 'products' | 'consents'
 }
 
 /** Arguments of `reject`. */
-export function rejectArguments({
-  token,
-  last,
-  unnamed,
-  refusals,
-  at,
-  noun,
-}: RejectOptions): ScriptArgument[] {
-  const limit = refusedInARowMax[noun]
-  const hint = `the endpoint refused ${limit} ${noun} in a row without naming any and took none; see its last answer, then resume`
+export function rejectArguments({ token, last, unnamed, refusals, at }: RejectOptions): ScriptArgument[] {
+  const hint = `the endpoint refused ${refusedInARowMax} products in a row without naming any and took none; see its last answer, then resume`
   const letters = refusals.flatMap(({ productId, digest, reason, status, requestId }) => [
     productId,
     digest,
     JSON.stringify({ reason, status, requestId, at }),
   ])
-  return [token, last, unnamed, limit, JSON.stringify({ since: at, hint }), ...letters]
+  return [token, last, unnamed, refusedInARowMax, JSON.stringify({ since: at, hint }), ...letters]
 }

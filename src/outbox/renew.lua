@@ -1,5 +1,5 @@
--- Extends a lease that has not ended. KEYS leases · ARGV token leaseMs · Returns 1, or 0 when it has ended.
-local ends = redis.call('ZSCORE', KEYS[1], ARGV[1])
-if not ends or tonumber(ends) <= now then return 0 end
-redis.call('ZADD', KEYS[1], now + tonumber(ARGV[2]), ARGV[1])
+-- Extends a lease that has not ended. ARGV pass token leaseMs · Returns 1, or 0 when it has ended or the guard is shut.
+local ends = redis.call('ZSCORE', leases, ARGV[2])
+if isShut(ARGV[1]) or not ends or tonumber(ends) <= now then return 0 end
+redis.call('ZADD', leases, now + tonumber(ARGV[3]), ARGV[2])
 return 1

@@ -1,91 +1,22 @@
+import type { Lane } from '../catalog/model.ts'
 import type { RedisBatch, RedisConnection } from '../redis/connection.ts'
 import { readScripts, type ScriptArgument, type ScriptFolder } from '../redis/scripts.ts'
 import type { CatalogKeys } from './keys.ts'
-import type { LaneDelays, ProductWrite } from './model.ts'
 
-/** `start.lua` takes the expiry off the first key of a script, so none that has one comes first. */
-type LastingKey = Exclude<keyof CatalogKeys, 'probed' | 'probeTurn' | 'writerLease'>
+/** KEYS of every script of the outbox, in the order in which `start.lua` names them. */
+const outboxKeys = [
+  ...(['documents', 'pending', 'urgent', 'new', 'deferred', 'echoes', 'requests', 'claimed'] as const),
+  ...(['leases', 'acknowledged', 'dead', 'refusals', 'pause', 'pace', 'positions', 'bytes'] as const),
+  ...(['beat', 'guard', 'counters', 'probed', 'probeTurn'] as const),
+] as const satisfies (keyof CatalogKeys)[]
 
-/** Which keys each script declares, in the order of its KEYS. */
-const scriptKeys = {
-  offer: ['acknowledged', 'pending', 'claimed', 'urgent', 'new', 'deferred', 'dead'],
-  claim: ['urgent', 'new', 'deferred', 'echoes', 'claimed', 'leases', 'documents', 'dead', 'pause', 'pace'],
-  acknowledge: [
-    'acknowledged',
-    'pending',
-    'claimed',
-    'urgent',
-    'new',
-    'deferred',
-    'echoes',
-    'leases',
-    'pace',
-    'refusals',
-    'counters',
-    'dead',
-  ],
-  release: ['acknowledged', 'pending', 'claimed', 'urgent', 'new', 'deferred', 'echoes', 'leases', 'dead'],
-  reject: [
-    'acknowledged',
-    'pending',
-    'claimed',
-    'urgent',
-    'new',
-    'deferred',
-    'echoes',
-    'leases',
-    'dead',
-    'refusals',
-    'pause',
-    'counters',
-    'dropped',
-  ],
-  admit: ['pause', 'pace'],
-  renew: ['leases'],
-  hold: ['pace'],
-  limit: ['pace'],
-  write: ['pace'],
-  'correct-times': ['urgent', 'new', 'deferred', 'echoes', 'leases', 'probed', 'probeTurn'],
-  look: ['urgent', 'new', 'deferred', 'echoes', 'pause', 'pace', 'leases', 'claimed'],
-  echo: ['documents', 'echoes'],
-  revive: ['acknowledged', 'pending', 'new', 'urgent', 'deferred', 'dead', 'dropped'],
-  'take-back': ['acknowledged', 'pending', 'urgent', 'new', 'dead', 'refusals'],
-  'claim-consent': [
-    'urgent',
-    'new',
-    'claimed',
-    'leases',
-    'documents',
-    'meta',
-    'acknowledged',
-    'unconfirmed',
-    'dead',
-    'pause',
-    'pace',
-    'writer',
-    'journal',
-  ],
-  'park-consent': ['meta', 'pending', 'claimed', 'urgent', 'new', 'leases', 'dead', 'counters'],
-  'release-consent': ['pending', 'claimed', 'urgent', 'new', 'leases', 'dead', 'meta', 'unconfirmed'],
-  'follow-journal': [
-    'acknowledged',
-    'acknowledgedMeta',
-    'unconfirmed',
-    'meta',
-    'pending',
-    'claimed',
-    'urgent',
-    'new',
-    'leases',
-    'dead',
-    'journal',
-    'pace',
-    'refusals',
-    'counters',
-  ],
-} as const satisfies Record<string, readonly [LastingKey, ...(keyof CatalogKeys)[]]>
+const outboxScripts = [
+  ...(['offer', 'claim', 'acknowledge', 'release', 'reject', 'admit', 'renew', 'hold', 'limit'] as const),
+  ...(['write', 'correct-times', 'look', 'drain', 'drained', 'take', 'beat'] as const),
+  ...(['shut', 'open'] as const),
+] as const
 
-export type ScriptName = keyof typeof scriptKeys
+export type ScriptName = (typeof outboxScripts)[number]
 
 /** The outbox's scripts bound to one catalog's keys. */
 export class OutboxScripts {
@@ -98,18 +29,17 @@ export class OutboxScripts {
   }
 
   static async read(keys: CatalogKeys): Promise<OutboxScripts> {
-    const names = Object.keys(scriptKeys) as ScriptName[]
-    return new OutboxScripts(await readScripts(new URL('./', import.meta.url), names), keys)
+    return new OutboxScripts(await readScripts(new URL('./', import.meta.url), outboxScripts), keys)
   }
 
   /** The reply, with strings as Buffers. */
   run(connection: RedisConnection, name: ScriptName, args: readonly ScriptArgument[]): Promise<unknown> {
-    return this.#folder.run(connection, name, this.#call(name, args))
+    return this.#folder.run(connection, name, this.#call(args))
   }
 
   /** Adds a call to a transaction. */
   append(batch: RedisBatch, name: ScriptName, args: readonly ScriptArgument[]): void {
-    this.#folder.append(batch, name, this.#call(name, args))
+    this.#folder.append(batch, name, this.#call(args))
   }
 
   /** One command that writes `key`, also when Redis is full: without this it would be refused then. */
@@ -118,25 +48,12 @@ export class OutboxScripts {
     key: 'pace' | 'pause' | 'probed' | 'probeTurn',
     command: readonly [name: string, ...args: ScriptArgument[]],
   ): Promise<unknown> {
-    const keys = [this.#keys.pace, this.#keys[key]]
-    return this.#folder.run(connection, 'write', { keys, args: command })
+    return this.run(connection, 'write', [key, ...command])
   }
 
-  #call(name: ScriptName, args: readonly ScriptArgument[]) {
-    return { keys: scriptKeys[name].map((key) => this.#keys[key]), args }
+  #call(args: readonly ScriptArgument[]) {
+    return { keys: outboxKeys.map((key) => this.#keys[key]), args }
   }
 }
 
-const laneCodes = { urgent: 'u', new: 'n', deferred: 'd' } as const
-
-/** Arguments of `offer` for the writes that carry an offer. */
-export function offerArguments(
-  writes: readonly Pick<ProductWrite, 'productId' | 'offer'>[],
-  { deferredAfterMs, newAfterMs }: LaneDelays,
-): ScriptArgument[] {
-  const args: ScriptArgument[] = [deferredAfterMs, newAfterMs]
-  for (const { productId, offer } of writes) {
-    if (offer) args.push(productId, offer.digest, laneCodes[offer.lane])
-  }
-  return args
-}
+export const laneCodes = { urgent: 'u', new: 'n', deferred: 'd' } as const satisfies Record<Lane, string>

@@ -1,6 +1,8 @@
--- Goes before every script of this folder: it may run when Redis is full, it knows what time it is, and whether the pace of
--- the catalog lets a call begin.
---
+-- Goes before every script of this folder: which keys there are, what Redis holds of a product, what time it is, and whether
+-- guard and pace let a call begin. KEYS are always all of these, whichever of them a script uses.
+local documents, pending, urgent, new, deferred, echoes, requests, claimed, leases, acknowledged, dead, refusals, pause, pace,
+  positions, bytes, beat, guard, counters, probed, probeTurn = unpack(KEYS)
+
 -- A full Redis refuses a script whose first write may need memory; after a write that needs none it lets all others
 -- through. So what was offered is delivered, which makes room. (Offers are refused: they go with writes of documents.)
 redis.call('PERSIST', KEYS[1])
@@ -50,4 +52,89 @@ local function countCall(pace, callsPerSecond, isUrgent)
   redis.call('HSET', pace, 'tat', tat + 1000 / callsPerSecond)
   if not isUrgent then redis.call('HDEL', pace, 'booked') end
   return redis.call('HINCRBY', pace, 'calls', 1)
+end
+
+-- A call may begin only for the mirror, endpoint, generation and scripts that the guard names, and on the very run of Redis
+-- whose losses were repaired.
+local function isShut(pass)
+  local state = redis.call('HMGET', guard, 'open', 'pass')
+  return state[1] ~= '1' or state[2] ~= pass
+end
+
+local laneKeys = { u = urgent, n = new, d = deferred }
+local rank = { u = 1, n = 2, d = 3 }
+
+local function laneOf(id)
+  for lane, key in pairs(laneKeys) do
+    local score = redis.call('ZSCORE', key, id)
+    if score then return lane, score end
+  end
+end
+
+local function leaveLanes(id)
+  for _, key in pairs(laneKeys) do redis.call('ZREM', key, id) end
+end
+
+-- `pending` holds of each document in Redis its digest, what it is there for (u n d: a lane, e: an echo alone, r: refused,
+-- which is not decided yet) and the bytes it counts for there.
+local function heldDocument(id)
+  local held = redis.call('HGET', pending, id)
+  if held then return string.sub(held, 1, 16), string.sub(held, 17, 17), tonumber(string.sub(held, 18)) end
+end
+
+local function holdDocument(id, digest, purpose)
+  local _, before, size = heldDocument(id)
+  if before then redis.call('HINCRBY', bytes, before, -size) end
+  size = redis.call('HSTRLEN', documents, id)
+  redis.call('HINCRBY', bytes, purpose, size)
+  redis.call('HSET', pending, id, digest .. purpose .. size)
+end
+
+local function dropDocument(id)
+  local _, before, size = heldDocument(id)
+  if before then redis.call('HINCRBY', bytes, before, -size) end
+  redis.call('HDEL', pending, id)
+  redis.call('HDEL', documents, id)
+  leaveLanes(id)
+end
+
+-- An echo waits until it is due, then, where it has no document, for the pump.
+local function echoOf(id)
+  return redis.call('ZSCORE', echoes, id) or redis.call('ZSCORE', requests, id)
+end
+
+-- After a loss was repaired, none is due before no call of the time before can take effect any more.
+local function echoAt(id, at)
+  local earliest = tonumber(redis.call('HGET', guard, 'echoUntil')) or 0
+  redis.call('ZREM', requests, id)
+  redis.call('ZADD', echoes, 'GT', string.format('%.0f', math.max(at, earliest)), id)
+end
+
+local function leaveEchoes(id)
+  redis.call('ZREM', echoes, id)
+  redis.call('ZREM', requests, id)
+end
+
+-- A call may have taken effect: what was acknowledged before counts no longer, and the mirror is told.
+local function doubt(id)
+  redis.call('HSET', acknowledged, id, '')
+end
+
+-- Who holds a product, and since when; nil: nobody. `lane` and `score`: where it was taken from (e: it is an echo alone).
+local function claimOf(id)
+  local claim = redis.call('HGET', claimed, id)
+  if claim then return string.match(claim, '^(%S+) (%S+) (%S+) (%S+)') end
+end
+
+-- Whether anything of a product is under way, besides what the mirror has to learn.
+local function isHeld(id)
+  return redis.call('HEXISTS', pending, id) == 1 or redis.call('HEXISTS', claimed, id) == 1 or echoOf(id)
+end
+
+-- A send that began at `began` has ended well or was refused: an echo that was due then is used up. Returns whether one was.
+local function settleEcho(id, began)
+  local due = echoOf(id)
+  if not due or tonumber(due) > math.min(tonumber(began), now) then return false end
+  leaveEchoes(id)
+  return true
 end

@@ -1,2 +1,4 @@
--- One small write of what delivery has to remember. KEYS pace, then what is written · ARGV command and its arguments
-return redis.call(ARGV[1], KEYS[2], unpack(ARGV, 2))
+-- One small write of what delivery has to remember, also when Redis is full.
+-- ARGV which(pace|pause|probed|probeTurn) command and its arguments
+local keys = { pace = pace, pause = pause, probed = probed, probeTurn = probeTurn }
+return redis.call(ARGV[2], keys[ARGV[1]], unpack(ARGV, 3))

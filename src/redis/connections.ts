@@ -23,6 +23,8 @@ export interface OpenRedisOptions {
   /** How long a server may be unreachable before opening fails. Default: 10 s. */
   openWithinMs?: number
   signal?: AbortSignal
+  /** Earlier runs of an embedded server that lost nothing (`EmbeddedRedis.cleanRuns`). */
+  cleanRuns?: readonly string[]
 }
 
 export type RedisState =
@@ -63,6 +65,15 @@ export class RedisConnections implements AsyncDisposable {
     this.commands.on('ready', () => this.#outage.recovered())
     this.commands.on('error', (error) => this.#outage.failed(error))
     this.commands.on('reconnecting', () => this.#outage.closed())
+  }
+
+  /** For another thread, which opens connections of its own. */
+  get target(): RedisAddress {
+    return this.#options.address
+  }
+
+  get cleanRuns(): readonly string[] {
+    return this.#options.cleanRuns ?? []
   }
 
   /** Resolves when commands would be answered. Without `forMs` it waits until the signal says otherwise. */

@@ -3,16 +3,19 @@ import {
   chmod,
   lstat,
   mkdir,
+  open,
   readdir,
   readFile,
   readlink,
   realpath,
   rename,
+  rm,
   writeFile,
 } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import lockfile from 'proper-lockfile'
+import type { Clock } from '../lib/clock.ts'
 import { StorageError, systemErrorCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { privateFileMode, privateFolderMode } from '../lib/private-modes.ts'
@@ -21,6 +24,9 @@ import { privateFileMode, privateFolderMode } from '../lib/private-modes.ts'
 const socketPathBytesMax = 103
 /** A holder that was killed keeps the lock for so long. */
 const lockStaleMs = 5_000
+/** Commands that used the server alone, one after another, between two daemons. */
+const cleanRunsMax = 1_000
+const endWithinMs = 10_000
 const lockRetries = { retries: 400, factor: 1.2, minTimeout: 10, maxTimeout: 100, randomize: true }
 
 /** Written by whoever starts the server, so that all users find the same one. */
@@ -76,6 +82,30 @@ export class EmbeddedFolder {
     await rename(file, this.#recordFile)
   }
 
+  /**
+   * Runs of the server that were ended in good order, each before the next began: none of them lost anything. Empty where
+   * the newest ended in another way, or runs.
+   */
+  async readCleanRuns(): Promise<string[]> {
+    const text = await readFile(this.#cleanFile, 'utf8').catch(() => '')
+    return text.split('\n').filter((runId) => runId !== '')
+  }
+
+  /** Before a server begins: should it not end in good order, nothing says that it did. */
+  async forgetCleanRuns(): Promise<void> {
+    await rm(this.#cleanFile, { force: true })
+    await syncFolder(this.path)
+  }
+
+  /** After the end of a run. */
+  async writeCleanRuns(runIds: readonly string[]): Promise<void> {
+    const file = `${this.#cleanFile}.${process.pid}.tmp`
+    const text = runIds.slice(-cleanRunsMax).map((runId) => `${runId}\n`)
+    await writeFile(file, text, { mode: privateFileMode, flush: true })
+    await rename(file, this.#cleanFile)
+    await syncFolder(this.path)
+  }
+
   /** Where the server shall listen: in this folder, or in a short private one when the path would be too long. */
   async prepareSocketPath(): Promise<string> {
     const direct = path.join(this.path, 'redis.sock')
@@ -100,10 +130,27 @@ export class EmbeddedFolder {
     }
   }
 
+  /** Waits for the end of a server of this folder. */
+  async untilGone(pid: number, clock: Clock): Promise<void> {
+    const deadline = clock.monotonic() + endWithinMs
+    while (isAlive(pid) && (await this.isServer(pid))) {
+      if (clock.monotonic() > deadline) {
+        throw new StorageError('redis-end', `The embedded Redis (process ${pid}) does not end`, {
+          hint: `Look into ${this.logFile}`,
+        })
+      }
+      await clock.sleep(10)
+    }
+  }
+
   /** What is recorded, where that server runs. */
   async runningServer(): Promise<ServerRecord | undefined> {
     const record = await this.readRecord()
     return record && (await this.isServer(record.pid)) ? record : undefined
+  }
+
+  get #cleanFile(): string {
+    return path.join(this.path, 'closed')
   }
 
   get #recordFile(): string {
@@ -144,7 +191,7 @@ export async function serversWithoutFolder(dir: string): Promise<number[]> {
 }
 
 /** Signals nobody; an existing process of another user counts as alive. */
-export function isAlive(pid: number): boolean {
+function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {
@@ -201,4 +248,9 @@ function lockError(folder: string, cause: unknown): StorageError {
     )
   }
   return new StorageError('redis-folder', `${folder} cannot be locked: ${String(cause)}`, { cause })
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  await using handle = await open(folder)
+  await handle.sync()
 }

@@ -2,13 +2,7 @@ import type { Clock } from '../lib/clock.ts'
 import { StorageError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { closeConnection, type RedisConnection } from './connection.ts'
-import {
-  type EmbeddedFolder,
-  endProcess,
-  isAlive,
-  openEmbeddedFolder,
-  type ServerRecord,
-} from './embedded-folder.ts'
+import { type EmbeddedFolder, endProcess, openEmbeddedFolder, type ServerRecord } from './embedded-folder.ts'
 import { type EmbeddedGuard, startGuard } from './embedded-guard.ts'
 import { explainLoss, ServerLostError, type StartedServer, startServer } from './embedded-server.ts'
 import { isConnectionFailure } from './failure.ts'
@@ -29,7 +23,6 @@ export interface OpenEmbeddedRedisOptions {
 const listenWithinMs = 30_000
 /** For a server that runs but does not listen: longer than it takes to begin. Ending it then is harmless. */
 const reachableWithinMs = 3_000
-const endWithinMs = 10_000
 /** For a server whose connection broke: its end is told a moment later. */
 const endKnownWithinMs = 2_000
 /** How often opening starts or joins a server that is killed each time before it is ready. */
@@ -74,6 +67,7 @@ export class EmbeddedRedis implements AsyncDisposable {
   #rejoining: Promise<void> = Promise.resolve()
   #joinedAt = 0
   #attempts = 0
+  #cleanRuns: readonly string[] = []
 
   constructor(folder: EmbeddedFolder, options: OpenEmbeddedRedisOptions & { guard?: EmbeddedGuard }) {
     this.#folder = folder
@@ -83,6 +77,11 @@ export class EmbeddedRedis implements AsyncDisposable {
   /** Stays the same over restarts. */
   get socketPath(): string {
     return this.#socketPath
+  }
+
+  /** Runs before the present one of which nothing is lost, as far as this process began it. */
+  get cleanRuns(): readonly string[] {
+    return this.#cleanRuns
   }
 
   /** Of the server that runs at present. */
@@ -201,12 +200,14 @@ export class EmbeddedRedis implements AsyncDisposable {
       'the embedded Redis runs but cannot be reached; starting it again',
     )
     endProcess(pid)
-    await this.#untilGone(pid)
+    await this.#folder.untilGone(pid, clock)
     return undefined
   }
 
   /** Under the lock. */
   async #start(socketPath: string): Promise<Joined> {
+    this.#cleanRuns = await this.#folder.readCleanRuns()
+    await this.#folder.forgetCleanRuns()
     const started = await startServer({ dir: this.#folder.path, socketPath, logFile: this.#folder.logFile })
     await this.#folder.writeRecord({ pid: started.pid, socketPath })
     const presence = await this.#untilListening(started, socketPath)
@@ -246,26 +247,14 @@ export class EmbeddedRedis implements AsyncDisposable {
   /** Under the lock, as is its close: nobody joins between the count and the end, and who left is counted no more. */
   async #leave(presence: RedisConnection): Promise<void> {
     if ((await countOtherUsers(presence)) > 0) return
-    const { processId } = await readServerInfo(presence)
+    const { processId, runId } = await readServerInfo(presence)
     // It answers only when it refuses; else the connection ends. Everything is on disk then.
     await presence.shutdown('NOSAVE').catch((error: unknown) => {
       if (presence.status === 'ready') throw error
     })
-    await this.#untilGone(processId)
+    await this.#folder.untilGone(processId, this.#options.clock)
+    await this.#folder.writeCleanRuns([...this.#cleanRuns, runId])
     this.#options.log.info({ serverPid: processId }, 'ended the embedded Redis')
-  }
-
-  async #untilGone(pid: number): Promise<void> {
-    const { clock } = this.#options
-    const deadline = clock.monotonic() + endWithinMs
-    while (isAlive(pid) && (await this.#folder.isServer(pid))) {
-      if (clock.monotonic() > deadline) {
-        throw new StorageError('redis-end', `The embedded Redis (process ${pid}) does not end`, {
-          hint: `Look into ${this.#folder.logFile}`,
-        })
-      }
-      await clock.sleep(10)
-    }
   }
 
   #lost(presence: RedisConnection): void {

@@ -68,6 +68,22 @@ export function explainRedisFailure(error: unknown, address: string): unknown {
   })
 }
 
+/** Waiting helps: Redis is away or silent, loads its data, is full or may not write. */
+export function isPassing(error: unknown): boolean {
+  const codes = ['redis-down', 'redis-silent', 'redis-loading', 'redis-readonly', 'redis-full', 'redis-disk']
+  return codes.includes(codeOf(error))
+}
+
+/** Redis refuses whatever may need memory. */
+export function isFull(error: unknown): boolean {
+  return codeOf(error) === 'redis-full'
+}
+
+function codeOf(error: unknown): string {
+  const explained = explainRedisFailure(error, '')
+  return explained instanceof OperatingError ? explained.code : ''
+}
+
 /** A transaction is discarded when one of its commands is refused; ioredis attaches what those were told. */
 function firstRefusal(error: Error): Error {
   const { previousErrors } = error as Error & { previousErrors?: unknown }

@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { ReleaseStack } from '../lib/release-stack.ts'
 import type { RedisConnections } from './connections.ts'
-import { openTicketQueue, type TicketQueue } from './tickets.ts'
+import { openTicketQueue, queuePrefix, type TicketQueue } from './tickets.ts'
 
 /** Something that is due again and again. */
 export interface Schedule {
@@ -35,7 +35,7 @@ export async function openSchedules(options: OpenOptions): Promise<Schedules> {
   const tickets = stack.use('tickets', await openTicketQueue({ ...options, name: queueName }))
   const queue = new Queue(queueName, {
     connection: options.connections.commands,
-    prefix: prefixOf(options.catalog),
+    prefix: queuePrefix(options.catalog),
   })
   // The connection's owner logs its failures; commands report their own.
   queue.on('error', () => {})
@@ -46,7 +46,7 @@ export async function openSchedules(options: OpenOptions): Promise<Schedules> {
 /** Whether a catalog has schedules, without opening them. */
 export async function hasSchedules(connections: RedisConnections, catalog: CatalogName): Promise<boolean> {
   const count = await explained(connections, ({ commands }) =>
-    commands.zcard(`${prefixOf(catalog)}:${queueName}:repeat`),
+    commands.zcard(`${queuePrefix(catalog)}:${queueName}:repeat`),
   )
   return count > 0
 }
@@ -57,7 +57,7 @@ export async function readNextDue(
   { catalog, id }: { catalog: CatalogName; id: string },
 ): Promise<number | undefined> {
   const score = await explained(connections, ({ commands }) =>
-    commands.zscore(`${prefixOf(catalog)}:${queueName}:repeat`, id),
+    commands.zscore(`${queuePrefix(catalog)}:${queueName}:repeat`, id),
   )
   return score === null ? undefined : Number(score)
 }
@@ -142,8 +142,4 @@ function isSame({ every, pattern, tz }: JobSchedulerJson, { at }: Schedule): boo
 
 function repeatOf({ at }: Schedule) {
   return at.kind === 'every' ? { every: at.everyMs } : { pattern: at.pattern, tz: at.zone }
-}
-
-function prefixOf(catalog: CatalogName): string {
-  return `catalogd:{${catalog}}`
 }

@@ -5,6 +5,8 @@ export interface ServerInfo {
   /** Of Redis, or the Redis version that Valkey is compatible with. */
   version: string
   processId: number
+  /** Another one after each start. */
+  runId: string
   loading: { percent: number; secondsLeft: number } | undefined
   usedMemoryBytes: number
   /** 0: no limit. */
@@ -28,6 +30,7 @@ export function parseServerInfo(text: string): ServerInfo {
   return {
     version: fields.get('redis_version') ?? '0',
     processId: number('process_id'),
+    runId: fields.get('run_id') ?? '',
     loading:
       number('loading') === 1
         ? { percent: number('loading_loaded_perc'), secondsLeft: number('loading_eta_seconds') }

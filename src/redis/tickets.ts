@@ -21,7 +21,7 @@ interface OpenTicketQueueOptions {
   connections: RedisConnections
   catalog: CatalogName
   /** Of the queue; default: `deliveries`. */
-  name?: 'deliveries' | 'consents' | 'schedules'
+  name?: 'deliveries' | 'schedules'
   clock: Clock
   log: Log
 }
@@ -30,6 +30,11 @@ interface OpenTicketQueueOptions {
 const delayedScoreUnit = 0x1000
 /** BullMQ writes an event for everything it does; nobody reads them here. */
 const eventsMax = 100
+
+/** A process of version 1, which has no such prefix, neither takes tickets of this one nor gives it any. */
+export function queuePrefix(catalog: CatalogName): string {
+  return `catalogd:{${catalog}}:2`
+}
 
 export async function openTicketQueue(options: OpenTicketQueueOptions): Promise<TicketQueue> {
   const { connections } = options
@@ -53,7 +58,7 @@ async function tryOpen(options: OpenTicketQueueOptions): Promise<TicketQueue> {
 }
 
 /**
- * A BullMQ queue of one catalog: `deliveries`, `consents` or `schedules`. A ticket may be lost or run twice at any time;
+ * A BullMQ queue of one catalog: `deliveries` or `schedules`. A ticket may be lost or run twice at any time;
  * callers ensure the tickets that should exist again and again.
  */
 export class TicketQueue implements AsyncDisposable {
@@ -63,7 +68,7 @@ export class TicketQueue implements AsyncDisposable {
 
   constructor(options: OpenTicketQueueOptions) {
     this.#options = options
-    this.#prefix = `catalogd:{${options.catalog}}`
+    this.#prefix = queuePrefix(options.catalog)
     this.#queue = new Queue(options.name ?? 'deliveries', {
       connection: options.connections.commands,
       prefix: this.#prefix,

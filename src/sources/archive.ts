@@ -17,6 +17,7 @@ import { failedReportSuffix } from './failed-files.ts'
 import { lstatIfPresent } from './folder-scan.ts'
 import { compressName, layoutOf } from './layout.ts'
 import type { Manifest } from './manifest.ts'
+import type { ManifestView } from './manifest-index.ts'
 import type { AcceptLine, ArchiveLine, ClaimId } from './model.ts'
 import { isFull } from './space.ts'
 
@@ -53,7 +54,7 @@ export class Archive {
 
   /** Where the file is now. Whether it is compressed is for the reader to find out: feeds may be, too. */
   pathOf(accept: AcceptLine): string {
-    return join(this.#archiveDir, this.#manifest.archived(accept.claim)?.path ?? fileNameOf(accept))
+    return join(this.#archiveDir, placeInArchive(accept, this.#manifest))
   }
 
   /**
@@ -213,6 +214,11 @@ async function claimOfReport(path: string): Promise<ClaimId | undefined> {
   } catch (error) {
     return systemErrorCode(error) === 'ENOENT' ? undefined : ''
   }
+}
+
+/** Relative to the archive folder. */
+export function placeInArchive(accept: AcceptLine, manifest: Pick<ManifestView, 'archived'>): string {
+  return manifest.archived(accept.claim)?.path ?? fileNameOf(accept)
 }
 
 function fileNameOf(accept: AcceptLine): string {

@@ -34,7 +34,11 @@ export const decisionSchema = z.discriminatedUnion('decision', [
     digests: z.array(z.string().regex(/^[0-9a-f]{32}$/)).exactOptional(),
     of: z.literal('consents').exactOptional(),
   }),
-  z.object({ decision: z.literal('retry-dead'), ids: productIds, of: z.literal('consents') }),
+  z.object({
+    decision: z.literal('retry-dead'),
+    ids: productIds,
+    of: z.literal('consents').exactOptional(),
+  }),
   z.object({
     decision: z.enum(['pause', 'resume']),
     of: z.enum(['products', 'consents']).exactOptional(),

@@ -70,8 +70,7 @@ export type Decision =
   | { decision: 'approve' | 'discard'; import: AcceptSequence }
   /** `digests` of products: of the refused documents, hexadecimal, in the order of the ids; only these are given up. */
   | { decision: 'drop-dead'; ids: ProductId[]; digests?: string[]; of?: 'consents' }
-  /** Of products that happens at once: only what was said of a consent has to be remembered. */
-  | { decision: 'retry-dead'; ids: ProductId[]; of: 'consents' }
+  | { decision: 'retry-dead'; ids: ProductId[]; of?: 'consents' }
   /** Without `of`: all calls of the catalog. */
   | { decision: 'pause' | 'resume'; of?: FeedKind }
   /** Empty: all products of the catalog. */

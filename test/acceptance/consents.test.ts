@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { waitFor } from '../support/events.ts'
@@ -169,25 +169,9 @@ describe('consents beside products, with a daemon', () => {
     expect(await timesOf('carl@person.example')).toMatchObject({ consent: false, times: 1 })
   })
 
-  it('no other key than the one of the acknowledgements', async () => {
-    const key = workplace.path('state', 'consents.key')
-    const right = await readFile(key, 'utf8')
-    const before = (await taken()).calls.total
-    await writeFile(key, 'c7'.repeat(32))
-    const refused = await run('consent', 'frieda@person.example', 'false')
-    expect(refused).toMatchObject({ code: 4, stdout: '' })
-    expect(refused.stderr).toMatch(/consents\.key is not the key of the consents in .*acknowledged\.ndjson/)
-    await waitFor(async () => (await run('status')).stdout.includes('consents.key is not the key'))
-    await rm(key)
-    await waitFor(async () => (await readFile(key, 'utf8').catch(() => '')) === right)
-    expect((await taken()).calls.total).toBe(before)
-    expect(await run('consent', 'frieda@person.example', 'false')).toMatchObject({ code: 0 })
-    expect(await timesOf('frieda@person.example')).toMatchObject({ consent: false, times: 2 })
-  })
-
-  it('no address in any log, report or file but where files and rejects are kept', async () => {
+  it('no address in any log, report or file but where files, rejects and consents are kept', async () => {
     const state = workplace.path('state', 'main')
-    const kept = ['archive', 'failed']
+    const kept = ['archive', 'failed', 'consents.db']
     const files = (await readdir(state, { recursive: true })).filter(
       (name) => !kept.some((folder) => name.startsWith(folder)) && !name.includes('.rejects.'),
     )
@@ -200,7 +184,8 @@ describe('consents beside products, with a daemon', () => {
     for (const text of [...texts, ...daemons.map(({ stderr }) => stderr), ...printed]) {
       expect(text).not.toMatch(/person\.example|person%2Eexample|anna|frieda/i)
     }
-    expect((await stat(workplace.path('state', 'consents.key'))).mode & 0o777).toBe(0o600)
+    for (const name of await readdir(state))
+      if (name.startsWith('consents.db')) expect((await stat(join(state, name))).mode & 0o777).toBe(0o600)
   })
 })
 
@@ -223,15 +208,14 @@ describe('the command consent, without a daemon', () => {
     expect(imports.map(({ feed }) => feed)).toEqual(['consent-command', 'consent-command'])
   })
 
-  it('makes no new key where the one of its acknowledgements is missing', async () => {
-    const key = workplace.path('state', 'consents.key')
-    const right = await readFile(key)
-    await rm(key)
+  it('begins no new table where the one of its acknowledgements is missing', async () => {
+    const database = workplace.path('state', 'main', 'consents.db')
+    await rename(database, `${database}.away`)
     const refused = await workplace.runHere('consent', 'hilde@person.example', 'true')
     expect(refused).toMatchObject({ code: 4, stdout: '' })
-    expect(refused.stderr).toMatch(/consents\.key is missing/)
-    await expect(stat(key)).rejects.toThrow()
-    await writeFile(key, right)
+    expect(refused.stderr).toMatch(/consents\.db is missing, although consents were accepted/)
+    await expect(stat(database)).rejects.toThrow()
+    await rename(`${database}.away`, database)
     expect(await workplace.runHere('consent', 'hilde@person.example', 'true')).toMatchObject({ code: 0 })
   })
 

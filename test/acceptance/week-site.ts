@@ -1,7 +1,6 @@
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { expect } from 'vitest'
-import type { CatalogName, FeedName } from '../../src/lib/brand.ts'
-import { catalogKeys } from '../../src/outbox/keys.ts'
+import type { FeedName } from '../../src/lib/brand.ts'
 import type { Sandbox } from '../../src/sandbox/sandbox.ts'
 import { runCli } from '../cli/support.ts'
 import { Site } from '../fault/site.ts'
@@ -9,8 +8,6 @@ import type { Child } from '../support/child.ts'
 import { waitFor } from '../support/events.ts'
 import type { WeekDocument } from './week-model.ts'
 import type { WeekFile } from './week-plan.ts'
-
-const keys = catalogKeys('main' as CatalogName)
 
 /** For what may take long on a machine that does much else. */
 const patienceMs = 120_000
@@ -65,6 +62,7 @@ const catalog = (url: string) => `    api: { url: "${url}", productsTokenFile: .
 interface Line {
   kind: string
   sequence: number
+  claim: string
   feed: FeedName
   name: string
 }
@@ -132,8 +130,8 @@ export class WeekSite implements AsyncDisposable {
     const imported = async () => {
       const lines = await this.accepted()
       if (lines.length < this.#site.dropped) return false
-      const applied = await this.#applied()
-      return lines.every(({ feed, sequence }) => sequence <= Number(applied?.[feed] ?? 0))
+      using mirror = this.#site.openMirror()
+      return lines.every(({ claim }) => mirror.isApplied(claim))
     }
     const what = async () => `${(await this.accepted()).length} of ${this.#site.dropped} accepted`
     const last = await what()
@@ -144,7 +142,8 @@ export class WeekSite implements AsyncDisposable {
   async decide(name: string, decision: 'approve' | 'discard'): Promise<void> {
     const held = async () => {
       const line = (await this.accepted()).find((one) => one.name === name)
-      const text = line && (await this.#site.redis.hget(keys.held, line.feed).catch(() => null))
+      using mirror = line && this.#site.openMirror()
+      const text = line && mirror?.held().get(line.feed)
       return text?.includes(`"sequence":${line?.sequence},`) ? line : undefined
     }
     const line = await waitFor(held, {
@@ -192,11 +191,12 @@ export class WeekSite implements AsyncDisposable {
 
   /** What the program holds. */
   async stored(): Promise<{ documents: Map<string, WeekDocument>; incomplete: string[] }> {
-    const [documents, incomplete] = await Promise.all([
-      this.#site.redis.hgetall(keys.documents),
-      this.#site.redis.hkeys(keys.incomplete),
-    ])
-    const parsed = Object.entries(documents).map(([id, text]) => [id, JSON.parse(text)] as const)
+    using mirror = this.#site.openMirror()
+    const ids = [...mirror.pages()].flatMap((page) => page.map(({ productId }) => productId))
+    const parsed = [...mirror.read(ids)].flatMap(([id, { document }]) =>
+      document ? [[String(id), JSON.parse(document.toString('utf8'))] as const] : [],
+    )
+    const incomplete = mirror.incomplete(ids.length).map(({ productId }) => productId)
     return { documents: new Map(parsed), incomplete }
   }
 
@@ -206,16 +206,5 @@ export class WeekSite implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#site[Symbol.asyncDispose]()
-  }
-
-  async #applied(): Promise<Record<string, string> | undefined> {
-    const { redis } = this.#site
-    try {
-      if (redis.status === 'wait') await redis.connect()
-      return await redis.hgetall(keys.applied)
-    } catch {
-      // It was killed, or does not run yet.
-      return undefined
-    }
   }
 }

@@ -44,7 +44,13 @@ describe('readHealth', () => {
 
 describe('lookAtRedis', () => {
   it('tells a server that takes no changes', () => {
-    const info = { version: '7', processId: 1, loading: undefined, evictionPolicy: 'noeviction' } as const
+    const info = {
+      version: '7',
+      processId: 1,
+      runId: 'run',
+      loading: undefined,
+      evictionPolicy: 'noeviction',
+    } as const
     const state = (aof: 'ok' | 'failing', usedMemoryBytes: number): RedisState => ({
       ...{ up: true, since: 0, address: 'here' },
       info: { ...info, aof, usedMemoryBytes, maxMemoryBytes: 100, isShortOfMemory: usedMemoryBytes >= 70 },
@@ -53,7 +59,7 @@ describe('lookAtRedis', () => {
     expect(lookAtRedis(state('failing', 99)).map(({ subject }) => subject)).toEqual(['read-only'])
     expect(lookAtRedis(state('ok', 70)).map(({ subject }) => subject)).toEqual(['memory'])
     expect(lookAtRedis(state('ok', 100)).map(({ message }) => message)).toEqual([
-      'Redis at here has no memory left (maxmemory): imports wait',
+      'Redis at here has no memory left (maxmemory)',
     ])
   })
 })

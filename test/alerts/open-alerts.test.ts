@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openAlerts } from '../../src/alerts/open-alerts.ts'
 import type { AlertsConfig, FeedConfig } from '../../src/config/model.ts'
-import type { AcceptSequence, CatalogName, FeedName } from '../../src/lib/brand.ts'
+import type { AcceptSequence, FeedName, ProductId } from '../../src/lib/brand.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import { catalogKeys } from '../../src/outbox/keys.ts'
+import { digestDocument } from '../../src/mirror/digest.ts'
 import { openRedis, type RedisConnections } from '../../src/redis/connections.ts'
 import { openManifest } from '../../src/sources/manifest.ts'
 import { openOutbox } from '../../src/storage.ts'
@@ -12,6 +12,7 @@ import { catalogOf, feedNamed } from '../sources/support/setup.ts'
 import { waitFor } from '../support/events.ts'
 import { leakCheck } from '../support/leak-check.ts'
 import { collectLog } from '../support/log-lines.ts'
+import { openTestMirror } from '../support/mirror.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { configOf, openWebhook, secretPath } from './webhook-server.ts'
@@ -26,7 +27,6 @@ beforeEach(leaks.remember)
 afterEach(leaks.check)
 
 const feedName = 'products' as FeedName
-const keys = catalogKeys('main' as CatalogName)
 const minute = 60_000
 
 interface SiteOptions {
@@ -36,7 +36,7 @@ interface SiteOptions {
   redis?: RedisServer
 }
 
-/** Alerts over a real Redis and manifest, with a real webhook. `shiftMs` is added to the time of day. */
+/** Alerts over a real Redis, mirror and manifest, with a real webhook. `shiftMs` is added to the time of day. */
 async function openSite({ feed = {}, config = {}, redis = shared }: SiteOptions = {}) {
   const stack = new AsyncDisposableStack()
   const dir = stack.use(await tempDir('alerts'))
@@ -51,11 +51,18 @@ async function openSite({ feed = {}, config = {}, redis = shared }: SiteOptions 
   const catalog = catalogOf([feedNamed(feedName, dir.join('drop'), feed)])
   const manifest = stack.use(await openManifest({ dir: dir.join('state/main'), clock }))
   const { outbox } = await openOutbox({ catalog, connections, clock })
+  const mirror = stack.use(await openTestMirror(dir.join('state/main/catalog.db'), { clock }))
+  const looked = { times: 0 }
+  const readNotices = mirror.notices.bind(mirror)
+  mirror.notices = () => {
+    looked.times += 1
+    return readNotices()
+  }
   const failures: unknown[] = []
   const open = () =>
     openAlerts({
       ...{ config: configOf(webhook.url, config), stateDir: dir.join('state'), connections, clock, log },
-      catalogs: [{ catalog, manifest }],
+      catalogs: [{ catalog, manifest, mirror }],
       onFatal: (error) => failures.push(error),
       lookEveryMs: 20,
       retryAfterMs: 50,
@@ -66,7 +73,7 @@ async function openSite({ feed = {}, config = {}, redis = shared }: SiteOptions 
     expect(failures).toEqual([])
   })
   return {
-    ...{ webhook, manifest, outbox, time, lines, connections, redis: connections.commands },
+    ...{ webhook, manifest, mirror, outbox, time, lines, connections },
     stateFile: dir.join('state/alerts.json'),
     async restart() {
       await alerts[Symbol.asyncDispose]()
@@ -74,9 +81,8 @@ async function openSite({ feed = {}, config = {}, redis = shared }: SiteOptions 
     },
     /** Waits until it has looked so often from now on. */
     async looks(count: number) {
-      const mark = async () => Number((await connections.commands.get(keys.alertMark))?.split(' ')[1] ?? 0)
-      const before = await mark()
-      await waitFor(async () => (await mark()) >= before + count, { what: `${count} looks` })
+      const before = looked.times
+      await waitFor(() => looked.times >= before + count, { what: `${count} looks` })
     },
     async accept(name: string, acceptedAt = new Date(clock.now()).toISOString()) {
       const claim = `claim-${manifest.nextSequence}`
@@ -116,32 +122,40 @@ describe('alerts', () => {
     ])
   })
 
-  it('tell of what Redis shows: refusals, lag, dead letters, what is held, and notices', async () => {
+  it('tell of refusals, lag, dead letters, what is held, and notices', async () => {
     await using site = await openSite()
-    const { redis, webhook } = site
+    const { mirror, webhook, time } = site
     await site.outbox.pause('refuses-everything', 'Look into the dead letters')
     await webhook.until('refuses-everything', 'firing', 'products')
-    await redis.zadd(keys.urgent, String(systemClock.now() - 6 * minute), 'p1')
+    const [document, productId] = [Buffer.from('{}'), 'p1' as ProductId]
+    const offer = { digest: digestDocument(document), lane: 'urgent' as const }
+    const write = { productId, document, partial: undefined, meta: '', incomplete: undefined, offer }
+    await mirror.update([], () => ({ writes: [write] }))
+    time.shiftMs = 6 * minute
     expect((await webhook.until('urgent-lag', 'firing')).message).toMatch(/^1 price .+ the first for 36\d s/)
-    await redis.hset(keys.dead, { p2: 'x' })
+    mirror.refuse(productId)
     await webhook.until('dead-letters', 'firing')
     const held = { kind: 'removals', sequence: 7, file: 'a.csv', at: '', reason: 'half is missing' }
-    await redis.hset(keys.held, { products: JSON.stringify([{ ...held, missing: 5, of: 10 }]) })
+    const value = JSON.stringify([{ ...held, missing: 5, of: 10 }])
+    await mirror.update([], () => ({ writes: [], held: { feed: feedName, value } }))
     expect(await webhook.until('held', 'firing')).toMatchObject({
       ...{ feed: 'products', message: 'Import 7 of a.csv is held: half is missing' },
       hint: 'catalogd approve 7, or catalogd discard 7',
     })
-    const notice = (text: string) => JSON.stringify({ text, at: '' })
-    await redis.hset(keys.notices, {
-      'failed:products': notice('Import 8 was refused'),
-      'pull:products': notice('https://shop.example cannot be fetched'),
-      'ignored:products': notice('readme.txt'),
-    })
+    const notice = (key: string, text: string) => ({ key, value: JSON.stringify({ text, at: '' }) })
+    const notices = [
+      notice('failed:products', 'Import 8 was refused'),
+      notice('pull:products', 'https://shop.example cannot be fetched'),
+      notice('ignored:products', 'readme.txt'),
+    ]
+    await mirror.update([], () => ({ writes: [], notices }))
     await webhook.until('failed', 'firing', 'products')
     await webhook.until('pull', 'firing', 'products')
-    await redis.hdel(keys.held, 'products')
+    await mirror.update([], () => ({ writes: [], held: { feed: feedName, value: undefined } }))
     await webhook.until('held', 'resolved')
-    expect(webhook.taken).toHaveLength(7)
+    // The refusal ended the lag.
+    await webhook.until('urgent-lag', 'resolved')
+    expect(webhook.taken).toHaveLength(8)
   })
 
   it('tell of a feed whose files do not come, or come late', async () => {
@@ -182,8 +196,7 @@ describe('alerts', () => {
     await site.webhook.until('redis', 'firing', 'down')
     await server.restart()
     await site.webhook.until('redis', 'resolved', 'down')
-    // It came back empty: that is told, and now the pause is gone, too.
-    await site.webhook.until('redis', 'firing', 'rolled-back')
+    // It came back empty: now the pause is gone, too.
     await site.webhook.until('credentials', 'resolved')
     expect(site.webhook.taken.map(({ kind, state }) => `${kind} ${state}`).slice(0, 2)).toEqual([
       'credentials firing',
@@ -191,16 +204,21 @@ describe('alerts', () => {
     ])
   })
 
-  it('tell of a Redis that lost what it held, until all is applied again', async () => {
+  it('tell of a Redis that lost what it held, until that is repaired', async () => {
     await using site = await openSite()
-    await site.accept('a.csv')
-    await site.redis.hset(keys.applied, { products: '1' })
     await site.looks(2)
-    await site.redis.flushall()
+    site.mirror.store.remember({ repairing: 'all', lastLossMs: 1 })
     await site.webhook.until('redis', 'firing', 'rolled-back')
     await site.looks(3)
     expect(site.webhook.taken).toHaveLength(1)
-    await site.redis.hset(keys.applied, { products: '1' })
+    site.mirror.store.remember({ repairing: undefined })
+    await site.webhook.until('redis', 'resolved', 'rolled-back')
+  })
+
+  it('tell of a loss that is repaired between two looks', async () => {
+    await using site = await openSite()
+    site.mirror.store.remember({ lastLossMs: 1 })
+    await site.webhook.until('redis', 'firing', 'rolled-back')
     await site.webhook.until('redis', 'resolved', 'rolled-back')
   })
 

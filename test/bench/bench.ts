@@ -3,6 +3,7 @@ import { benchConsents } from './consents.ts'
 import { benchIntent } from './intent.ts'
 import { benchLatency } from './latency.ts'
 import { benchLoad } from './load.ts'
+import { benchMirror } from './mirror.ts'
 
 const benches: Record<string, (args: readonly string[]) => Promise<void>> = {
   load: benchLoad,
@@ -10,6 +11,7 @@ const benches: Record<string, (args: readonly string[]) => Promise<void>> = {
   big: benchBig,
   intent: benchIntent,
   consents: benchConsents,
+  mirror: benchMirror,
 }
 
 const [name = '', ...args] = process.argv.slice(2)

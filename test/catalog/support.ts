@@ -33,7 +33,7 @@ export function feedOf(fields: Record<string, FieldRule>, feed: Partial<FeedConf
     },
     fields,
     owns: [],
-    missing: { action: 'out_of_stock', atMost: 0.1 },
+    missing: { action: 'out_of_stock', atMost: 0.1, forgetMs: 1 },
     rejects: { atMost: 0.05 },
     ...feed,
   }

@@ -140,6 +140,7 @@ describe('runProgram', () => {
       'The daemon',
       'Feeds and imports',
       'Delivery',
+      'State',
       'Consents',
       'Shopper intent',
       'The Stack',

@@ -66,7 +66,7 @@ describe('loadConfig', () => {
       },
       fields: {},
       owns: [],
-      missing: { action: 'out_of_stock', atMost: 0.1 },
+      missing: { action: 'out_of_stock', atMost: 0.1, forgetMs: 7_776_000_000 },
       rejects: { atMost: 0.05 },
     })
   })

@@ -46,8 +46,7 @@ test('a newer state that is accepted during a call is sent after it', async () =
   await site.drop([['a@example.org', true]])
   await called.promise
   await site.drop([['a@example.org', false]])
-  const id = await site.idOf('a@example.org')
-  await waitFor(async () => (await site.redis.zscore(site.keys.urgent, id)) !== null)
+  await waitFor(() => site.rowOf('a@example.org')?.consent === 0)
   expect(site.endpoint.callsOf('a@example.org')).toEqual([true])
   answer.resolve()
   await site.settled()
@@ -70,8 +69,7 @@ test('a state that is taken back during a call is not sent again', async () => {
   await called.promise
   await site.drop([['a@example.org', false]])
   await site.drop([['a@example.org', true]])
-  const id = await site.idOf('a@example.org')
-  await waitFor(async () => Number((await site.redis.hget(site.keys.meta, id))?.slice(0, 10)) === 3)
+  await waitFor(() => Number(site.rowOf('a@example.org')?.position.slice(0, 10)) === 3)
   answer.resolve()
   await site.settled()
   expect(site.endpoint.callsOf('a@example.org')).toEqual([true])
@@ -112,7 +110,7 @@ test('a refused consent is a dead letter, whose reason shows no address; a newer
   await site.start()
   await site.drop([...emails(3).map((email) => [email, true] as const), ['a@example.org', true]])
   await site.settled()
-  const letter = await site.letterOf('a@example.org')
+  const letter = site.letterOf('a@example.org')
   expect(letter).toMatchObject({ status: 400 })
   expect(letter?.reason).toMatch(/no customer \S+ or \S+$/)
   expect(letter?.reason).not.toMatch(/example/i)
@@ -120,7 +118,7 @@ test('a refused consent is a dead letter, whose reason shows no address; a newer
   await site.drop([['a@example.org', false]])
   await site.settled()
   expect(site.endpoint.callsOf('a@example.org')).toEqual([true, false])
-  expect(await site.letterOf('a@example.org')).toBeUndefined()
+  expect(site.letterOf('a@example.org')).toBeUndefined()
 })
 
 test('refused credentials stop all calls until one consent, sent as a trial, is taken', async () => {
@@ -131,13 +129,13 @@ test('refused credentials stop all calls until one consent, sent as a trial, is 
   })
   await site.start()
   await site.drop(emails(30).map((email) => [email, true]))
-  await waitFor(async () => (await site.redis.hlen(site.keys.pause)) === 1)
+  await waitFor(site.isPaused)
   // Those that were under way when the first was refused, and a trial.
   expect(site.endpoint.calls.length).toBeLessThanOrEqual(5)
   await site.token('new')
   await site.settled()
   expect(site.endpoint.held.size).toBe(30)
-  expect(await site.redis.hlen(site.keys.pause)).toBe(0)
+  expect(site.isPaused()).toBe(false)
 })
 
 test('a 403 right after a trial that was taken refuses that consent', async () => {
@@ -147,12 +145,12 @@ test('a 403 right after a trial that was taken refuses that consent', async () =
   })
   await site.start()
   await site.drop([...emails(3).map((email) => [email, true] as const)])
-  await waitFor(async () => (await site.redis.hlen(site.keys.pause)) === 1)
+  await waitFor(site.isPaused)
   right.now = true
   await site.settled()
   await site.drop([['a@example.org', true]])
   await site.settled()
-  expect(await site.letterOf('a@example.org')).toMatchObject({ status: 403 })
+  expect(site.letterOf('a@example.org')).toMatchObject({ status: 403 })
   expect(site.endpoint.callsOf('a@example.org')).toEqual([true])
 })
 
@@ -165,15 +163,14 @@ test('a login page takes no consent, and buries none that stands alone; one amon
   await site.start()
   await site.drop([['first@example.org', false]])
   await waitFor(() => site.endpoint.calls.length >= 2)
-  const id = await site.idOf('first@example.org')
-  expect(await site.redis.hexists(site.keys.acknowledged, id)).toBe(0)
-  expect(await site.letterOf('first@example.org')).toBeUndefined()
+  expect(site.rowOf('first@example.org')?.known).toBeNull()
+  expect(site.letterOf('first@example.org')).toBeUndefined()
   state.right = true
   await site.settled()
-  expect(await site.redis.hexists(site.keys.acknowledged, id)).toBe(1)
+  expect(site.rowOf('first@example.org')?.known).toBe(0)
   await site.drop([['a@example.org', true]])
   await site.settled()
-  expect(await site.letterOf('a@example.org')).toMatchObject({
+  expect(site.letterOf('a@example.org')).toMatchObject({
     reason: expect.stringContaining('text/html: a web page (Log in); it took others'),
   })
 })
@@ -185,11 +182,11 @@ test('a 404 for one address is no refusal while nothing else is taken, then it i
   await site.start()
   await site.drop([['person1+x@example.org', true]])
   await waitFor(() => site.endpoint.calls.length >= 1)
-  expect(await site.letterOf('person1+x@example.org')).toBeUndefined()
+  expect(site.letterOf('person1+x@example.org')).toBeUndefined()
   await site.drop(emails(20).map((email) => [email, true]))
   await site.settled()
-  expect(await site.redis.hlen(site.keys.dead)).toBe(11)
-  expect(await site.letterOf('person12+x@example.org')).toMatchObject({
+  expect(site.overview()?.dead).toBe(11)
+  expect(site.letterOf('person12+x@example.org')).toMatchObject({
     status: 404,
     reason: expect.stringContaining('it took others within the last minute'),
   })
@@ -204,21 +201,35 @@ test('a path that becomes wrong buries nothing: what was refused is taken back',
   await site.settled()
   state.right = false
   await site.drop(emails(6).map((email) => [email, true]))
-  await waitFor(async () => (await site.redis.hlen(site.keys.dead)) === 6)
+  await waitFor(() => site.overview()?.dead === 6)
   site.passTime(61_000)
   await site.drop([['last@example.org', true]])
-  await waitFor(async () => (await site.redis.hlen(site.keys.dead)) === 0)
+  await waitFor(() => site.overview()?.dead === 0)
   state.right = true
   await site.settled()
   expect(site.endpoint.held.size).toBe(8)
-  expect(await site.redis.hlen(site.keys.dead)).toBe(0)
+  expect(site.overview()?.dead).toBe(0)
 })
 
-test('a process that imports consents without delivering them says so', async () => {
+test('the process that imports consents sends them, whatever its roles', async () => {
   await using site = await openSite()
   await site.start(['watch', 'import'])
-  await waitFor(() => JSON.stringify(site.lines).includes('needs the role deliver'))
-  expect(site.endpoint.calls).toEqual([])
+  await site.drop([['a@example.org', true]])
+  await site.settled()
+  expect(site.endpoint.callsOf('a@example.org')).toEqual([true])
+})
+
+test('a revocation does not wait for grants that the endpoint does not answer', async () => {
+  await using site = await openSite({
+    settings: 'concurrency: 3, timeout: 10m, callsPerSecond: 1000',
+    script: ({ consent }) => (consent ? 'hang' : { status: 200 }),
+  })
+  await site.start()
+  await site.drop(emails(5).map((email) => [email, true]))
+  await waitFor(() => site.endpoint.calls.length === 2)
+  await site.drop([['a@example.org', false]])
+  await waitFor(() => site.endpoint.held.get('a@example.org') === false)
+  expect(site.endpoint.calls.length).toBe(3)
 })
 
 test('calls at one time and calls a second hold, and nothing that is logged shows an address', async () => {

@@ -1,11 +1,9 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
-import { Redis } from 'ioredis'
 import { loadConfig } from '../../src/config/load.ts'
-import { openConsentKey } from '../../src/consents/key.ts'
-import type { CatalogName } from '../../src/lib/brand.ts'
+import { ConsentReader } from '../../src/consents/reader.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import { catalogKeys } from '../../src/outbox/keys.ts'
+import { adopt, planAdoption } from '../../src/operations/adopt.ts'
 import { openRedis } from '../../src/redis/connections.ts'
 import { openService, type Role } from '../../src/service.ts'
 import { waitFor } from '../support/events.ts'
@@ -36,7 +34,6 @@ export async function openSite({ script, settings = 'callsPerSecond: 1000', redi
     monotonic: () => systemClock.monotonic() + offset.ms,
   }
   const failures: unknown[] = []
-  const keys = catalogKeys('main' as CatalogName, 'consents')
   await mkdir(dir.join('drop'))
   await writeFile(
     dir.join('catalogd.yaml'),
@@ -51,12 +48,11 @@ catalogs:
 `,
   )
   await writeFile(dir.join('token'), 'email-token')
-  const redisClient = new Redis(server.url, {
-    lazyConnect: true,
-    retryStrategy: () => 50,
-    maxRetriesPerRequest: null,
-  })
-  redisClient.on('error', () => {})
+  /** Of what the daemon has written; undefined: nothing yet. */
+  const read = <T>(look: (consents: ConsentReader) => T): T | undefined => {
+    using consents = ConsentReader.open(dir.join('state', 'main'))
+    return consents && look(consents)
+  }
   let running: AsyncDisposable[] = []
   let files = 0
   const site = {
@@ -64,9 +60,10 @@ catalogs:
     server,
     endpoint,
     lines,
-    keys,
     failures,
-    redis: redisClient,
+    read,
+    overview: () => read((consents) => consents.overview(clock.now())),
+    rowOf: (email: string) => read((consents) => consents.find(consents.idOf(email))),
     /** Time passes for who asks the clock; nobody who sleeps wakes earlier. */
     passTime(ms: number) {
       offset.ms += ms
@@ -87,6 +84,14 @@ catalogs:
       })
       running.push(service)
     },
+    /** As the operator does where a start is refused. */
+    async adopt() {
+      const config = await loadConfig({ file: dir.join('catalogd.yaml'), env: {} })
+      await using connections = await openRedis({ address: { kind: 'url', url: server.url }, clock, log })
+      const { signal } = new AbortController()
+      for (const catalog of config.catalogs.values())
+        adopt(await planAdoption({ config, catalog, connections, clock, log, signal }))
+    },
     async stop() {
       for (const each of running.reverse()) await each[Symbol.asyncDispose]()
       running = []
@@ -106,12 +111,11 @@ catalogs:
             () => '',
           )
           const accepted = [...manifest.matchAll(/"kind":"accept","sequence":(\d+)/g)]
-          const applied = await redisClient.hget(keys.applied, 'news')
-          if (accepted.length < files || applied !== (accepted.at(-1)?.[1] ?? null)) return false
-          const [pending, claimed, dead] = await Promise.all(
-            [keys.pending, keys.claimed, keys.dead].map((key) => redisClient.hlen(key)),
-          )
-          return claimed === 0 && pending === dead
+          const newest = Number(accepted.at(-1)?.[1] ?? 0)
+          const isApplied = read((consents) => consents.applied('news') >= newest)
+          if (accepted.length < files || !isApplied) return false
+          const overview = site.overview()
+          return overview?.inFlight === 0 && overview.pending === overview.dead
         },
         {
           withinMs: 180_000,
@@ -123,18 +127,13 @@ catalogs:
         },
       )
     },
-    idOf: async (email: string) => (await openConsentKey(dir.join('state'))).idOf(email),
-    letterOf: async (email: string) => {
-      const id = await site.idOf(email)
-      const letter = await redisClient.hgetBuffer(keys.dead, id)
-      return letter
-        ? (JSON.parse(letter.subarray(16).toString()) as { reason: string; status?: number })
-        : undefined
+    letterOf: (email: string) => {
+      const letter = site.rowOf(email)?.letter
+      return letter ? (JSON.parse(letter) as { reason: string; status?: number }) : undefined
     },
-    journal: () => readFile(dir.join('state', 'main', 'consents', 'acknowledged.ndjson'), 'utf8'),
+    isPaused: () => site.overview()?.paused.length === 1,
     async [Symbol.asyncDispose]() {
       await site.stop()
-      redisClient.disconnect()
       await endpoint[Symbol.asyncDispose]()
       await server[Symbol.asyncDispose]()
       await dir[Symbol.asyncDispose]()

@@ -1,7 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { positionOf } from '../../src/consents/position.ts'
-import { mayBeSent } from '../../src/consents/unconfirmed.ts'
-import type { AcceptSequence } from '../../src/lib/brand.ts'
+import { mayBeSent } from '../../src/consents/row.ts'
 import { waitFor } from '../support/events.ts'
 import { leakCheck } from '../support/leak-check.ts'
 import { openSite, type Site } from './site.ts'
@@ -18,20 +16,18 @@ const timesCalled = (site: Site, times: number) =>
   waitFor(() => site.endpoint.callsOf('a@example.org').length >= times)
 
 describe('whether a consent may be sent', () => {
-  const position = positionOf(3 as AcceptSequence, 1)
-  const due = { consent: true, position, unconfirmed: { position, at: 1_000 }, horizonMs: 500, now: 1_499 }
+  const grant = { consent: 1, attempted: 1_000 } as const
 
   test('a grant within the horizon of its first call only', () => {
-    expect(mayBeSent(due)).toBe(true)
-    expect(mayBeSent({ ...due, now: 1_500 })).toBe(false)
+    expect(mayBeSent(grant, { nowMs: 1_499, horizonMs: 500 })).toBe(true)
+    expect(mayBeSent(grant, { nowMs: 1_500, horizonMs: 500 })).toBe(false)
     // The clock was set back.
-    expect(mayBeSent({ ...due, now: 500 })).toBe(false)
+    expect(mayBeSent(grant, { nowMs: 500, horizonMs: 500 })).toBe(false)
   })
 
-  test('a revocation, a grant that was never tried, and a later record always', () => {
-    expect(mayBeSent({ ...due, now: 9_999, consent: false })).toBe(true)
-    expect(mayBeSent({ ...due, now: 9_999, unconfirmed: undefined })).toBe(true)
-    expect(mayBeSent({ ...due, now: 9_999, position: positionOf(3 as AcceptSequence, 2) })).toBe(true)
+  test('a revocation, and a grant that was never tried, always', () => {
+    expect(mayBeSent({ ...grant, consent: 0 }, { nowMs: 9_999, horizonMs: 500 })).toBe(true)
+    expect(mayBeSent({ ...grant, attempted: null }, { nowMs: 9_999, horizonMs: 500 })).toBe(true)
   })
 })
 
@@ -41,23 +37,23 @@ test('a grant that is not confirmed is repeated until the horizon, then waits; r
   await site.start()
   await site.drop([grant])
   await timesCalled(site, 3)
-  expect(await site.letterOf('a@example.org')).toBeUndefined()
+  expect(site.letterOf('a@example.org')).toBeUndefined()
   site.passTime(horizonMs)
-  await waitFor(async () => (await site.letterOf('a@example.org')) !== undefined, { withinMs: 180_000 })
-  const letter = await site.letterOf('a@example.org')
+  await waitFor(() => site.letterOf('a@example.org') !== undefined, { withinMs: 180_000 })
+  const letter = site.letterOf('a@example.org')
   expect(letter?.reason).toMatch(/^not confirmed: the grant was first sent at /)
   const parked = site.endpoint.calls.length
   await site.stop()
-  await site.redis.flushall()
-  await site.start()
-  await waitFor(async () => (await site.letterOf('a@example.org')) !== undefined)
-  // What Redis forgot stands in the journal: nothing is sent once more.
-  expect(site.endpoint.calls.length).toBe(parked)
   answers.hang = false
+  await site.start()
+  await site.drop([['b@example.org', false]])
+  await site.settled()
+  // It waits on the disk: nothing is sent once more.
+  expect(site.endpoint.callsOf('a@example.org').length).toBe(parked)
   await site.drop([grant])
   await site.settled()
-  expect(site.endpoint.calls.length).toBe(parked + 1)
-  expect(await site.letterOf('a@example.org')).toBeUndefined()
+  expect(site.endpoint.callsOf('a@example.org').length).toBe(parked + 1)
+  expect(site.letterOf('a@example.org')).toBeUndefined()
 })
 
 test('a revocation that is not confirmed is repeated without end', async () => {
@@ -73,7 +69,7 @@ test('a revocation that is not confirmed is repeated without end', async () => {
   expect(site.endpoint.held.get('a@example.org')).toBe(false)
 })
 
-test('a state that is taken back after an unconfirmed call is sent, also when Redis forgot that call', async () => {
+test('a state that is taken back after an unconfirmed call is sent, also after a restart', async () => {
   const answers = { hang: false }
   await using site = await openSite({ settings, script: () => (answers.hang ? 'hang' : { status: 200 }) })
   await site.start()
@@ -82,9 +78,7 @@ test('a state that is taken back after an unconfirmed call is sent, also when Re
   answers.hang = true
   await site.drop([grant])
   await timesCalled(site, 2)
-  await waitFor(async () => (await site.journal()).includes('unconfirmed'))
   await site.stop()
-  await site.redis.flushall()
   answers.hang = false
   await site.drop([['a@example.org', false]])
   await site.start()

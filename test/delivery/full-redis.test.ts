@@ -33,18 +33,17 @@ test('a full Redis is drained to the end: refusals, failures and refused credent
   await d.putDue('echoes', names('echo'))
   await d.put(names('new'), 'new', 'x'.repeat(100))
   await d.put(names('urgent'), 'urgent')
+  await waitFor(async () => (await d.connection.hlen(d.keys.documents)) === 240)
   await fill(d)
   await d.outbox.resume('operator', 'operator')
   // One becomes a dead letter, which is pending, as it was while its calls were halved.
   const isDrained = async () =>
-    (await d.pending()) === 1 &&
-    (await d.connection.zcard(d.keys.echoes)) === 0 &&
-    (await d.connection.hlen(d.keys.dead)) === 1
+    d.pending() === 1 && (await d.connection.zcard(d.keys.echoes)) === 0 && d.dead().length === 1
   await waitFor(isDrained, {
     withinMs: 120_000,
     what: () => `an empty outbox: ${d.endpoint.calls.length} calls`,
   })
-  expect(await d.connection.hkeys(d.keys.dead)).toEqual(['new-7'])
+  expect(d.dead()).toEqual(['new-7'])
   expect(await d.connection.hlen(d.keys.claimed)).toBe(0)
   const sent = new Set(d.endpoint.calls.flatMap(({ ids }) => ids))
   expect(sent.size).toBe(240)
@@ -53,5 +52,5 @@ test('a full Redis is drained to the end: refusals, failures and refused credent
   // With memory again tickets carry on.
   await d.connection.config('SET', 'maxmemory', '0')
   await d.put(['late'], 'urgent')
-  await waitFor(async () => (await d.pending()) === 1)
+  await waitFor(() => d.pending() === 1)
 })

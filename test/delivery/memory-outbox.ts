@@ -1,7 +1,7 @@
 import { bodyBytesOf } from '../../src/api/call-body.ts'
 import type { ProductId } from '../../src/lib/brand.ts'
 import type { Clock } from '../../src/lib/clock.ts'
-import { digestDocument } from '../../src/outbox/digest.ts'
+import { digestDocument } from '../../src/mirror/digest.ts'
 import type {
   CallAdmission,
   ClaimAnswer,

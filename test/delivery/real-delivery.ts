@@ -1,18 +1,22 @@
-import { Redis } from 'ioredis'
 import { openCatalogCalls } from '../../src/api/catalog-calls.ts'
 import { productCalls } from '../../src/api/classify.ts'
 import type { DeliveryConfig } from '../../src/config/model.ts'
 import { openDelivery } from '../../src/delivery/worker.ts'
 import type { CatalogName } from '../../src/lib/brand.ts'
 import { systemClock } from '../../src/lib/clock.ts'
+import type { ProductWrite } from '../../src/mirror/model.ts'
+import { MirrorFileReader } from '../../src/mirror/reader.ts'
+import { MirrorStore } from '../../src/mirror/store.ts'
 import { catalogKeys } from '../../src/outbox/keys.ts'
+import { OutboxLoop } from '../../src/outbox/loop.ts'
 import { RedisOutbox } from '../../src/outbox/outbox.ts'
 import { OutboxScripts } from '../../src/outbox/scripts.ts'
-import { CatalogWriter } from '../../src/outbox/writer.ts'
-import { write } from '../outbox/harness.ts'
+import { endpoint as endpointName, openOnce, write } from '../outbox/harness.ts'
 import { openQueue } from '../redis/ticket-queue.ts'
+import { waitFor } from '../support/events.ts'
 import { collectLog } from '../support/log-lines.ts'
 import { startRedis } from '../support/redis-server.ts'
+import { tempDir } from '../support/temp-dir.ts'
 import { openEndpoint, type Script } from './endpoint.ts'
 import { config, document } from './harness.ts'
 
@@ -30,13 +34,37 @@ export async function openRealDelivery(overrides: Partial<DeliveryConfig> = {}, 
   const delivery = { ...config, ...overrides }
   const connection = queue.connections.commands
   const deferred = { afterMs: 60_000, atMostMs: 120_000 }
-  const outbox = new RedisOutbox({ connection, keys, scripts, delivery, deferred, clock })
-  const writer = stack.use(
-    await CatalogWriter.open({
-      connection: new Redis(server.url),
-      ...{ keys, scripts, delays: { deferredAfterMs: 60_000, newAfterMs: 0 } },
+  const outbox = new RedisOutbox({
+    ...{ connection, keys, scripts, delivery, deferred, clock, endpoint: () => endpointName },
+  })
+  const dir = stack.use(await tempDir('delivery'))
+  const mirror = stack.use(MirrorStore.open({ file: dir.join('catalog.db'), isExpected: false }))
+  const reader = stack.use(new MirrorFileReader(dir.join('catalog.db')))
+  let wake = () => {}
+  const loop = stack.use(
+    new OutboxLoop({
+      ...{ catalog: 'main', keys, scripts, mirror, endpoint: endpointName, delivery, clock },
+      ...{ deferredAfterMs: 60_000, newAfterMs: 0, pendingBytes: 256_000_000, log: collectLog().log },
+      place: { host: 'host', folder: '/state/main' },
+      connect: () => openOnce(server.url),
+      onOffered: () => wake(),
+      onFatal: (error) => {
+        throw error
+      },
     }),
   )
+  await loop.start()
+  // Opening the empty Redis is a repair, which would take what tests put there.
+  await waitFor(async () => (await connection.hget(keys.guard, 'open')) === '1', { withinMs: 120_000 })
+  const commit = (writes: ProductWrite[], agoMs = 0) => {
+    let chunk: { writes: ProductWrite[] } | undefined = { writes }
+    mirror.commit(() => {
+      const next = chunk
+      chunk = undefined
+      return next
+    }, Date.now() - agoMs)
+    loop.wake()
+  }
   const client = stack.use(
     openCatalogCalls({
       url: () => endpoint.url,
@@ -56,23 +84,38 @@ export async function openRealDelivery(overrides: Partial<DeliveryConfig> = {}, 
       progress: { expected() {}, made() {}, limited() {}, waiting: () => ({ [Symbol.dispose]() {} }) },
     }),
   )
+  wake = () => worker.wake()
   return {
     ...{ server, endpoint, keys, outbox, worker, lines, connection },
     async put(ids: readonly string[], lane: Lane, text = '') {
-      const writes = ids.map((id) => write(id, document(id, text).toString(), lane))
-      await writer.update([], () => ({ writes }))
-      worker.wake()
+      commit(ids.map((id) => write(id, document(id, text).toString(), lane)))
     },
-    /** Puts products that were acknowledged before, and makes them due now. */
+    /** Makes products that were acknowledged before due now. */
     async putDue(lane: 'deferred' | 'echoes', ids: readonly string[]) {
-      const writes = ids.map((id) => write(id, document(id).toString(), 'deferred'))
-      for (const { productId, offer } of writes) {
-        await connection.hset(keys.acknowledged, productId, lane === 'echoes' ? (offer?.digest ?? '') : 'x')
+      const before = ids.map((id) => write(id, document(id, 'before').toString(), 'new'))
+      // As if it had been offered, so that none of them is.
+      const { last } = mirror.readIdentity()
+      await connection.hset(keys.positions, 'new', last.new + ids.length)
+      commit(before)
+      const acknowledged = before.map(({ productId, offer }) => {
+        return { productId, digest: offer?.digest, held: lane === 'echoes' }
+      })
+      mirror.drain({ acknowledged, positions: mirror.readIdentity().last }, Date.now())
+      if (lane === 'echoes') {
+        await connection.zadd(keys.requests, ...ids.flatMap((id) => [1, id]))
+      } else {
+        commit(
+          ids.map((id) => write(id, document(id).toString(), 'deferred')),
+          deferred.afterMs,
+        )
       }
-      await writer.update([], () => ({ writes }))
-      await connection.zadd(keys[lane], ...ids.flatMap((id) => ['1', id]))
     },
-    pending: () => connection.hlen(keys.pending),
+    /** Products that are unsent, dead letters included. */
+    pending: () => {
+      const { dead, places } = reader.count()
+      return dead + places.urgent.waiting + places.new.waiting + places.deferred.waiting
+    },
+    dead: () => reader.deadLetters().map(({ productId }) => productId),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }
 }

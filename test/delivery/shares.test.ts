@@ -62,7 +62,7 @@ test('urgent changes of one file share calls, so that they are not as many as ch
   const began = performance.now()
   const ids = names('p', 300)
   for (const id of ids) await d.put([id], 'urgent')
-  await waitFor(async () => (await d.pending()) === 0, { withinMs: 180_000 })
+  await waitFor(() => d.pending() === 0, { withinMs: 180_000 })
   const elapsedMs = performance.now() - began
   expect(new Set(d.endpoint.calls.flatMap((call) => call.ids)).size).toBe(300)
   expect(d.endpoint.calls.length).toBeLessThanOrEqual(elapsedMs / 20 + 5)

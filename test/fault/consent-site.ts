@@ -1,10 +1,9 @@
-import { cp, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
-import type { CatalogName } from '../../src/lib/brand.ts'
+import { ConsentReader } from '../../src/consents/reader.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import { catalogKeys } from '../../src/outbox/keys.ts'
 import { type Child, startChild } from '../support/child.ts'
 import { waitFor } from '../support/events.ts'
 import { type ConsentCall, ConsentHistory } from './consent-history.ts'
@@ -13,7 +12,6 @@ import { faultScale } from './random.ts'
 import { Site } from './site.ts'
 
 const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-const keys = catalogKeys('main' as CatalogName, 'consents')
 const token = 'email-token-of-the-fault-tests'
 const callsPerPage = 10_000
 const waitMs = 240_000 * faultScale
@@ -183,19 +181,19 @@ ${feedLines('./drop')}`,
 
   /** Waits until all accepted files are applied, and no call is under way that was begun before. */
   async noteApplied(): Promise<void> {
-    let before: string[] | undefined
-    await this.#until('all files applied', async ({ isApplied }) => {
-      const claims = await this.#site.redis.hvals(keys.claimed)
-      if (isApplied) before ??= claims
-      return before !== undefined && !before.some((claim) => claims.includes(claim))
+    let calls: number | undefined
+    await this.#until('all files applied', async ({ isApplied, inFlight }) => {
+      const { total } = (await this.summary()).calls
+      if (isApplied) calls ??= total + concurrency
+      return calls !== undefined && (inFlight === 0 || total > calls)
     })
     this.#applied.push({ files: this.#files.length, atMs: systemClock.now() })
   }
 
-  /** All accepted files are applied, all is sent but dead letters, and Redis knows it. */
+  /** All accepted files are applied, and all is sent but dead letters. */
   async untilQuiet(withinMs = waitMs): Promise<void> {
-    const quiet = ({ isApplied, pending, dead, claimed, behind }: Work) =>
-      isApplied && pending === dead && claimed === 0 && behind === 0
+    const quiet = ({ isApplied, pending, dead, inFlight }: Work) =>
+      isApplied && pending === dead && inFlight === 0
     await this.#until('quiet', quiet, withinMs)
     expect((await this.#site.accepted()).length).toBe(this.#files.length)
   }
@@ -213,7 +211,7 @@ ${feedLines('./drop')}`,
         last = JSON.stringify(work)
         return await met(work)
       } catch (error) {
-        // Redis may be away.
+        // The daemon may be beginning.
         last = String(error)
         return false
       }
@@ -222,19 +220,12 @@ ${feedLines('./drop')}`,
   }
 
   async work(): Promise<Work> {
-    await this.#connected()
-    const { redis } = this.#site
     const accepted = (await this.#site.accepted()) as unknown as { sequence: number; feed: string }[]
-    const applied = await redis.hgetall(keys.applied)
-    const [pending, dead, claimed] = await Promise.all([
-      redis.hlen(keys.pending),
-      redis.hlen(keys.dead),
-      redis.hlen(keys.claimed),
-    ])
-    const known = Number((await redis.get(keys.journal))?.split(':').at(-1) ?? 0)
-    const { size } = await stat(this.#path('state/main/consents/acknowledged.ndjson'))
-    const isApplied = accepted.every(({ sequence, feed }) => Number(applied[feed] ?? 0) >= sequence)
-    return { isApplied, pending, dead, claimed, behind: size - known }
+    using consents = ConsentReader.open(this.#path('state/main'))
+    if (!consents) throw new Error('there is no table yet')
+    const isApplied = accepted.every(({ sequence, feed }) => consents.applied(feed) >= sequence)
+    const { pending, dead, inFlight } = consents.overview(systemClock.now())
+    return { isApplied, pending, dead, inFlight }
   }
 
   async #connected(): Promise<void> {
@@ -249,12 +240,13 @@ ${feedLines('./drop')}`,
 
   /** So many more acknowledgements are durable. */
   async untilAcknowledged(count: number): Promise<void> {
-    const lines = async () => {
-      const journal = await readFile(this.#path('state/main/consents/acknowledged.ndjson'), 'utf8')
-      return journal.split('"acknowledged"').length
+    const taken = async () => {
+      using consents = ConsentReader.open(this.#path('state/main'))
+      const { 'acknowledged:u': revoked = 0, 'acknowledged:n': granted = 0 } = consents?.calls.counters ?? {}
+      return revoked + granted
     }
-    const before = await lines()
-    const durable = async () => (await lines()) >= before + count
+    const before = await taken()
+    const durable = async () => (await taken()) >= before + count
     await waitFor(durable, { what: () => `${count} acknowledgements\n${this.logs()}` })
   }
 
@@ -326,9 +318,7 @@ interface Work {
   isApplied: boolean
   pending: number
   dead: number
-  claimed: number
-  /** Bytes of the journal that Redis does not know. */
-  behind: number
+  inFlight: number
 }
 
 /** The end of a log without what is said in debugging only. */

@@ -62,7 +62,7 @@ test('one call for each address and settled state, whatever is repeated, wiped o
   await site.start()
 
   // Three files that contradict themselves and each other, accepted before anything is sent; then Redis is wiped, when
-  // half is sent and two calls are under way for so long that all is offered anew meanwhile.
+  // half is sent and two calls are under way.
   await site.run('pause')
   for (let files = 0; files < 3; files += 1) await story.drop()
   await site.noteApplied()

@@ -87,6 +87,8 @@ test('an endpoint that refuses everything pauses the catalog: nothing is buried,
   await site.fault({ status: 400, body: 'no' })
   await site.run('resume')
   await site.untilPaused('refuses-everything')
+  // The mirror hears a moment later that they were taken back.
+  await waitFor(async () => (await site.work()).dead === 0)
   expect(await site.work()).toMatchObject({ dead: 0, pending: products })
   await site.clearFaults()
   await site.run('resume')
@@ -118,7 +120,7 @@ test('a 413 that was wrong leaves calls of 64 KiB at least, and resume makes the
   await site.untilQuiet()
   await site.expectDocuments(expectedDocuments(1, products))
   await site.clearFaults()
-  const limit = async () => await site.redis.hget('catalogd:{main}:pace', 'bodyBytes')
+  const limit = async () => await site.redis.hget('catalogd:{main}:2:pace', 'bodyBytes')
   expect(Number(await limit())).toBeGreaterThanOrEqual(65_536)
   await site.run('resume')
   expect(await limit()).toBeNull()
@@ -136,7 +138,7 @@ test.each([
     await site.run('resume')
     await waitFor(async () => (await site.summary()).calls.total >= 2)
     expect(await site.work()).toMatchObject({ pending: products, dead: 0 })
-    expect(await site.redis.hget('catalogd:{main}:pace', 'lastFailure')).toContain(
+    expect(await site.redis.hget('catalogd:{main}:2:pace', 'lastFailure')).toContain(
       JSON.stringify(words).slice(1, -1),
     )
     await site.clearFaults()

@@ -3,7 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import { expect } from 'vitest'
-import type { CatalogName } from '../../src/lib/brand.ts'
+import type { CatalogName, FeedName } from '../../src/lib/brand.ts'
+import { MirrorFileReader } from '../../src/mirror/reader.ts'
 import { catalogKeys } from '../../src/outbox/keys.ts'
 import { openSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { type Child, startChild } from '../support/child.ts'
@@ -177,15 +178,21 @@ export class Site implements AsyncDisposable {
   async work() {
     if (this.#redis.status === 'wait') await this.#redis.connect()
     const accepts = await this.accepted()
-    const [applied, pending, dead, claimed, echoes] = await Promise.all([
-      this.#redis.hget(keys.applied, 'products'),
-      this.#redis.hlen(keys.pending),
-      this.#redis.hlen(keys.dead),
+    const [claimed, echoes] = await Promise.all([
       this.#redis.hlen(keys.claimed),
       this.#redis.zcard(keys.echoes),
     ])
+    using mirror = this.openMirror()
+    const { places, dead } = mirror.count()
+    const pending = Object.values(places).reduce((sum, { waiting }) => sum + waiting, dead)
     const last = accepts.at(-1)?.sequence ?? 0
-    return { accepted: accepts.length, last, applied: Number(applied ?? 0), pending, dead, claimed, echoes }
+    const [newest] = mirror.applied('products' as FeedName)
+    return { accepted: accepts.length, last, applied: newest?.sequence ?? 0, pending, dead, claimed, echoes }
+  }
+
+  /** For reading; throws before the first start. */
+  openMirror(): MirrorFileReader {
+    return new MirrorFileReader(this.path('state/main/catalog.db'))
   }
 
   get redis(): Redis {

@@ -1,11 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ProductPatch } from '../../src/catalog/model.ts'
-import { rankFields } from '../../src/catalog/ranks.ts'
-import { planChunk } from '../../src/imports/plan-chunk.ts'
+import { planChunk, planRulesOf } from '../../src/imports/plan-chunk.ts'
 import { runAnnounced } from '../../src/imports/run-announced.ts'
 import type { FeedName, ProductId } from '../../src/lib/brand.ts'
-import { CatalogWriter } from '../../src/outbox/writer.ts'
 import { collectLog } from '../support/log-lines.ts'
 import { shiftedClock } from '../support/shifted-clock.ts'
 import { feed, openImports, row } from './harness.ts'
@@ -32,24 +30,11 @@ async function write(
 }
 
 async function writeNow(box: Box, patch: Partial<ProductPatch>, feedName = 'products', productId = 'a') {
-  const { connections, keys, scripts, catalog } = box
-  const connection = await connections.openWriter()
-  await using writer = await CatalogWriter.open({
-    connection,
-    keys,
-    scripts,
-    delays: { deferredAfterMs: 0, newAfterMs: 0 },
-  })
   const id = productId as ProductId
+  const feed = feedName as FeedName
   const step = { patch: { productId: id, set: {}, clear: [], ...patch } }
-  await writer.update([id], (stored) => ({
-    writes: planChunk({
-      steps: [step],
-      stored,
-      feed: feedName as FeedName,
-      ranks: rankFields(catalog.feeds),
-      urgent: catalog.urgent,
-    }).writes,
+  await box.mirror.update([id], (stored) => ({
+    writes: planChunk({ steps: [step], stored, feed, ...planRulesOf(box.catalog) }).writes,
   }))
 }
 
@@ -73,7 +58,7 @@ test('what was announced holds from its time on, as an urgent change, and then n
   await box.import('products', feed(row('a'), row('b')))
   await write(box, sale(clock.now()))
   await box.deliverAll()
-  expect(await box.redis.zcard(box.keys.switches)).toBe(1)
+  expect(box.switches()).toHaveLength(1)
   advance(hourMs + 1)
   await untilPrice(box, 7)
   expect(await box.lane('a')).toBe('urgent')
@@ -83,8 +68,8 @@ test('what was announced holds from its time on, as an urgent change, and then n
   await untilPrice(box, 10)
   expect(await box.lane('a')).toBe('urgent')
   expect(await box.document('a')).not.toHaveProperty('list_price')
-  expect(await box.redis.zcard(box.keys.switches)).toBe(0)
-  expect(await box.redis.hlen(box.keys.partials)).toBe(0)
+  expect(box.switches()).toHaveLength(0)
+  expect(box.products().a?.partial).toBeUndefined()
   expect(box.failures).toEqual([])
 })
 
@@ -96,7 +81,7 @@ test('what fell due while no process ran is applied at the start, the last of it
   await writeNow(box, sale(clock.now()))
   advance(4 * hourMs)
   box.start()
-  while ((await box.redis.zcard(box.keys.switches)) > 0) await new Promise(setImmediate)
+  while (box.switches().length > 0) await new Promise(setImmediate)
   expect(await box.document('a')).toMatchObject({ price: 10 })
   expect(await box.document('a')).not.toHaveProperty('list_price')
 })
@@ -111,14 +96,14 @@ test('a file of the feed that says it otherwise takes the announcement back; oth
   await box.import('prices', 'sku,price\na,3\n', { mode: 'delta' })
   await box.import('products', feed(row('a', { text: 'new' })))
   // b is missing from that file, and what it waits for stays; a was named again.
-  expect(await box.redis.zrange(box.keys.switches, '0', '-1')).toEqual(['b'])
+  expect(box.switches()).toEqual(['b'])
   advance(hourMs + 1)
   await untilPrice(box, 7, 'b')
   expect(await box.document('b')).toMatchObject({ availability: 'OutOfStock' })
   expect(await box.document('a')).toMatchObject({ price: 10, description: 'new' })
   await box.import('products', feed(row('a'), row('b')))
   expect(await box.document('b')).toMatchObject({ availability: 'InStock', price: 10 })
-  expect(await box.redis.zcard(box.keys.switches)).toBe(0)
+  expect(box.switches()).toHaveLength(0)
 })
 
 test('a record that moves a switch while it falls due is not forgotten', async () => {
@@ -130,35 +115,29 @@ test('a record that moves a switch while it falls due is not forgotten', async (
   await announce(clock.now() + hourMs)
   advance(hourMs)
   const at = clock.now() + hourMs
-  const { connections, keys, scripts, catalog } = box
-  await using writer = await CatalogWriter.open({
-    ...{ connection: await connections.openWriter(), keys, scripts },
-    delays: { deferredAfterMs: 0, newAfterMs: 0 },
-  })
+  const { mirror, catalog } = box
+  const rules = planRulesOf(catalog)
   const stop = new AbortController()
   // What an import writes between the look at what is due and the transaction.
   const racing = {
-    update: async (ids: readonly ProductId[], plan: Parameters<typeof writer.update>[1]) => {
+    nextSwitch: () => mirror.nextSwitch(),
+    switchesDue: (nowMs: number, productsMax: number) => mirror.switchesDue(nowMs, productsMax),
+    update: async (ids: readonly ProductId[], plan: Parameters<typeof mirror.update>[1]) => {
       const step = { patch: { productId: 'a' as ProductId, clear: [], ...sale(at - hourMs) } as ProductPatch }
-      const of = { feed: 'products' as FeedName, ranks: rankFields(catalog.feeds), urgent: catalog.urgent }
-      await writer.update(ids, (stored) => ({
+      const of = { feed: 'products' as FeedName, ...rules }
+      await mirror.update(ids, (stored) => ({
         writes: planChunk({ steps: [step], stored, ...of }).writes,
       }))
-      await writer.update(ids, plan)
+      await mirror.update(ids, plan)
       stop.abort()
     },
   }
-  const ranks = rankFields(catalog.feeds)
-  const connection = connections.commands
   const { log } = collectLog()
   await runAnnounced(
-    {
-      ...{ catalog, ranks, keyFields: [], connection, keys, clock, log, signal: stop.signal },
-      ...{ writer: racing, onOffered: () => undefined },
-    } as never,
+    { catalog, rules, mirror: racing, clock, log, signal: stop.signal } as never,
     { advance() {}, rest() {} } as never,
   )
-  expect(await box.redis.zrange(keys.switches, '0', '-1', 'WITHSCORES')).toEqual(['a', String(at)])
+  expect([box.switches(), mirror.nextSwitch()]).toEqual([['a'], at])
 })
 
 test('an announcement of a feed that does not write the field changes nothing', async () => {
@@ -167,25 +146,23 @@ test('an announcement of a feed that does not write the field changes nothing', 
   await box.import('products', feed(row('a')))
   await write(box, { later: [{ at: clock.now() + hourMs, set: { price: 1 }, clear: [] }] }, 'prices')
   advance(hourMs + 1)
-  while ((await box.redis.zcard(box.keys.switches)) > 0) await new Promise(setImmediate)
+  while (box.switches().length > 0) await new Promise(setImmediate)
   expect(await box.document('a')).toMatchObject({ price: 10 })
 })
 
-test('a Redis that was rolled back applies what was due once more, to the same end', async () => {
+test('a mirror that was restored applies what was due once more, to the same end', async () => {
   const { clock, advance } = shiftedClock()
   await using box = await openImports(twoFeeds, { clock })
   await box.import('products', feed(row('a')))
   await write(box, sale(clock.now()))
-  const earlier = await dumpAll(box)
+  await box.saveMirror()
   advance(hourMs + 1)
   await untilPrice(box, 7)
-  await box.stop()
-  await box.redis.flushall()
-  for (const [key, bytes] of earlier) await box.redis.restore(key, 0, bytes)
+  await box.restoreMirror()
   expect(await box.document('a')).toMatchObject({ price: 10 })
   box.start()
   await untilPrice(box, 7)
-  expect(await box.redis.zcard(box.keys.switches)).toBe(1)
+  expect(box.switches()).toHaveLength(1)
   expect(box.failures).toEqual([])
 })
 
@@ -235,7 +212,7 @@ test('a sale price of a file begins and ends at its time without another file', 
   expect(await box.import('products', offers([offer]))).toMatchObject({ unchanged: 1 })
   advance(hourMs)
   await untilPrice(box, 10)
-  expect(await box.redis.zcard(box.keys.switches)).toBe(0)
+  expect(box.switches()).toHaveLength(0)
 })
 
 test('whatever comes between, the price is the one that the last file gives for the time it is', async () => {
@@ -262,17 +239,15 @@ test('whatever comes between, the price is the one that the last file gives for 
         halfHours: fc.integer({ min: 1, max: 5 }),
       }),
     },
-    { weight: 1, arbitrary: fc.constantFrom({ kind: 'restart' as const }, { kind: 'wipe' as const }) },
+    { weight: 1, arbitrary: fc.constantFrom({ kind: 'restart' as const }, { kind: 'lose' as const }) },
   )
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 6 }), async (steps) => {
       let last: Offer[] = []
       for (const each of steps) {
         if (each.kind === 'advance') advance((each.halfHours * hourMs) / 2)
-        else if (each.kind === 'wipe') {
-          await box.redis.flushall()
-          // The writer looks every 2 s whether Redis lost anything.
-          advance(2_000)
+        else if (each.kind === 'lose') {
+          await box.loseMirror()
         } else if (each.kind === 'restart') {
           await box.stop()
           box.start()
@@ -296,11 +271,7 @@ test('whatever comes between, the price is the one that the last file gives for 
 test('products that wait for nothing are stored as they were', async () => {
   await using box = await openImports(twoFeeds)
   await box.import('products', feed(row('a')))
-  expect(await box.redis.exists(box.keys.partials, box.keys.switches)).toBe(0)
-  expect(await box.redis.hget(box.keys.meta, 'a')).toMatch(/^products=[0-9a-z]{1,6}$/)
+  expect([box.products().a?.partial, box.switches()]).toEqual([undefined, []])
+  const meta = [...box.mirror.read(['a' as ProductId]).values()].map((product) => product.meta)
+  expect(meta).toEqual([expect.stringMatching(/^products=[0-9a-z]{1,6}$/)])
 })
-
-async function dumpAll({ redis }: Box): Promise<(readonly [string, Buffer])[]> {
-  const keys = await redis.keys('*')
-  return Promise.all(keys.map(async (key) => [key, (await redis.dumpBuffer(key)) as Buffer] as const))
-}

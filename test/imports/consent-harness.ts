@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { Redis } from 'ioredis'
-import { decodeConsent } from '../../src/consents/document.ts'
 import { openConsents } from '../../src/consents/open-consents.ts'
 import { openIntake } from '../../src/imports/intake.ts'
 import { type ImportReport, readReport, reportPath } from '../../src/imports/report.ts'
@@ -10,19 +9,18 @@ import type { FeedName } from '../../src/lib/brand.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { ReleaseStack } from '../../src/lib/release-stack.ts'
 import { Watchdog } from '../../src/lib/watchdog.ts'
-import { RedisOutbox } from '../../src/outbox/outbox.ts'
 import { openRedis } from '../../src/redis/connections.ts'
 import { putDecision, putFile } from '../../src/sources/inbox.ts'
 import { readManifest } from '../../src/sources/manifest-reader.ts'
 import type { Decision } from '../../src/sources/model.ts'
-import { openOutbox } from '../../src/storage.ts'
 import { waitFor } from '../support/events.ts'
 import { collectLog } from '../support/log-lines.ts'
+import { openTestMirror } from '../support/mirror.ts'
 import { startRedis } from '../support/redis-server.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { catalogFrom } from './harness.ts'
 
-/** Imports of both kinds over a real Redis, with files put into the inbox; nothing is delivered. */
+/** Imports of both kinds, with files put into the inbox; nothing is delivered. */
 export async function openConsentImports(feedLines: string) {
   const stack = new ReleaseStack()
   const folder = stack.use('folder', await tempDir('consents'))
@@ -39,51 +37,26 @@ export async function openConsentImports(feedLines: string) {
   const redis = new Redis(server.url)
   stack.use('redis', { [Symbol.asyncDispose]: async () => redis.disconnect() })
   const failures: unknown[] = []
-
-  const start = async () => {
-    const running = new ReleaseStack()
-    const stateId = await readStateId(dir)
-    const consents = running.use(
-      'consents',
-      await openConsents({
-        ...{ catalog: catalog.name, stateDir, dir, stateId, connections, clock, log },
-        onDue: () => undefined,
-      }),
-    )
-    const { keys, scripts, intake } = consents
-    const delivery = { ...catalog.delivery, ...catalog.consents }
-    const outbox = new RedisOutbox({
-      ...{ connection: connections.commands, keys, scripts, clock, delivery },
-      deferred: catalog.deferred,
-    })
-    const intakeOptions = {
-      ...access,
-      ...(await openOutbox({ catalog, connections, clock })),
-      ...{ dir, connections, watchdog, watchesDropFolders: false, imports: true },
-      consents: { intake, outbox, onOffered: () => undefined },
-      onOffered: () => undefined,
-      onFatal: (error: unknown) => failures.push(error),
-    }
-    running.use('intake', await openIntake(intakeOptions))
-    return { consents, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() }
+  const onFatal = (error: unknown) => failures.push(error)
+  const feeds = catalog.consents.feeds.keys()
+  const stateId = await readStateId(dir)
+  const where = { dir, stateDir, stateId, feeds, endpoint: undefined }
+  const consents = stack.use('consents', await openConsents({ ...where, clock, log, onLost: onFatal }))
+  const intakeOptions = {
+    ...access,
+    openMirror: () => openTestMirror(join(dir, 'catalog.db'), { clock }),
+    ...{ dir, connections, watchdog, watchesDropFolders: false, imports: true, keepMs: 1 },
+    openConsents: async () => consents,
+    onFatal,
   }
-  let running = await start()
+  const { mirror } = stack.use('intake', await openIntake(intakeOptions))
 
   return {
     redis,
-    keys: running.consents.keys,
+    consents,
     lines,
     failures,
-    get gate() {
-      return running.consents.gate
-    },
-    get hasher() {
-      return running.consents.intake.hasher
-    },
-    stop: () => running[Symbol.asyncDispose](),
-    start: async () => {
-      running = await start()
-    },
+    mirror,
     /** Hands a file in and waits for its report. */
     async import(feed: string, content: string | Buffer, name = `${feed}.csv`): Promise<ImportReport> {
       const path = folder.join(name)
@@ -93,30 +66,17 @@ export async function openConsentImports(feedLines: string) {
       const report = async () => {
         using manifest = await readManifest(dir)
         const accept = manifest.fileOf(claim)
-        if (!accept || !manifest.outcome(accept.sequence)) return undefined
-        const applied =
-          catalog.feeds.get(accept.feed)?.kind === 'products' ? undefined : running.consents.keys
-        const done = applied && Number(await redis.hget(applied.applied, accept.feed)) >= accept.sequence
-        return done ? readReport(reportPath(join(dir, 'reports'), accept)) : undefined
+        if (!accept || consents.applied(accept.feed) < accept.sequence) return undefined
+        return readReport(reportPath(join(dir, 'reports'), accept))
       }
       return waitFor(report, { what: `the import of ${basename(path)}` })
     },
     decide: (decision: Decision) => putDecision({ inboxDir: join(dir, 'inbox'), decision, clock }),
     /** What is held of an address. */
-    async stored(email: string) {
-      const id = running.consents.intake.hasher.idOf(email)
-      const { keys } = running.consents
-      const document = await redis.hgetBuffer(keys.documents, id)
-      const lanes = await Promise.all(
-        (['urgent', 'new'] as const).map(async (lane) =>
-          (await redis.zscore(keys[lane], id)) ? [lane] : [],
-        ),
-      )
-      return document === null ? undefined : { ...decodeConsent(document), lanes: lanes.flat() }
+    stored(email: string) {
+      const row = consents.find(consents.idOf(email))
+      return row && { email: row.email, consent: row.consent === 1, lane: row.lane }
     },
-    async [Symbol.asyncDispose]() {
-      await running[Symbol.asyncDispose]()
-      await stack[Symbol.asyncDispose]()
-    },
+    [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
   }
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { digestDocument } from '../../src/outbox/digest.ts'
+import type { FeedName, ProductId } from '../../src/lib/brand.ts'
+import { digestDocument } from '../../src/mirror/digest.ts'
 import { rejectColumns } from '../../src/records/reject-columns.ts'
 import { feed, header, openImports, row } from './harness.ts'
 
@@ -45,18 +46,19 @@ test('a document that differs in its bytes alone stays as it was offered, and is
   // As a version with another order of fields would have written and offered it.
   const reversed = Object.entries((await box.document('a')) ?? {}).reverse()
   const stored = Buffer.from(JSON.stringify(Object.fromEntries(reversed)))
-  await box.redis.hset(box.keys.documents, 'a', stored)
-  await box.redis.hset(box.keys.pending, 'a', digestDocument(stored))
+  const id = 'a' as ProductId
+  await box.mirror.update([id], (known) => {
+    const { meta = '', partial } = known.get(id) ?? {}
+    const offer = { digest: digestDocument(stored), lane: 'new' as const }
+    return { writes: [{ productId: id, document: stored, partial, meta, incomplete: undefined, offer }] }
+  })
   expect(await box.import('products', feed(row('a')))).toMatchObject({
     unchanged: 1,
     changes: { changed: 0 },
   })
-  expect(await box.redis.hgetBuffer(box.keys.documents, 'a')).toEqual(stored)
-  await box.redis.zadd(box.keys.new, 1, 'a')
-  const answer = await box.outbox.claim({ mode: 'any', bodyBytesMax: 2_000_000 })
-  if (answer.kind !== 'claimed') throw new Error(`expected a claim, got ${answer.kind}`)
-  await box.outbox.acknowledge(answer.claim.token, answer.claim.products)
-  expect(await box.redis.hlen(box.keys.pending)).toBe(0)
+  expect(box.mirror.read([id]).get(id)?.document).toEqual(stored)
+  box.deliverAll()
+  expect(box.mirror.isUnsent(id)).toBe(false)
   expect(await box.lane('a')).toBeUndefined()
 })
 
@@ -92,7 +94,7 @@ test('too many missing are held while present records go out; approve and discar
   const second = await box.import('products', feed(row('a')))
   expect(second).toMatchObject({ outcome: 'held', removals: { missing: 2, of: 3 } })
   await box.discard(second.sequence, 'products')
-  expect(await box.redis.hlen(box.keys.held)).toBe(0)
+  expect(box.held('products')).toEqual([])
   expect(await box.document('b')).toMatchObject({ availability: 'InStock' })
 })
 
@@ -159,9 +161,14 @@ test('a repeated pass counts changes of the first one, and what it meets again o
   await using box = await openImports(products)
   await box.import('products', feed(row('a', { price: '1' })))
   // Of a pass that was cut off.
-  await box.redis.hset(box.keys.counts, { '2:added': 5, '2:superseded': 5, '2:incomplete': 5 })
-  const rows = [row('a'), row('b'), row('a', { price: '3' })]
-  const report = await box.import('products', feed(...rows))
+  await box.stop()
+  const importing = box.import('products', feed(row('a'), row('b'), row('a', { price: '3' })))
+  while (box.manifest.nextSequence < 3) await new Promise(setImmediate)
+  const claim = box.manifest.newest('products' as FeedName)?.claim ?? ''
+  const add = { added: 5, superseded: 5, incomplete: 5 }
+  await box.mirror.update([], () => ({ writes: [], counts: { claim, add } }))
+  box.start()
+  const report = await importing
   expect(report.changes).toMatchObject({ added: 6, changed: 1, superseded: 1, incomplete: 0 })
 })
 
@@ -197,12 +204,13 @@ test('approving a file without all columns does not approve the removals that it
   await box.approve(report.sequence, 'products')
   expect(await box.document('a')).toMatchObject({ name: 'New', price: 1 })
   expect(await box.document('b')).toMatchObject({ availability: 'InStock' })
-  const held = JSON.parse((await box.redis.hget(box.keys.held, 'products')) ?? 'null')
+  const held = box.held('products')
   expect(held).toMatchObject([{ kind: 'removals', sequence: report.sequence, missing: 2, of: 3 }])
   await box.approve(report.sequence, 'products')
   expect(await box.document('b')).toMatchObject({ availability: 'OutOfStock' })
-  expect(await box.redis.hlen(box.keys.held)).toBe(0)
-  expect(await box.redis.hlen(box.keys.counts)).toBe(0)
+  expect(box.held('products')).toEqual([])
+  const claim = box.manifest.newest('products' as FeedName)?.claim ?? ''
+  expect(Object.values(box.mirror.counts(claim)).some((count) => count > 0)).toBe(false)
 })
 
 test('a file without the id column, or cut off inside a quoted cell, is refused whole', async () => {
@@ -216,17 +224,15 @@ test('a file without the id column, or cut off inside a quoted cell, is refused 
   expect(box.manifest.outcome(cut.sequence as never)?.outcome).toBe('refused')
 })
 
-test('after a wiped Redis everything is imported again from the archive', async () => {
+test('after a lost mirror everything is imported again from the archive', async () => {
   await using box = await openImports(products)
   await box.import('products', feed(row('a'), row('b')))
   const report = await box.import('products', feed(row('a', { price: '11' }), row('b')))
   expect((await box.archiveAll()).every((path) => path.endsWith('.zst'))).toBe(true)
-  await box.stop()
-  await box.redis.flushall()
-  box.start()
+  await box.loseMirror()
   await box.import('products', feed(row('a', { price: '11' }), row('b'), row('c')))
   expect(await box.document('a')).toMatchObject({ price: 11 })
-  expect(await box.redis.hlen(box.keys.documents)).toBe(3)
+  expect(box.mirror.count().products).toBe(3)
   expect(box.manifest.outcome(report.sequence as never)?.outcome).toBe('imported')
   expect(box.failures).toEqual([])
 })

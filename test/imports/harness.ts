@@ -1,23 +1,22 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Redis } from 'ioredis'
 import { loadConfig } from '../../src/config/load.ts'
 import type { CatalogConfig, FeedMode } from '../../src/config/model.ts'
-import { applyCatalogDecision } from '../../src/imports/catalog-decisions.ts'
+import { type Held, parseHeld } from '../../src/imports/held.ts'
 import { ImportRunner } from '../../src/imports/import-runner.ts'
+import { appliedStep } from '../../src/imports/manifest-steps.ts'
+import { openProductImports } from '../../src/imports/product-imports.ts'
 import type { ImportReport } from '../../src/imports/report.ts'
 import { UnexpectedFailures } from '../../src/imports/unexpected-failures.ts'
-import type { AcceptSequence, FeedName } from '../../src/lib/brand.ts'
+import type { AcceptSequence, FeedName, ProductId } from '../../src/lib/brand.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { Watchdog } from '../../src/lib/watchdog.ts'
-import { openRedis } from '../../src/redis/connections.ts'
 import { type Archive, openArchive } from '../../src/sources/archive.ts'
 import { ClaimIds, claimFileName } from '../../src/sources/claim-name.ts'
 import { openManifest } from '../../src/sources/manifest.ts'
 import type { Decision, Expectation } from '../../src/sources/model.ts'
-import { openOutbox } from '../../src/storage.ts'
 import { collectLog } from '../support/log-lines.ts'
-import { startRedis } from '../support/redis-server.ts'
+import { openTestMirror } from '../support/mirror.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 /** The configuration of one catalog, from the lines below `feeds:` (indented by two). */
@@ -48,7 +47,7 @@ interface ImportOptions {
   expect?: Expectation
 }
 
-/** Imports over a real Redis, with accepted files put straight into the archive. */
+/** Imports into a real mirror, with accepted files put straight into the archive. */
 export async function openImports(
   feedLines: string,
   {
@@ -57,62 +56,98 @@ export async function openImports(
   }: { clock?: Clock; readFrom?: (archive: Archive) => Archive } = {},
 ) {
   const dir = await tempDir('imports')
-  const server = await startRedis()
   const catalog = await catalogFrom(dir.path, feedLines)
   const { log, lines } = collectLog()
-  const connections = await openRedis({ address: { kind: 'url', url: server.url }, clock, log })
-  const { keys, scripts, outbox } = await openOutbox({ catalog, connections, clock })
-  const manifest = await openManifest({ dir: dir.join('state'), clock })
-  const archive = readFrom(await openArchive({ dir: dir.join('state'), manifest }))
+  let manifest = await openManifest({ dir: dir.join('state'), clock })
+  let archive = readFrom(await openArchive({ dir: dir.join('state'), manifest }))
   const watchdog = new Watchdog({ onStall: () => undefined })
   const claims = new ClaimIds(clock)
   const waiting = new Map<number, (report: ImportReport) => void>()
   const failures: unknown[] = []
+  const file = dir.join('state/catalog.db')
+  const manifestFile = dir.join('state/manifest.ndjson')
+  let mirror = await openTestMirror(file, { clock })
   const start = () => {
-    const runner = new ImportRunner({
-      catalog,
+    const unexpectedFailures = new UnexpectedFailures(dir.join('state'))
+    const reportsDir = dir.join('state/reports')
+    const onNotice = () => undefined
+    const importing = {
+      context: { catalog, manifest, archive, reportsDir, unexpectedFailures, clock, log },
       feeds: [...catalog.feeds.values()],
-      consents: undefined,
-      connections,
-      keys,
-      scripts,
-      manifest,
-      archive,
-      reportsDir: dir.join('state/reports'),
-      unexpectedFailures: new UnexpectedFailures(dir.join('state')),
-      stateId: 'state-of-the-test',
-      clock,
-      log,
       watchdog,
-      onOffered: () => undefined,
-      onImported: (report) => waiting.get(report.sequence)?.(report),
-      onCatalogDecision: (line) =>
-        applyCatalogDecision({ connection: connections.commands, keys, scripts, outbox }, line),
-      onNotice: () => undefined,
+      onImported: (report: ImportReport) => waiting.get(report.sequence)?.(report),
+    }
+    const runner = new ImportRunner({
+      open: (signal) => openProductImports({ catalog, mirror, log }, importing, signal),
       onFatal: (error) => failures.push(error),
+      ...{ unexpectedFailures, clock, log, onNotice },
     })
     runner.start()
     return runner
   }
   let runner = start()
-  const redis = new Redis(server.url)
+  const stop = () => runner[Symbol.asyncDispose]()
+  /** Whatever happens to the files happens while nothing has them open. */
+  const reopen = async (change: () => Promise<void>) => {
+    await stop()
+    await mirror[Symbol.asyncDispose]()
+    await change()
+    mirror = await openTestMirror(file, { clock, takesCopy: true })
+  }
+  const removeMirror = async () => {
+    for (const end of ['', '-wal', '-shm']) await rm(`${file}${end}`, { force: true })
+  }
   return {
     dir,
     catalog,
-    keys,
-    redis,
-    manifest,
-    outbox,
-    server,
-    lines,
-    failures,
-    connections,
-    scripts,
-    async stop() {
-      await runner[Symbol.asyncDispose]()
+    get manifest() {
+      return manifest
     },
+    lines,
+    log,
+    failures,
+    get mirror() {
+      return mirror
+    },
+    stop,
     start() {
       runner = start()
+    },
+    /** Everything is done again from the manifest. */
+    async loseMirror() {
+      await reopen(removeMirror)
+      runner = start()
+    },
+    /** An empty mirror that has applied all of the manifest; imports stand still until `start`. */
+    async emptyMirror() {
+      await reopen(removeMirror)
+      for (const step of manifest.after(0)) {
+        const scope = step.kind === 'accept' ? step.feed : '*'
+        await mirror.update([], () => ({ writes: [], applied: appliedStep(scope, step) }))
+      }
+    },
+    /** After something else was put in its place; imports stand still until `start`. */
+    async reopenMirror() {
+      mirror = await openTestMirror(file, { clock })
+    },
+    saveManifest: () => cp(manifestFile, `${manifestFile}.saved`),
+    async restoreManifest() {
+      await stop()
+      await manifest[Symbol.asyncDispose]()
+      await cp(`${manifestFile}.saved`, manifestFile)
+      manifest = await openManifest({ dir: dir.join('state'), clock })
+      archive = readFrom(await openArchive({ dir: dir.join('state'), manifest }))
+      runner = start()
+    },
+    async saveMirror() {
+      await reopen(() => cp(file, `${file}.saved`))
+      runner = start()
+    },
+    async restoreMirror() {
+      await reopen(async () => {
+        await removeMirror()
+        await cp(`${file}.saved`, file)
+      })
     },
     /** Accepts a file and waits for its report. */
     async import(feed: string, content: string | Buffer, options: ImportOptions = {}) {
@@ -131,7 +166,7 @@ export async function openImports(
         }),
       )
       await writeFile(path, content)
-      const at = new Date().toISOString()
+      const at = new Date(clock.now()).toISOString()
       const bytes = Buffer.byteLength(content)
       const sequence = manifest.nextSequence
       const done = new Promise<ImportReport>((resolve) => waiting.set(sequence, resolve))
@@ -148,11 +183,35 @@ export async function openImports(
     /** Writes a decision down and waits until it is carried out. */
     async decide(decision: Decision, scope: string) {
       const sequence = manifest.nextSequence
-      const at = new Date().toISOString()
+      const at = new Date(clock.now()).toISOString()
       await manifest.append([{ kind: 'decision', request: `r${sequence}`, at, ...decision }])
       runner.wake()
-      while (Number(await redis.hget(keys.applied, scope)) < sequence) await new Promise(setImmediate)
+      await this.untilApplied(scope, sequence)
     },
+    async untilApplied(scope: string, sequence: number) {
+      const newest = () => {
+        const [step] = mirror.applied(scope as FeedName)
+        return step?.sequence ?? 0
+      }
+      while (newest() < sequence) await new Promise(setImmediate)
+    },
+    /** In accept order. */
+    held: (feed: string): Held[] => parseHeld(mirror.held().get(feed as FeedName)),
+    /** Products that wait for an announced change, the next first. */
+    switches: () => mirror.switchesDue(Number.POSITIVE_INFINITY, 1_000),
+    /** All products as they are stored. */
+    products() {
+      const ids = [...mirror.pages()].flatMap((page) => page.map(({ productId }) => productId))
+      const texts = [...mirror.read(ids)].map(([id, { document, partial }]) => {
+        return [id, { document: document?.toString(), partial: partial?.toString() }] as const
+      })
+      return Object.fromEntries(texts.sort(([one], [other]) => (one < other ? -1 : 1)))
+    },
+    /** Sorted ids. */
+    unsent() {
+      return Object.keys(this.products()).filter((id) => mirror.isUnsent(id as ProductId))
+    },
+    deliverAll: () => mirror.acknowledgeAll(),
     approve(sequence: number, feed: string) {
       return this.decide({ decision: 'approve', import: sequence as AcceptSequence }, feed)
     },
@@ -160,38 +219,21 @@ export async function openImports(
       return this.decide({ decision: 'discard', import: sequence as AcceptSequence }, feed)
     },
     async document(id: string): Promise<Record<string, unknown> | undefined> {
-      const text = await redis.hget(keys.documents, id)
-      return text === null ? undefined : JSON.parse(text)
+      const { document } = mirror.read([id as ProductId]).get(id as ProductId) ?? {}
+      return document && JSON.parse(document.toString('utf8'))
     },
     async lane(id: string) {
-      for (const lane of ['urgent', 'new', 'deferred'] as const) {
-        if ((await redis.zscore(keys[lane], id)) !== null) return lane
-      }
-      return undefined
-    },
-    /** As if the endpoint had taken everything. */
-    async deliverAll() {
-      for (;;) {
-        for (const key of [keys.deferred, keys.new]) {
-          for (const id of await redis.zrange(key, '0', '-1')) await redis.zadd(key, 1, id)
-        }
-        const answer = await outbox.claim({ mode: 'any', bodyBytesMax: 2_000_000 })
-        if (answer.kind === 'wait') {
-          await redis.hdel(keys.pace, 'tat')
-          continue
-        }
-        if (answer.kind !== 'claimed') return
-        await outbox.acknowledge(answer.claim.token, answer.claim.products)
-      }
+      const [row] = mirror.sql(
+        `SELECT lane FROM sending JOIN products ON key = product WHERE id = '${id}' AND lane IS NOT NULL`,
+      )
+      return row && ['urgent', 'new', 'deferred'][row.lane as number]
     },
     read: (path: string) => readFile(path, 'utf8'),
     async [Symbol.asyncDispose]() {
       await runner[Symbol.asyncDispose]()
-      redis.disconnect()
+      await mirror[Symbol.asyncDispose]()
       await watchdog[Symbol.asyncDispose]()
       await manifest[Symbol.asyncDispose]()
-      await connections[Symbol.asyncDispose]()
-      await server[Symbol.asyncDispose]()
       await dir[Symbol.asyncDispose]()
     },
   }

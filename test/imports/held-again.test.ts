@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { parseHeld } from '../../src/imports/held.ts'
 import { feed, openImports, row } from './harness.ts'
 
 type Box = Awaited<ReturnType<typeof openImports>>
@@ -8,17 +7,13 @@ const ids = Array.from({ length: 20 }, (_, index) => `p${String(index).padStart(
 const delta = { mode: 'delta' as const }
 
 async function heldOf(box: Box, of = 'products') {
-  return parseHeld(await box.redis.hget(box.keys.held, of)).map(({ sequence }) => sequence)
+  return box.held(of).map(({ sequence }) => sequence)
 }
 
-/** As when a Redis was replaced: everything is done again from the manifest. */
-async function wipe(box: Box, ...feeds: string[]) {
+async function loseMirror(box: Box, ...feeds: string[]) {
   const last = new Map(feeds.map((name) => [name, Number(box.manifest.newest(name as never)?.sequence ?? 0)]))
-  await box.stop()
-  await box.redis.flushall()
-  box.start()
-  for (const [name, sequence] of last)
-    while (Number(await box.redis.hget(box.keys.applied, name)) < sequence) await new Promise(setImmediate)
+  await box.loseMirror()
+  for (const [name, sequence] of last) await box.untilApplied(name, sequence)
 }
 
 test('a discarded file stays out when an earlier one is approved', async () => {
@@ -35,7 +30,7 @@ test('a discarded file stays out when an earlier one is approved', async () => {
   await box.approve(first.sequence, 'products')
   expect(await box.document('p00')).toMatchObject({ price: 12 })
   expect(await heldOf(box)).toEqual([])
-  await wipe(box, 'products')
+  await loseMirror(box, 'products')
   expect(await box.document('p00')).toMatchObject({ price: 12 })
 })
 
@@ -56,7 +51,7 @@ prices:
   const other = await box.import('prices', prices('0.02'), delta)
   await box.discard(wrong.sequence, 'prices')
   expect(await box.document('p00')).toMatchObject({ price: 11 })
-  await wipe(box, 'products', 'prices')
+  await loseMirror(box, 'products', 'prices')
   expect(await box.document('p00')).toMatchObject({ price: 11 })
   expect(await heldOf(box, 'prices')).toEqual([other.sequence])
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { heldAfter, parseHeld } from '../../src/imports/held.ts'
+import { heldAfter } from '../../src/imports/held.ts'
 import { feed, openImports, row } from './harness.ts'
 
 type Box = Awaited<ReturnType<typeof openImports>>
@@ -17,8 +17,7 @@ function rows(changed: number, price: string) {
 }
 
 async function heldOf(box: Box) {
-  const held = parseHeld(await box.redis.hget(box.keys.held, 'products'))
-  return held.map(({ kind, sequence }) => `${kind} ${sequence}`)
+  return box.held('products').map(({ kind, sequence }) => `${kind} ${sequence}`)
 }
 
 async function prices(box: Box) {
@@ -26,13 +25,10 @@ async function prices(box: Box) {
   return documents.map((document) => document?.price)
 }
 
-/** As when a Redis was replaced: everything is done again from the manifest. */
-async function wipe(box: Box) {
+async function loseMirror(box: Box) {
   const last = box.manifest.nextSequence - 1
-  await box.stop()
-  await box.redis.flushall()
-  box.start()
-  while (Number(await box.redis.hget(box.keys.applied, 'products')) < last) await new Promise(setImmediate)
+  await box.loseMirror()
+  await box.untilApplied('products', last)
 }
 
 test('a file that changes more than changes.atMost is held whole; approve applies it', async () => {
@@ -49,7 +45,7 @@ test('a file that changes more than changes.atMost is held whole; approve applie
   })
   expect((await prices(box)).filter((price) => price === 12)).toEqual([])
   expect(await heldOf(box)).toEqual([`file ${report.sequence}`])
-  await wipe(box)
+  await loseMirror(box)
   expect(await heldOf(box)).toEqual([`file ${report.sequence}`])
   expect((await prices(box)).filter((price) => price === 11).length).toBe(10)
   await box.approve(report.sequence, 'products')
@@ -57,7 +53,7 @@ test('a file that changes more than changes.atMost is held whole; approve applie
   expect(await heldOf(box)).toEqual([])
   expect(box.manifest.outcome(report.sequence as never)?.outcome).toBe('imported')
   // The decision stands in the manifest: it is carried out again in its place.
-  await wipe(box)
+  await loseMirror(box)
   expect((await prices(box)).filter((price) => price === 12).length).toBe(11)
   expect(await heldOf(box)).toEqual([])
 })
@@ -107,7 +103,7 @@ test('a held delta file is approved as if it had never been held: what came afte
   expect(await prices(box)).toEqual(expected())
   // The other one still changes more than it may.
   expect(await heldOf(box)).toEqual([`file ${alsoHeld.sequence}`])
-  await wipe(box)
+  await loseMirror(box)
   expect(await prices(box)).toEqual(expected())
   expect(await heldOf(box)).toEqual([`file ${alsoHeld.sequence}`])
   await box.discard(alsoHeld.sequence, 'products')
@@ -141,7 +137,7 @@ test('a file that is approved may hold its removals in turn, for a decision of t
   await box.approve(replaced.sequence, 'products')
   expect(await heldOf(box)).toEqual([`removals ${replaced.sequence}`])
   expect(await box.document('a')).toMatchObject({ availability: 'InStock' })
-  await wipe(box)
+  await loseMirror(box)
   expect(await heldOf(box)).toEqual([`removals ${replaced.sequence}`])
   await box.approve(replaced.sequence, 'products')
   expect(await box.document('a')).toMatchObject({ availability: 'OutOfStock' })

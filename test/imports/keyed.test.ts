@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { shiftedClock } from '../support/shifted-clock.ts'
+import type { ProductId } from '../../src/lib/brand.ts'
 import { feed, openImports, row } from './harness.ts'
+
+type Box = Awaited<ReturnType<typeof openImports>>
 
 const byEan = `products: { drop: ./products, missing: { atMost: 100% } }
 prices:
@@ -34,7 +36,7 @@ test('records find their products by another field, and write nothing but their 
   // The feed that only finds products by it does not become the writer of the field.
   await box.import('products', withEan(['a', '333'], ['b', '222']))
   expect(await box.document('a')).toMatchObject({ price: 8, variation_id: '333' })
-  expect(await box.redis.zrange(box.keys.keyIndex('variation_id'), '0', '-1')).toEqual(['222\0b', '333\0a'])
+  expect(indexOf(box)).toEqual(['222 b', '333 a'])
   const again = await box.import('prices', prices(['111', '1'], ['333', '2']), { mode: 'delta' })
   expect(again).toMatchObject({ rejected: 1 })
   expect(await box.document('a')).toMatchObject({ price: 2 })
@@ -107,33 +109,32 @@ test('a full file by key counts as missing what it names in no record, not even 
 
 test('an index is filled from what is there when a feed begins to use it, and removed when none does', async () => {
   await using box = await openImports(byEan)
-  const index = box.keys.keyIndex('variation_id')
   await box.import('products', withEan(['a', '111'], ['b', '222']))
-  expect(await box.redis.smembers(box.keys.keyFields)).toEqual(['variation_id'])
+  expect(box.mirror.keyFields()).toEqual(['variation_id'])
   await box.stop()
-  await box.redis.del(index, box.keys.keyFields)
-  await box.redis.sadd(box.keys.keyFields, 'brand')
-  await box.redis.zadd(box.keys.keyIndex('brand'), 0, 'left\0over')
+  await box.mirror.update([], () => ({
+    writes: [],
+    keyFields: { drop: ['variation_id'], complete: ['brand'] },
+    addKeys: [{ field: 'brand', value: 'left', productId: 'a' as ProductId }],
+  }))
   box.start()
   const report = await box.import('prices', prices(['222', '7']), { mode: 'delta' })
   expect(report).toMatchObject({ rejected: 0 })
   expect(await box.document('b')).toMatchObject({ price: 7 })
-  expect(await box.redis.zrange(index, '0', '-1')).toEqual(['111\0a', '222\0b'])
-  expect(await box.redis.smembers(box.keys.keyFields)).toEqual(['variation_id'])
-  expect(await box.redis.exists(box.keys.keyIndex('brand'))).toBe(0)
+  expect(indexOf(box)).toEqual(['111 a', '222 b'])
+  expect(box.mirror.keyFields()).toEqual(['variation_id'])
+  expect(indexOf(box, 'brand')).toEqual([])
 })
 
-test('a wiped Redis is filled again, whichever feed is replayed first', async () => {
-  const { clock, advance } = shiftedClock()
+test('a lost mirror is filled again, whichever feed is replayed first', async () => {
   const [products = '', ...others] = byEan.split('\n')
-  await using box = await openImports([...others, products].join('\n'), { clock })
+  await using box = await openImports([...others, products].join('\n'))
   const many = Array.from({ length: 1_000 }, (_, index) => [`p${index}`, `e${index}`] as [string, string])
   await box.import('products', withEan(...many))
   await box.import('prices', prices(['e999', '7']), { mode: 'delta' })
-  await box.redis.flushall()
-  advance(2_000)
+  await box.loseMirror()
   while ((await box.document('p999'))?.price !== 7) await new Promise(setImmediate)
-  while ((await box.redis.hget(box.keys.applied, 'prices')) !== '2') await new Promise(setImmediate)
+  await box.untilApplied('prices', 2)
   const report = JSON.parse(await box.read(box.dir.join('state/reports/00000002-prices.json')))
   expect(report).toMatchObject({ rejected: 0, changes: { changed: 1 } })
   expect(box.failures).toEqual([])
@@ -203,10 +204,16 @@ test('whatever the products and prices, the documents are those of a model that 
         expect(availability).toBe(product.missing ? 'OutOfStock' : 'InStock')
       }
       const index = [...model].filter(([, product]) => product.ean !== '')
-      const members = index.map(([key, product]) => `${product.ean}\0${key}`).sort()
-      expect(await box.redis.zrange(box.keys.keyIndex('variation_id'), '0', '-1')).toEqual(members)
+      const members = index.map(([key, product]) => `${product.ean} ${key}`).sort()
+      expect(indexOf(box)).toEqual(members)
     }),
     { numRuns: 15, endOnFailure: true },
   )
   expect(box.failures).toEqual([])
 })
+
+function indexOf({ mirror }: Box, field = 'variation_id'): string[] {
+  const rows = mirror.sql(`SELECT value, id FROM key_index JOIN products ON key = product
+    WHERE field = '${field}' ORDER BY value, id`)
+  return rows.map(({ value, id }) => `${value} ${id}`)
+}

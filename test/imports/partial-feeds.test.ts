@@ -85,7 +85,7 @@ test('four feeds make one product, each with its part, and say nothing of the pa
     prices('full', '2026-11-20', ['a', 9, '12']),
   ]
   for (const file of files) expect(await take(box, file)).toMatchObject({ changes: { incomplete: 1 } })
-  expect(await box.redis.hgetall(box.keys.documents)).toEqual({})
+  expect(box.mirror.count().products).toBe(0)
   await take(box, catalogue('full', ['a', 'Pan', 'iron']))
   const whole = {
     product_id: 'a',
@@ -213,14 +213,9 @@ test('however the files of four feeds, full and delta, come among each other, th
 
 /** What is known after these files, from nothing. */
 async function replay(box: Box, files: readonly File[]) {
-  await box.stop()
-  await box.redis.flushall()
   // The manifest goes on: what was imported in earlier runs must not come back.
-  const last = box.manifest.nextSequence - 1
-  await box.redis.set(box.keys.origin, 'state-of-the-test')
-  for (const scope of ['*', ...box.catalog.feeds.keys()]) await box.redis.hset(box.keys.applied, scope, last)
+  await box.emptyMirror()
   box.start()
   for (const file of files) expect(await take(box, file)).not.toMatchObject({ outcome: 'refused' })
-  const { documents, partials, incomplete } = box.keys
-  return Promise.all([documents, partials, incomplete].map((key) => box.redis.hgetall(key)))
+  return { products: box.products(), incomplete: new Set(box.mirror.incomplete(100)) }
 }

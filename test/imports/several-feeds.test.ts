@@ -25,11 +25,13 @@ test('a product is incomplete until other feeds complete it, and is sent then', 
   expect(report).toMatchObject({ outcome: 'imported', changes: { incomplete: 1, added: 0 } })
   expect(await box.document('a')).toBeUndefined()
   expect(await box.lane('a')).toBeUndefined()
-  expect(await box.redis.hget(box.keys.incomplete, 'a')).toContain('name')
+  expect(box.mirror.incomplete(5)).toMatchObject([
+    { productId: 'a', missing: expect.stringContaining('name') },
+  ])
   await box.import('products', feed(row('a', { stock: 'OutOfStock' })))
   expect(await box.document('a')).toMatchObject({ inventory_level: 5, availability: 'InStock' })
   expect(await box.lane('a')).toBe('new')
-  expect(await box.redis.hlen(box.keys.incomplete)).toBe(0)
+  expect(box.mirror.count().incomplete).toBe(0)
 })
 
 test('a missing mark overrides availability, whoever owns it, until the product returns', async () => {
@@ -71,20 +73,13 @@ test('whatever the order in which two feeds are imported, the result is the same
     .map((rows) => `sku,qty\n${rows.map((cells) => cells.join(',')).join('\n')}\n`)
   const history = fc.tuple(fc.array(full, { minLength: 1, maxLength: 3 }), fc.array(delta, { maxLength: 3 }))
   const run = async (files: { feed: string; content: string }[]) => {
-    await box.stop()
-    await box.redis.flushall()
     // The manifest goes on: what was imported in earlier runs must not come back.
-    const last = box.manifest.nextSequence - 1
-    await box.redis.set(box.keys.origin, 'state-of-the-test')
-    for (const scope of ['*', 'products', 'stock']) await box.redis.hset(box.keys.applied, scope, last)
+    await box.emptyMirror()
     box.start()
     for (const { feed: name, content } of files) {
       await box.import(name, content, { mode: name === 'stock' ? 'delta' : 'full' })
     }
-    return {
-      documents: await box.redis.hgetall(box.keys.documents),
-      partials: await box.redis.hgetall(box.keys.partials),
-    }
+    return box.products()
   }
   await fc.assert(
     fc.asyncProperty(history, fc.infiniteStream(fc.boolean()), async ([fulls, deltas], coin) => {
@@ -108,10 +103,10 @@ test('a stop in the middle of a file, and a start again, end with the whole file
   await using box = await openImports('products: { drop: ./drop }')
   const rows = Array.from({ length: 6_000 }, (_, index) => row(`p${index}`))
   const importing = box.import('products', feed(...rows))
-  while ((await box.redis.hlen(box.keys.documents)) < 500) await new Promise(setImmediate)
+  while (box.mirror.count().products < 500) await new Promise(setImmediate)
   await box.stop()
   box.start()
   const report = await importing
-  expect(await box.redis.hlen(box.keys.documents)).toBe(6_000)
+  expect(box.mirror.count().products).toBe(6_000)
   expect(report).toMatchObject({ records: 6_000, changes: { added: 6_000, new: 6_000 } })
 })

@@ -154,7 +154,8 @@ export function drain(
     if (dropped !== undefined) {
       if (!rules['a drop is checked by the drain']) row.acknowledged = dropped
     } else if (digest !== '' || rules['a doubt reaches the mirror']) row.acknowledged = digest
-    if (row.dead === row.acknowledged) row.dead = null
+    // It is sent once more, or was taken after all.
+    if (digest === '' || row.dead === row.acknowledged) row.dead = null
     settleWith(row, held)
   }
   for (const [id, digest, held] of dead) {

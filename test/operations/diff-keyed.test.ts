@@ -22,7 +22,8 @@ test('diff finds products by the key of the feed, with the index and before ther
       catalog: box.catalog,
       feed: box.catalog.feeds.get('prices' as FeedName) as never,
       file,
-      mirror: { connection: box.redis, keys: box.keys, consents: { keys: box.keys, stateDir: '' } },
+      dir: box.dir.path,
+      mirror: box.mirror,
       nowMs: Date.now(),
       signal: new AbortController().signal,
       onChange: (change) => changes.push(change),
@@ -37,7 +38,7 @@ test('diff finds products by the key of the feed, with the index and before ther
     changes: { changed: 1, missing: 1 },
   })
   expect(withIndex.changes).toEqual(['b changed', 'a missing'])
-  await box.redis.del(box.keys.keyFields, box.keys.keyIndex('brand'))
+  await box.mirror.update([], () => ({ writes: [], keyFields: { drop: ['brand'] } }))
   expect(await diffNow()).toEqual(withIndex)
-  expect(await box.redis.exists(box.keys.keyFields, box.keys.keyIndex('brand'))).toBe(0)
+  expect(box.mirror.keyFields()).toEqual([])
 })

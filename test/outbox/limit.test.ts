@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { readOverview } from '../../src/outbox/overview.ts'
+import { readDelivery } from '../../src/outbox/overview.ts'
 import { leakCheck } from '../support/leak-check.ts'
 import { type Harness, openHarness } from './harness.ts'
 
@@ -26,7 +26,7 @@ async function sizesOf(box: Harness, calls: number): Promise<number[]> {
   return sizes
 }
 
-const limitOf = async (box: Harness) => (await readOverview(box.connection, box.keys)).learnedBodyBytes
+const limitOf = async (box: Harness) => (await readDelivery(box.connection, box.keys)).learnedBodyBytes
 const times = (count: number, size: number) => Array.from({ length: count }, () => size)
 
 test('a limit is never below 64 KiB, and doubles after eight full calls until it is that of the configuration', async () => {
@@ -85,7 +85,7 @@ test('resume forgets a limit, a probe does not; it has an age', async () => {
   await using box = await openFilled(0)
   await box.outbox.learnBodyBytes(600_000)
   await box.connection.hset(box.keys.pace, 'bodyBytesAt', Date.now() - 120_000)
-  const { learnedBodyBytesAgeMs = 0 } = await readOverview(box.connection, box.keys)
+  const { learnedBodyBytesAgeMs = 0 } = await readDelivery(box.connection, box.keys)
   expect(learnedBodyBytesAgeMs).toBeGreaterThanOrEqual(119_000)
   await box.outbox.resume('credentials', 'probed')
   expect(await limitOf(box)).toBe(600_000)

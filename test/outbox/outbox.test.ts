@@ -1,33 +1,30 @@
 import { expect, test } from 'vitest'
 import type { ProductId } from '../../src/lib/brand.ts'
-import { settleDeadLetters } from '../../src/outbox/dead-letters.ts'
-import { digestDocument } from '../../src/outbox/digest.ts'
-import { OutboxScripts } from '../../src/outbox/scripts.ts'
-import { WriterLostError } from '../../src/outbox/writer.ts'
-import { idsOf, openHarness, write } from './harness.ts'
+import { digestDocument } from '../../src/mirror/digest.ts'
+import { idsOf, openHarness } from './harness.ts'
 
 test('urgent goes first, then echoes, new, due deferred; what is not due waits', async () => {
   await using box = await openHarness()
   for (const id of ['a', 'b', 'c', 'd', 'e']) await box.put(id, `{"${id}":1}`)
-  const first = await box.claim()
-  await box.outbox.acknowledge(first.token, first.products)
+  await box.deliver()
   await box.put('a', '{"a":2}', 'deferred')
-  await box.put('b', '{"b":2}', 'deferred')
+  await box.makeEchoDue('e')
+  await box.putDue('b', '{"b":2}')
   await box.put('f', '{"f":1}', 'new')
   await box.put('c', '{"c":2}', 'urgent')
-  await box.makeDue('deferred', 'b')
-  await box.makeDue('echoes', 'e')
-  await box.connection.zadd(box.keys.deferred, Date.now() - 1, 'b')
   expect(idsOf(await box.claim())).toEqual(['c', 'e', 'f', 'b'])
-  expect(await box.lanesOf('a')).toEqual(['deferred'])
+  expect(await box.lanesOf('a')).toEqual([])
 })
 
 test('a slot for everything leaves fresh urgent changes to the slot that serves them alone', async () => {
   await using box = await openHarness({ concurrency: 4 })
   await box.put('a', '1', 'urgent')
   await box.put('b', '1', 'new')
+  // However long that took, it is fresh.
+  await box.connection.zadd(box.keys.urgent, Date.now() + 60_000, 'a')
   expect(idsOf(await box.claim('any'))).toEqual(['b'])
   expect(await box.outbox.claim({ mode: 'any', bodyBytesMax: 100 })).toEqual({ kind: 'idle', nextDueMs: 100 })
+  await box.connection.zadd(box.keys.urgent, Date.now() - 50, 'a')
   expect(idsOf(await box.claim('urgent'))).toEqual(['a'])
   await box.put('c', '1', 'urgent')
   await box.connection.zadd(box.keys.urgent, 1, 'c')
@@ -56,24 +53,24 @@ test('a document that alone exceeds the limit is handed out alone', async () => 
 test('an edit that is undone before it was sent leaves the outbox', async () => {
   await using box = await openHarness()
   await box.put('a', '1')
-  const claim = await box.claim()
-  await box.outbox.acknowledge(claim.token, claim.products)
+  await box.deliver()
   await box.put('a', '2', 'urgent')
   await box.put('a', '1', 'urgent')
   expect((await box.outbox.claim({ mode: 'any', bodyBytesMax: 100 })).kind).toBe('idle')
-  expect(await box.connection.hlen(box.keys.pending)).toBe(0)
+  expect(await box.remains()).toEqual([])
+  expect(box.places()).toEqual([])
 })
 
 test('an acknowledgement counts only for the document that was sent', async () => {
   await using box = await openHarness()
   await box.put('a', '1')
   const claim = await box.claim()
-  await box.put('a', '2', 'deferred')
+  await box.put('a', '2')
   expect(await box.outbox.claim({ mode: 'any', bodyBytesMax: 100 })).toMatchObject({ kind: 'idle' })
   await box.outbox.acknowledge(claim.token, claim.products)
-  expect(await box.lanesOf('a')).toEqual(['deferred'])
-  expect(await box.connection.hexists(box.keys.pending, 'a')).toBe(1)
-  await box.makeDue('deferred', 'a')
+  await box.settle()
+  expect(await box.lanesOf('a')).toEqual(['new'])
+  expect(box.places()).toHaveLength(1)
   const second = await box.claim()
   expect(second.products[0]?.document.toString()).toBe('2')
 })
@@ -81,8 +78,7 @@ test('an acknowledgement counts only for the document that was sent', async () =
 test('an edit undone while the edited document is in flight is sent again', async () => {
   await using box = await openHarness()
   await box.put('a', '1')
-  const first = await box.claim()
-  await box.outbox.acknowledge(first.token, first.products)
+  await box.deliver()
   await box.put('a', '2', 'urgent')
   const second = await box.claim()
   await box.put('a', '1', 'urgent')
@@ -94,15 +90,14 @@ test('an edit undone while the edited document is in flight is sent again', asyn
 test('a product is in one lane: a more urgent change moves it up, a less urgent one does not move it down', async () => {
   await using box = await openHarness()
   await box.put('a', '1', 'new')
-  const claim = await box.claim()
-  await box.outbox.acknowledge(claim.token, claim.products)
-  await box.put('a', '2', 'deferred')
-  const due = await box.connection.zscore(box.keys.deferred, 'a')
-  await box.put('a', '3', 'deferred')
-  expect(await box.connection.zscore(box.keys.deferred, 'a')).toBe(due)
+  await box.deliver()
+  await box.putDue('a', '2')
+  const since = await box.connection.zscore(box.keys.deferred, 'a')
+  await box.putDue('a', '3')
+  expect(await box.connection.zscore(box.keys.deferred, 'a')).toBe(since)
   await box.put('a', '4', 'urgent')
   expect(await box.lanesOf('a')).toEqual(['urgent'])
-  await box.put('a', '5', 'deferred')
+  await box.putDue('a', '5')
   expect(await box.lanesOf('a')).toEqual(['urgent'])
 })
 
@@ -119,17 +114,16 @@ test('an unknown outcome is retried and echoed; only a send that begins after th
   const lost = await box.claim()
   await box.outbox.release(lost.token, ['a' as ProductId], 'unknown')
   expect(await box.lanesOf('a')).toEqual(['new', 'echoes'])
-  const retry = await box.claim()
-  await box.outbox.acknowledge(retry.token, retry.products)
+  await box.deliver()
   expect(await box.lanesOf('a')).toEqual(['echoes'])
+  expect(box.places()).toHaveLength(1)
   const answer = await box.outbox.claim({ mode: 'any', bodyBytesMax: 100 })
   expect(answer).toMatchObject({ kind: 'idle' })
   expect(answer.kind === 'idle' && answer.nextDueMs).toBeGreaterThan(100_000)
-  await box.makeDue('echoes', 'a')
-  const echo = await box.claim()
-  expect(idsOf(echo)).toEqual(['a'])
-  await box.outbox.acknowledge(echo.token, echo.products)
+  await box.makeEchoDue('a')
+  expect(idsOf(await box.deliver())).toEqual(['a'])
   expect(await box.lanesOf('a')).toEqual([])
+  expect(box.places()).toEqual([])
 })
 
 test('a lease that ended counts as unknown, and the late acknowledgement counts for nothing', async () => {
@@ -143,14 +137,14 @@ test('a lease that ended counts as unknown, and the late acknowledgement counts 
   expect(await box.outbox.expireClaims()).toBe(1)
   await box.outbox.acknowledge(claim.token, claim.products)
   expect(await box.lanesOf('a')).toEqual(['new', 'echoes'])
-  expect(await box.connection.hexists(box.keys.acknowledged, 'a')).toBe(0)
+  await box.settle()
+  expect(box.places()).toHaveLength(1)
 })
 
 test('an edit that was in a failed call is sent back when it is undone: the endpoint may have taken it', async () => {
   await using box = await openHarness()
   await box.put('a', '1')
-  const first = await box.claim()
-  await box.outbox.acknowledge(first.token, first.products)
+  await box.deliver()
   await box.put('a', '2', 'urgent')
   const failed = await box.claim()
   await box.outbox.release(failed.token, ['a' as ProductId], 'sent')
@@ -158,8 +152,9 @@ test('an edit that was in a failed call is sent back when it is undone: the endp
   const undone = await box.claim()
   expect(undone.products.map((each) => each.document.toString())).toEqual(['1'])
   await box.outbox.acknowledge(undone.token, undone.products)
-  expect(await box.lanesOf('a')).toEqual([])
-  expect(await box.connection.hexists(box.keys.pending, 'a')).toBe(0)
+  await box.settle()
+  expect(await box.remains()).toEqual([])
+  expect(box.places()).toEqual([])
 })
 
 test.each(['acknowledged', 'sent', 'unknown'] as const)(
@@ -177,7 +172,7 @@ test.each(['acknowledged', 'sent', 'unknown'] as const)(
     if (outcome === 'acknowledged') await box.outbox.acknowledge(lost.token, lost.products)
     else await box.outbox.release(lost.token, ['a' as ProductId], outcome)
     expect(await box.lanesOf('a')).toEqual(['echoes'])
-    await box.makeDue('echoes', 'a')
+    await box.makeEchoDue('a')
     expect((await box.claim()).products[0]?.document.toString()).toBe('2')
   },
 )
@@ -202,19 +197,18 @@ test('a refused product is a dead letter until a newer document comes', async ()
     claim.token,
     claim.products.map((product) => ({ ...product, ...refusal })),
   )
-  expect(await box.connection.hexists(box.keys.dead, 'a')).toBe(1)
-  await box.put('a', '1', 'urgent')
-  expect(await box.lanesOf('a')).toEqual([])
+  await box.settle()
+  expect(box.deadIds()).toEqual(['a'])
+  expect(await box.remains()).toEqual([])
   await box.put('a', '2', 'urgent')
-  expect(await box.connection.hexists(box.keys.dead, 'a')).toBe(0)
+  expect(box.deadIds()).toEqual([])
   expect(idsOf(await box.claim())).toEqual(['a'])
 })
 
 test('an unknown outcome is echoed even when the product is refused before the horizon and its edit is undone', async () => {
   await using box = await openHarness()
   await box.put('a', '1')
-  const first = await box.claim()
-  await box.outbox.acknowledge(first.token, first.products)
+  await box.deliver()
   await box.put('a', '2', 'urgent')
   await box.outbox.release((await box.claim()).token, ['a' as ProductId], 'unknown')
   const refused = await box.claim()
@@ -224,10 +218,9 @@ test('an unknown outcome is echoed even when the product is refused before the h
     refused.products.map((product) => ({ ...product, ...refusal })),
   )
   await box.put('a', '1', 'urgent')
-  const undone = await box.claim()
-  await box.outbox.acknowledge(undone.token, undone.products)
+  await box.deliver()
   expect(await box.lanesOf('a')).toEqual(['echoes'])
-  await box.makeDue('echoes', 'a')
+  await box.makeEchoDue('a')
   expect(idsOf(await box.claim())).toEqual(['a'])
 })
 
@@ -240,7 +233,8 @@ test('a product whose document changed while the old one was refused is not buri
     claim.token,
     claim.products.map((product) => ({ ...product, status: 400, requestId: undefined, reason: 'no' })),
   )
-  expect(await box.connection.hlen(box.keys.dead)).toBe(0)
+  await box.settle()
+  expect(box.deadIds()).toEqual([])
   expect(idsOf(await box.claim())).toEqual(['a'])
 })
 
@@ -262,13 +256,13 @@ test('twenty refused in a row without being named pause the catalog and bury not
     expect(await refuse(`p${i}`)).toBe('rejected')
   }
   await box.put('good', '1')
-  const good = await box.claim()
-  await box.outbox.acknowledge(good.token, good.products)
+  await box.deliver()
   for (let i = 0; i < 20; i += 1) {
     await box.put(`q${i}`, '1')
     expect(await refuse(`q${i}`)).toBe(i === 19 ? 'refuses-everything' : 'rejected')
   }
-  expect(await box.connection.hlen(box.keys.dead)).toBe(19)
+  await box.settle()
+  expect(box.deadIds()).toHaveLength(19)
   expect(await box.outbox.claim({ mode: 'any', bodyBytesMax: 100 })).toEqual({
     kind: 'paused',
     reasons: ['refuses-everything'],
@@ -305,20 +299,6 @@ test('a learned limit bounds claims', async () => {
   expect(idsOf(await box.claim())).toEqual(['a'])
 })
 
-test('a writer that another one replaced, or whose writes Redis lost, changes nothing more', async () => {
-  await using box = await openHarness()
-  await box.put('a', '1')
-  await using second = await box.openWriter()
-  await expect(box.put('a', '2')).rejects.toThrow(WriterLostError)
-  await second.update(['a' as ProductId], () => ({ writes: [write('a', '3', 'new')] }))
-  const mark = (await box.connection.get(box.keys.writer)) ?? ''
-  await second.update(['a' as ProductId], () => ({ writes: [write('a', '4', 'new')] }))
-  await box.connection.set(box.keys.writer, mark)
-  const lost = second.update(['a' as ProductId], () => ({ writes: [write('a', '5', 'new')] }))
-  await expect(lost).rejects.toThrow(WriterLostError)
-  expect(await box.connection.hget(box.keys.documents, 'a')).toBe('4')
-})
-
 test('a change is stored and offered together even when Redis has forgotten its scripts', async () => {
   await using box = await openHarness()
   await box.put('a', '1')
@@ -327,38 +307,33 @@ test('a change is stored and offered together even when Redis has forgotten its 
   expect(idsOf(await box.claim())).toEqual(['a', 'b'])
 })
 
-test('a document that was given up is settled when it is refused again, whatever Redis has forgotten', async () => {
+test('an edit undone while the acknowledgement of the edited document is not drained yet is sent', async () => {
   await using box = await openHarness()
-  const access = { connection: box.connection, scripts: await OutboxScripts.read(box.keys) }
-  const refuse = async () => {
-    const claim = await box.claim()
-    const refusals = claim.products.map((product) => ({
-      ...product,
-      ...{ reason: 'no', status: 400, requestId: undefined },
-    }))
-    await box.outbox.reject(claim.token, refusals)
-  }
-  const drop = (text: string) =>
-    settleDeadLetters(access, {
-      ...{ how: 'drop', ids: ['a' as ProductId] },
-      digests: [digestDocument(Buffer.from(text)).toString('hex')],
-    })
   await box.put('a', '1')
-  // The decision is carried out again before the product is refused again.
-  expect(await drop('1')).toEqual([])
-  await refuse()
-  expect([await box.connection.hlen(box.keys.dead), await box.connection.hlen(box.keys.pending)]).toEqual([
-    0, 0,
-  ])
-  expect(await box.connection.hlen(box.keys.dropped)).toBe(0)
-  // It is safe to repeat, and says nothing of another document.
-  expect(await drop('1')).toEqual([])
-  await box.put('a', '2')
-  await refuse()
-  expect(await drop('1')).toEqual([])
-  expect(await box.connection.hlen(box.keys.dead)).toBe(1)
-  expect(await drop('2')).toEqual(['a'])
-  expect([await box.connection.hlen(box.keys.dead), await box.connection.hlen(box.keys.dropped)]).toEqual([
-    0, 0,
-  ])
+  await box.deliver()
+  await box.put('a', '2', 'urgent')
+  const edited = await box.claim()
+  await box.outbox.acknowledge(edited.token, edited.products)
+  // The pump has read the place before the acknowledgement came.
+  const document = Buffer.from('1')
+  await box.connection.hset(box.keys.documents, 'a', document)
+  await box.scripts.run(box.connection, 'offer', [0, 'a', digestDocument(document), 'u', 'u', 0])
+  expect((await box.claim()).products.map((each) => each.document.toString())).toEqual(['1'])
+})
+
+test('a refusal in a row that an acceptance ends is a dead letter like any other', async () => {
+  await using box = await openHarness()
+  await box.put('a', '1')
+  const claim = await box.claim()
+  const letters = claim.products.map((product) => {
+    return { ...product, status: 400, requestId: undefined, reason: 'no' }
+  })
+  await box.outbox.rejectUnnamed(claim.token, letters)
+  await box.settle()
+  expect(box.deadIds()).toEqual(['a'])
+  await box.put('b', '1')
+  await box.deliver()
+  expect(box.deadIds()).toEqual(['a'])
+  expect(box.places()).toEqual([])
+  expect(await box.remains()).toEqual([])
 })

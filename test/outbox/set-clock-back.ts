@@ -6,7 +6,7 @@ import type { CatalogKeys } from '../../src/outbox/keys.ts'
  * what was to expire lasts that much longer.
  */
 export async function setClockBack(connection: Redis, keys: CatalogKeys, byMs: number): Promise<void> {
-  for (const key of [keys.urgent, keys.new, keys.deferred, keys.echoes, keys.leases]) {
+  for (const key of [keys.urgent, keys.new, keys.deferred, keys.echoes, keys.requests, keys.leases]) {
     for (const member of await connection.zrange(key, '0', '-1')) await connection.zincrby(key, byMs, member)
   }
   for (const [field, text] of Object.entries(await connection.hgetall(keys.pace))) {
@@ -17,7 +17,7 @@ export async function setClockBack(connection: Redis, keys: CatalogKeys, byMs: n
     const moved = [token, Number(began) + byMs, lane, Number(score) + byMs, ...rest]
     await connection.hset(keys.claimed, id, moved.join(' '))
   }
-  for (const key of [keys.probed, keys.probeTurn, keys.writerLease]) {
+  for (const key of [keys.probed, keys.probeTurn]) {
     const restMs = await connection.pttl(key)
     if (restMs > 0) await connection.pexpire(key, restMs + byMs)
   }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { ProductId } from '../../src/lib/brand.ts'
 import type { ClaimMode } from '../../src/outbox/model.ts'
 import { waitFor } from '../support/events.ts'
-import { type Harness, openHarness } from './harness.ts'
+import { deferred, type Harness, openHarness, write } from './harness.ts'
 
 /** Each call takes one product. */
 const bodyBytesMax = 3
@@ -10,14 +10,17 @@ const perLane = 60
 
 /** Products of every lane but the urgent one wait, and are due. */
 async function putBacklog(box: Harness): Promise<void> {
-  for (let i = 0; i < perLane; i += 1) {
-    await box.put(`new-${i}`, '1')
-    await box.connection.hset(box.keys.acknowledged, `deferred-${i}`, 'x')
-    await box.put(`deferred-${i}`, '1', 'deferred')
-    await box.makeDue('deferred', `deferred-${i}`)
-    await box.connection.hset(box.keys.documents, `echo-${i}`, '1')
-    await box.makeDue('echoes', `echo-${i}`)
-  }
+  const named = (prefix: string) => Array.from({ length: perLane }, (_, index) => `${prefix}-${index}`)
+  box.commitAll([...named('deferred'), ...named('echo')].map((id) => write(id, '0', 'new')))
+  await box.settle()
+  await box.deliver()
+  box.commitAll(named('new').map((id) => write(id, '1', 'new')))
+  box.commitAll(
+    named('deferred').map((id) => write(id, '1', 'deferred')),
+    deferred.afterMs,
+  )
+  await box.connection.zadd(box.keys.requests, ...named('echo').flatMap((id) => [1, id]))
+  await box.settle()
 }
 
 /** Claims in these modes by turns, while urgent changes never end; answers of which lane each call was. */

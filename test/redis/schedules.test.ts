@@ -79,17 +79,17 @@ describe('schedules', () => {
       await site.schedules.set(schedules)
       // As if nobody had been there for a night.
       const { commands } = site.connections
-      const keys = await commands.keys('catalogd:{main}:schedules:repeat:pull-products:*')
+      const keys = await commands.keys('catalogd:{main}:2:schedules:repeat:pull-products:*')
       const [old = ''] = keys
       const yesterday = Date.now() - 86_400_000
       const jobId = `repeat:pull-products:${yesterday}`
       await commands.rename(old, old.replace(/\d+$/, String(yesterday)))
       await commands.zrem(
-        'catalogd:{main}:schedules:delayed',
+        'catalogd:{main}:2:schedules:delayed',
         `repeat:pull-products:${old.split(':').at(-1)}`,
       )
-      await commands.zadd('catalogd:{main}:schedules:delayed', yesterday * 0x1000, jobId)
-      await commands.zadd('catalogd:{main}:schedules:repeat', yesterday, 'pull-products')
+      await commands.zadd('catalogd:{main}:2:schedules:delayed', yesterday * 0x1000, jobId)
+      await commands.zadd('catalogd:{main}:2:schedules:repeat', yesterday, 'pull-products')
     }
     await using site = await open(server)
     await site.schedules.set(schedules)
@@ -104,8 +104,8 @@ describe('schedules', () => {
     await using site = await open(server)
     await site.schedules.set([every('pull-stock', 300)])
     const { commands } = site.connections
-    await commands.del(...(await commands.keys('catalogd:{main}:schedules:repeat:pull-stock:*')))
-    await commands.del('catalogd:{main}:schedules:delayed', 'catalogd:{main}:schedules:wait')
+    await commands.del(...(await commands.keys('catalogd:{main}:2:schedules:repeat:pull-stock:*')))
+    await commands.del('catalogd:{main}:2:schedules:delayed', 'catalogd:{main}:schedules:wait')
     await site.schedules.set([every('pull-stock', 300)])
     await using _running = site.run()
     await waitFor(() => site.due.length === 1)

@@ -24,7 +24,7 @@ describe('ensuring tickets', () => {
     expect(ran).toEqual(['urgent'])
     expect(runner.running).toEqual([])
     const keys = await keysOf(queue.connections)
-    expect(keys.every((key) => key.startsWith('catalogd:{main}:deliveries:'))).toBe(true)
+    expect(keys.every((key) => key.startsWith('catalogd:{main}:2:deliveries:'))).toBe(true)
     expect(keys.filter((key) => key.endsWith(':urgent') || key.endsWith(':completed'))).toEqual([])
     // The same id again is a new ticket.
     expect(await queue.tickets.ensureTicket({ id: 'urgent', priority: 1 })).toBe('added')
@@ -64,7 +64,7 @@ describe('ensuring tickets', () => {
     await using server = await startRedis()
     await using queue = await openQueue(server)
     await queue.tickets.ensureTicket({ id: 'urgent', priority: 1 })
-    await queue.connections.commands.del('catalogd:{main}:deliveries:prioritized')
+    await queue.connections.commands.del('catalogd:{main}:2:deliveries:prioritized')
     const { ran, options } = counter()
     await using _runner = queue.tickets.runTickets(options)
     expect(await queue.tickets.ensureTicket({ id: 'urgent', priority: 1 })).toBe('added')

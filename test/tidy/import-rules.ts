@@ -8,7 +8,7 @@ interface Row {
   types?: readonly string[]
 }
 
-const stages = ['sources', 'records', 'catalog', 'imports', 'outbox', 'consents', 'delivery']
+const stages = ['sources', 'records', 'catalog', 'mirror', 'imports', 'outbox', 'consents', 'delivery']
 
 /**
  * Who may import from whom below src/. Data flows downwards, imports point upstream. Everybody may import `lib`, the
@@ -17,7 +17,15 @@ const stages = ['sources', 'records', 'catalog', 'imports', 'outbox', 'consents'
 const table: Record<string, Row> = {
   'main.ts': { values: ['cli'] },
   'service.ts': { values: [...stages, 'redis', 'api', 'console', 'alerts', 'config', 'storage.ts'] },
-  'storage.ts': { values: ['redis', 'outbox', 'config'] },
+  'mirror-thread.ts': { values: ['mirror', 'outbox', 'redis'] },
+  'storage.ts': {
+    values: ['redis', 'outbox', 'config', 'mirror', 'sources', 'upgrade'],
+    types: ['mirror-thread.ts'],
+  },
+  upgrade: {
+    values: ['mirror', 'outbox', 'sources', 'imports/manifest-steps.ts'],
+    types: ['catalog', 'redis'],
+  },
   lib: { values: [] },
   config: { values: [] },
   redis: { values: [] },
@@ -29,17 +37,18 @@ const table: Record<string, Row> = {
     values: ['api/contract', 'records/look-up.ts', 'records/repeated.ts', 'records/reject-columns.ts'],
     types: ['records'],
   },
-  outbox: { values: ['redis'], types: ['catalog'] },
-  consents: { values: ['sources', 'outbox', 'redis'] },
+  mirror: { values: [], types: ['catalog'] },
+  outbox: { values: ['redis', 'mirror/digest.ts'], types: ['catalog', 'mirror'] },
+  consents: { values: ['sources'], types: ['catalog', 'outbox'] },
   imports: {
-    values: ['sources', 'records', 'catalog', 'outbox', 'consents', 'redis'],
-    types: ['api/contract'],
+    values: ['sources', 'records', 'catalog', 'mirror', 'consents'],
+    types: ['api/contract', 'redis'],
   },
   delivery: { values: ['outbox', 'consents', 'api'], types: ['catalog', 'redis'] },
   stack: { values: ['api'] },
   sandbox: { values: ['api/contract'] },
   console: { values: [], types: [...stages, 'redis'] },
-  alerts: { values: ['sources', 'imports', 'outbox'], types: ['redis'] },
+  alerts: { values: ['sources', 'imports', 'outbox', 'consents'], types: ['redis', 'mirror'] },
   operations: {
     values: [...stages, 'stack', 'redis', 'api', 'alerts', 'config', 'service.ts', 'storage.ts'],
   },

@@ -27,7 +27,7 @@ export function feedNamed(name: string, dropDir: string, changes: Partial<FeedCo
     },
     fields: {},
     owns: [],
-    missing: { action: 'ignore', atMost: 1 },
+    missing: { action: 'ignore', atMost: 1, forgetMs: 1 },
     rejects: { atMost: 1 },
     ...changes,
   }
@@ -42,6 +42,7 @@ export function catalogOf(feeds: readonly FeedConfig[]): CatalogConfig {
     name: 'main' as CatalogName,
     api: {
       url: { available: false, value: unused },
+      account: undefined,
       productsToken: { available: false, value: unused },
       emailToken: { available: false, value: unused },
     },

@@ -1,0 +1,62 @@
+import type { StagedRestore } from '../operations/restore-backup.ts'
+import type { CommandDefinition } from './command.ts'
+import { confirm } from './confirm.ts'
+import { countOf } from './table.ts'
+
+interface RestoreOptions {
+  yes: boolean
+  skipMissingFiles: boolean
+}
+
+export const restoreCommand: CommandDefinition<RestoreOptions> = {
+  usage: 'restore [folder]',
+  summary: 'put a backup back; what was accepted since is imported again from the archive',
+  details:
+    'No daemon may run. Says first what would happen. The next start sends every product once. Without a folder everything that the archive holds is imported again.',
+  examples: ['catalogd restore /backup/catalogd-2026-11-22', 'catalogd restore'],
+  options: [
+    { flags: '--yes', description: 'do not ask', default: false },
+    {
+      flags: '--skip-missing-files',
+      description: 'pass over accepted files that are needed and gone from the archive',
+      default: false,
+    },
+  ],
+  async run(context, { args: [folder], options }) {
+    const { discardRestore, finishRestore, requireFiles, stageRestore } = await import(
+      '../operations/restore-backup.ts'
+    )
+    const { withoutDaemon } = await import('../operations/run-here.ts')
+    const { config } = await context.loadedConfig()
+    const catalogs = await context.catalogs()
+    const { clock } = context
+    await withoutDaemon({ config, clock }, async () => {
+      const staged = await stageRestore({ config, catalogs }, folder)
+      try {
+        if (!options.skipMissingFiles) staged.forEach(requireFiles)
+        const results = staged.map(resultOf)
+        if (!context.json) context.print(results, (shown) => shown.map(formatResult).join('\n'))
+        const question = { text: 'Replace what is there?', wants: 'word' } as const
+        if (!options.yes && !(await confirm(context, question))) {
+          context.note('Nothing was changed.')
+          return
+        }
+        for (const one of staged) await finishRestore(one, clock)
+        context.print(results, () => 'Done: start catalogd.')
+      } finally {
+        await discardRestore(staged)
+      }
+    })
+    return undefined
+  },
+}
+
+function resultOf({ catalog, at, products, again, gone }: StagedRestore) {
+  return { catalog, at: at ?? null, products, filesAgain: again.length, filesMissing: gone.length }
+}
+
+function formatResult({ catalog, at, products, filesAgain, filesMissing }: ReturnType<typeof resultOf>) {
+  const what = at === null ? 'begins empty' : `goes back to ${at} with ${countOf(products, 'product')}`
+  const skipped = filesMissing === 0 ? '' : `; ${countOf(filesMissing, 'file')} of them no longer there`
+  return `${catalog} ${what}; ${countOf(filesAgain, 'file')} of the archive to be imported again${skipped}. Every product is sent once.`
+}

@@ -1,0 +1,123 @@
+import type { CallState } from '../consents/reader.ts'
+import type { ConsentStore } from '../consents/store.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { PauseReason } from '../outbox/model.ts'
+import { backoffMs } from './waiting.ts'
+
+/** Timers are this coarse: so much of the rate is caught up with at once. */
+const catchUpMs = 20
+const holdMsMax = 86_400_000
+const probeEveryMsMin = 5_000
+const probeEveryMsMax = 30_000
+const probedForMs = 60_000
+
+interface PaceOptions {
+  store: ConsentStore
+  callsPerSecond: number
+  clock: Clock
+  random: () => number
+}
+
+/**
+ * When a call of a consent may begin: not while they are paused, held back by the endpoint or by failures, or ahead of
+ * the rate. Pauses, holds and failures outlive the process. Refused credentials are tried again with one consent, first
+ * after 5 s, then less and less often up to every 30 s.
+ */
+export class ConsentPace {
+  readonly #options: PaceOptions
+  /** Monotonic ms, as all times here. */
+  #heldUntil: number
+  #nextCallAt = 0
+  #probeAt: number | undefined
+  #probes = 0
+  #probedAt = Number.NEGATIVE_INFINITY
+
+  constructor(options: PaceOptions) {
+    this.#options = options
+    const { store, clock } = options
+    const restMs = store.callState.holdUntilMs - clock.now()
+    this.#heldUntil = clock.monotonic() + Math.min(holdMsMax, Math.max(0, restMs))
+  }
+
+  get #state(): CallState {
+    return this.#options.store.callState
+  }
+
+  /** How long no call may begin; 0: one may. */
+  waitMs(): number {
+    if (this.isPaused) return Number.POSITIVE_INFINITY
+    const now = this.#options.clock.monotonic()
+    return Math.max(0, this.#heldUntil - now, this.#nextCallAt - now)
+  }
+
+  get isPaused(): boolean {
+    return Object.keys(this.#state.pauses).length > 0
+  }
+
+  /** A call begins. */
+  take(): void {
+    const { clock, callsPerSecond } = this.#options
+    this.#nextCallAt = Math.max(this.#nextCallAt, clock.monotonic() - catchUpMs) + 1000 / callsPerSecond
+  }
+
+  pause(reason: PauseReason, hint: string): void {
+    const { store, clock } = this.#options
+    this.#state.pauses[reason] ??= { since: new Date(clock.now()).toISOString(), hint }
+    store.touch()
+  }
+
+  /** A call failed: none begins for a while, longer with each, or for as long as the endpoint wished. */
+  fail(
+    description: string,
+    { afterMs, isThrottle }: { afterMs: number | undefined; isThrottle: boolean },
+  ): void {
+    const { store, clock, random } = this.#options
+    const state = this.#state
+    state.failuresInARow += 1
+    state.lastFailure = { at: new Date(clock.now()).toISOString(), text: description }
+    const usualMs = backoffMs(state.failuresInARow, random)
+    const forMs = isThrottle ? (afterMs ?? usualMs) : Math.max(afterMs ?? 0, usualMs)
+    const until = clock.monotonic() + forMs
+    if (until > this.#heldUntil) {
+      this.#heldUntil = until
+      state.holdUntilMs = clock.now() + forMs
+      state.holdReason = isThrottle ? 'throttled' : 'failing'
+    }
+    store.touch()
+  }
+
+  count(name: string, by = 1): void {
+    const { counters } = this.#state
+    counters[name] = (counters[name] ?? 0) + by
+    this.#options.store.touch()
+  }
+
+  taken(): void {
+    this.#state.failuresInARow = 0
+  }
+
+  /** True once whenever it is time to try refused credentials with a consent. */
+  takeProbeTurn(): boolean {
+    const reasons = Object.keys(this.#state.pauses)
+    if (!reasons.includes('credentials')) this.#probeAt = undefined
+    if (reasons.join() !== 'credentials') return false
+    const now = this.#options.clock.monotonic()
+    if (this.#probeAt === undefined) this.#probes = 0
+    this.#probeAt ??= now
+    if (now < this.#probeAt) return false
+    this.#probeAt = now + Math.min(probeEveryMsMax, probeEveryMsMin * 2 ** this.#probes)
+    this.#probes += 1
+    return true
+  }
+
+  /** The credentials are not refused any more; `areTaken`: the endpoint has looked at them. */
+  probed({ areTaken }: { areTaken: boolean }): void {
+    if (areTaken) this.#probedAt = this.#options.clock.monotonic()
+    delete this.#state.pauses.credentials
+    this.#options.store.touch()
+  }
+
+  get recentlyProbed(): boolean {
+    return this.#options.clock.monotonic() - this.#probedAt < probedForMs
+  }
+}

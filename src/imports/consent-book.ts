@@ -1,0 +1,46 @@
+import type { ConsentStore, Facts } from '../consents/store.ts'
+import type { AcceptSequence } from '../lib/brand.ts'
+import type { ManifestView } from '../sources/manifest-index.ts'
+import type { ImportBook } from './context.ts'
+import { keyOf } from './manifest-steps.ts'
+
+/** What imports of consents remember stands beside the consents; nothing of them is ever held. */
+export function consentBook(consents: ConsentStore, manifest: ManifestView): ImportBook {
+  return {
+    *applied(scope) {
+      const sequence = consents.applied(scope)
+      const [step] = manifest.after((sequence - 1) as AcceptSequence)
+      if (step?.sequence === sequence) yield { sequence, key: keyOf(step) }
+    },
+    // What stands behind the last step was never applied.
+    isApplied: () => false,
+    held: () => new Map(),
+    counts: (claim) => countsOf(consents, claim),
+    update: (change) => consents.apply([], () => factsOfBook(consents, change)),
+  }
+}
+
+/** In the transaction that writes them. */
+export function factsOfBook(
+  consents: ConsentStore,
+  { applied, progress, counts, forgetCounts }: Parameters<ImportBook['update']>[0],
+): Facts {
+  const facts: Record<string, string | undefined> = {}
+  if (applied) facts[`applied:${applied.scope}`] = String(applied.sequence)
+  if (progress) facts[`progress:${progress.feed}`] = progress.value
+  if (forgetCounts !== undefined) facts[countsName(forgetCounts)] = undefined
+  if (counts) {
+    const tally = { ...countsOf(consents, counts.claim) }
+    for (const [name, by] of Object.entries(counts.add)) tally[name] = (tally[name] ?? 0) + by
+    facts[countsName(counts.claim)] = JSON.stringify(tally)
+  }
+  return facts
+}
+
+function countsOf(consents: ConsentStore, claim: string): Readonly<Record<string, number>> {
+  return JSON.parse(consents.fact(countsName(claim)) ?? '{}') as Record<string, number>
+}
+
+function countsName(claim: string): string {
+  return `counts:${claim}`
+}

@@ -1,0 +1,65 @@
+import { StorageError } from './errors.ts'
+
+/** Results of SQLite by their primary codes. */
+const failures: Readonly<Record<number, { code: string; found: string; hint: string }>> = {
+  1: {
+    code: 'database-damaged',
+    found: 'does not hold the tables that were made in it',
+    hint: 'Check the disk, then put the last backup back: catalogd restore <folder>',
+  },
+  5: {
+    code: 'database-busy',
+    found: 'is used by another process',
+    hint: 'End the process that holds it open; two catalogd must not share a state folder',
+  },
+  8: {
+    code: 'database-read-only',
+    found: 'cannot be written',
+    hint: 'Let the user that runs catalogd write the file and its folder',
+  },
+  10: {
+    code: 'database-unreadable',
+    found: 'cannot be read or written',
+    hint: 'Look after the disk; what was committed is on it, and catalogd goes on when it is started again',
+  },
+  11: {
+    code: 'database-damaged',
+    found: 'is damaged',
+    hint: 'Check the disk, then put the last backup back: catalogd restore <folder>',
+  },
+  13: {
+    code: 'disk-full',
+    found: 'cannot grow, because the disk is full',
+    hint: 'Free space on the disk of the state folder; nothing is lost, and catalogd goes on from there',
+  },
+  14: {
+    code: 'database-unreadable',
+    found: 'cannot be opened',
+    hint: 'Let the user that runs catalogd read and write the file and its folder',
+  },
+  26: {
+    code: 'database-damaged',
+    found: 'is no database',
+    hint: 'Check the disk, then put the last backup back: catalogd restore <folder>',
+  },
+}
+
+/** An error of SQLite as an operating failure; any other as it is. */
+function asStorageError(error: unknown, file: string): unknown {
+  if (!(error instanceof Error) || !('errcode' in error)) return error
+  const result = Number(error.errcode) & 0xff
+  const failure = failures[result]
+  // With the general code: our statements are fixed, so what they name is gone; anything else is a bug.
+  if (!failure || (result === 1 && !/no such (table|column)/.test(error.message))) return error
+  const { code, found, hint } = failure
+  return new StorageError(code, `${file} ${found} (${error.message})`, { hint, cause: error })
+}
+
+/** Runs `work` and makes StorageErrors of what the disk or the file is to blame for. */
+export function explained<T>(file: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw asStorageError(error, file)
+  }
+}

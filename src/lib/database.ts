@@ -1,0 +1,230 @@
+import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { explained } from './database-failure.ts'
+import { StorageError } from './errors.ts'
+import { privateFileMode } from './private-modes.ts'
+
+/** Larger pages waste less behind documents of 1.3 KB, smaller ones less of the log; measured. */
+const pageBytes = 8_192
+/** Of one connection. Pages that are not here come from the operating system's cache; a mapped file would count as memory. */
+const cacheKilobytes = 16_384
+/** A reader waits for a recovery, never for a writer. */
+const busyMs = 10_000
+
+interface DatabaseOptions {
+  file: string
+  access: 'read' | 'write'
+}
+
+/** One connection to a SQLite file in WAL mode. What goes wrong outside the program throws a `StorageError`. */
+export class Database implements Disposable {
+  readonly file: string
+  readonly #connection: DatabaseSync
+  readonly #statements = new Map<string, StatementSync>()
+
+  private constructor(file: string, connection: DatabaseSync) {
+    this.file = file
+    this.#connection = connection
+  }
+
+  /** With `write` the file is made where it is missing; its folder has to be there. */
+  static open({ file, access }: DatabaseOptions): Database {
+    return explained(file, () => {
+      const isNew = access === 'write' && !existsSync(file)
+      // SQLite gives its other files the mode of this one.
+      if (isNew) closeSync(openSync(file, 'a', privateFileMode))
+      const connection = new DatabaseSync(file, { readOnly: access === 'read', timeout: busyMs })
+      const database = new Database(file, connection)
+      try {
+        database.#prepare(access)
+        // The name of the file is durable with its folder alone.
+        if (isNew) syncFolder(dirname(file))
+        return database
+      } catch (error) {
+        connection.close()
+        throw error
+      }
+    })
+  }
+
+  get<Row>(sql: string, ...values: SQLInputValue[]): Row | undefined {
+    return this.#try(() => this.#statement(sql).get(...values) as Row | undefined)
+  }
+
+  all<Row>(sql: string, ...values: SQLInputValue[]): Row[] {
+    return this.#try(() => this.#statement(sql).all(...values) as Row[])
+  }
+
+  /** Row by row until `take` answers false. */
+  each<Row>(sql: string, values: readonly SQLInputValue[], take: (row: Row) => boolean): void {
+    this.#try(() => {
+      for (const row of this.#statement(sql).iterate(...values)) if (!take(row as Row)) break
+    })
+  }
+
+  /** How many rows it changed, and the key of the last that it added. */
+  run(sql: string, ...values: SQLInputValue[]): { changes: number; key: number } {
+    return this.#try(() => {
+      const { changes, lastInsertRowid } = this.#statement(sql).run(...values)
+      return { changes: Number(changes), key: Number(lastInsertRowid) }
+    })
+  }
+
+  exec(sql: string): void {
+    this.#try(() => this.#connection.exec(sql))
+  }
+
+  /** Durable when it returns; nothing is changed when it throws. */
+  transaction<T>(work: () => T): T {
+    return this.#inTransaction('BEGIN IMMEDIATE', work)
+  }
+
+  /** All reads see the same state. */
+  snapshot<T>(work: () => T): T {
+    return this.#inTransaction('BEGIN', work)
+  }
+
+  [Symbol.dispose](): void {
+    this.#statements.clear()
+    if (this.#connection.isOpen) this.#connection.close()
+  }
+
+  #inTransaction<T>(begin: string, work: () => T): T {
+    return this.#try(() => {
+      this.#connection.exec(begin)
+      try {
+        const result = work()
+        this.#connection.exec('COMMIT')
+        return result
+      } catch (error) {
+        if (this.#connection.isTransaction) this.#connection.exec('ROLLBACK')
+        throw error
+      }
+    })
+  }
+
+  #prepare(access: DatabaseOptions['access']): void {
+    if (access === 'write') {
+      this.#connection.exec(`
+        PRAGMA page_size = ${pageBytes};
+        PRAGMA journal_mode = WAL;
+        PRAGMA synchronous = FULL;
+        PRAGMA wal_autocheckpoint = 0;
+        PRAGMA journal_size_limit = 67108864;
+        PRAGMA cell_size_check = ON;`)
+    }
+    this.#connection.exec(`PRAGMA mmap_size = 0; PRAGMA cache_size = -${cacheKilobytes}`)
+  }
+
+  #statement(sql: string): StatementSync {
+    let statement = this.#statements.get(sql)
+    if (!statement) {
+      statement = this.#connection.prepare(sql)
+      this.#statements.set(sql, statement)
+    }
+    return statement
+  }
+
+  #try<T>(work: () => T): T {
+    return explained(this.file, work)
+  }
+}
+
+/**
+ * Writes a whole copy of a database as it is now, while its writer goes on; the writer's log grows until this returns.
+ * `to` must not exist, and is not synced.
+ */
+export function copyDatabase(file: string, to: string): void {
+  using database = Database.open({ file, access: 'read' })
+  try {
+    database.run('VACUUM INTO ?', to)
+  } catch (cause) {
+    if (!(cause instanceof StorageError) || cause.code !== 'disk-full') throw cause
+    const hint = 'Free space there, or back up to another disk'
+    throw new StorageError('disk-full', `${to} cannot be written, because the disk is full`, { hint, cause })
+  }
+}
+
+function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+interface TablesOptions {
+  path: string
+  /** Of the tables; stands in the file. */
+  format: number
+  /** SQL that makes an empty file one of this format. */
+  schema: string
+}
+
+/**
+ * Opens a database for its one writer; every commit is durable when it returns. One that is missing is created, for this
+ * user alone. `isNew`: it held no tables. Throws a StorageError.
+ */
+export function openDatabase({ path, format, schema }: TablesOptions): {
+  db: DatabaseSync
+  isNew: boolean
+} {
+  // SQLite gives its log and its shared memory the mode of this file.
+  closeSync(openSync(path, 'a', privateFileMode))
+  return explained(path, () => {
+    const db = new DatabaseSync(path)
+    try {
+      db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+      const found = readFormat(db)
+      if (found !== 0) requireFormat({ path, format }, found)
+      else transaction(db, () => db.exec(`${schema}; PRAGMA user_version = ${format}`))
+      return { db, isNew: found === 0 }
+    } catch (error) {
+      db.close()
+      throw error
+    }
+  })
+}
+
+/** For reading only, beside its writer; undefined: there is no such file, or nothing in it yet. Throws a StorageError. */
+export function openDatabaseReader({
+  path,
+  format,
+}: Omit<TablesOptions, 'schema'>): DatabaseSync | undefined {
+  if (!existsSync(path)) return undefined
+  return explained(path, () => {
+    const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 })
+    const found = readFormat(db)
+    if (found === format) return db
+    db.close()
+    if (found !== 0) requireFormat({ path, format }, found)
+    return undefined
+  })
+}
+
+/** All of it or nothing; durable when it returns. There is no await inside. */
+export function transaction<T>(db: DatabaseSync, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    const result = work()
+    db.exec('COMMIT')
+    return result
+  } catch (error) {
+    // A failed COMMIT may have ended the transaction already.
+    if (db.isTransaction) db.exec('ROLLBACK')
+    throw error
+  }
+}
+
+function readFormat(db: DatabaseSync): number {
+  return Number(db.prepare('PRAGMA user_version').get()?.user_version)
+}
+
+function requireFormat({ path, format }: Pick<TablesOptions, 'path' | 'format'>, found: number): void {
+  if (found === format) return
+  throw new StorageError('database-format', `${path} has format ${found}, this version knows ${format}`, {
+    hint: found > format ? 'Use the newer version of catalogd that wrote it' : 'Migrate it first',
+  })
+}

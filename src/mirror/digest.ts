@@ -1,0 +1,26 @@
+import { hash } from 'node:crypto'
+import { StorageError } from '../lib/errors.ts'
+import type { DocumentDigest } from './model.ts'
+
+/** First 16 bytes of the SHA-256 of a document's exact wire bytes: which version was sent, acknowledged, refused. */
+export function digestDocument(document: Uint8Array): DocumentDigest {
+  return hash('sha256', document, 'buffer').subarray(0, 16)
+}
+
+/** A document as it was read. The disk may have changed it, which SQLite does not notice: it is never sent then. */
+export function checkedDocument(bytes: Uint8Array, digest: Uint8Array, file: string): Buffer {
+  const document = bufferOf(bytes)
+  if (digestDocument(document).equals(digest)) return document
+  throw new StorageError(
+    'database-damaged',
+    `${file} is damaged: a document is not the one that was written`,
+    {
+      hint: 'Check the disk, then put the last backup back: catalogd restore <folder>',
+    },
+  )
+}
+
+/** The same bytes, not copied. */
+export function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}

@@ -1,0 +1,107 @@
+import type { Lane } from '../catalog/model.ts'
+import type { ProductId } from '../lib/brand.ts'
+import type { CallsDecision, DeadLetter, DocumentDigest } from './model.ts'
+
+/**
+ * What the pump offers of one product.
+ *
+ * `change`: the endpoint does not hold this document yet. `doubt`: it may hold anything, this document is sent whatever
+ * else is known. `undone`: it holds this document unless something of the product is under way; then it is sent, else
+ * the offer answers "dropped". `withdrawn`: the product has no document any more; what is not under way is dropped.
+ */
+export type Place = {
+  productId: ProductId
+  lane: Lane
+  number: number
+  /** Of the first unsent edit, epoch ms. */
+  since: number
+} & (
+  | { kind: 'change' | 'doubt' | 'undone'; document: Buffer; digest: DocumentDigest }
+  | { kind: 'withdrawn'; document: undefined; digest: undefined }
+)
+
+/**
+ * What Redis tells of products. `held`: something of the product is under way there (a lane, a claim, an echo …), so that it
+ * needs a place.
+ */
+export interface Drained {
+  /** `digest` undefined: a doubt, a call may have taken effect. */
+  acknowledged?: readonly { productId: ProductId; digest: DocumentDigest | undefined; held: boolean }[]
+  dead?: readonly { letter: DeadLetter; digest: DocumentDigest; held: boolean }[]
+  /** Places that an offer dropped: nothing of the product was under way then. */
+  dropped?: readonly { productId: ProductId; held: boolean }[]
+  /** How far each lane was offered, read in the same step. */
+  positions: Readonly<Record<Lane, number>>
+}
+
+/** What the mirror knows of itself, and of the Redis and the endpoint it belongs to. Undefined: not known yet. */
+export interface MirrorIdentity {
+  /** Random; given when the mirror is made. */
+  mirrorId: string
+  /** Random; another one whenever everything is started over. Two copies never have the same. */
+  generation: string
+  /** Generations that were this mirror's, or that the operator has let it replace. */
+  former: readonly string[]
+  /** Normalised URL, with the account where the configuration names one. */
+  endpoint: string | undefined
+  beat: number
+  runId: string | undefined
+  /** A loss was noticed and is not repaired yet: whatever the repair needs to go on after a restart. */
+  repairing: string | undefined
+  /** Of the newest loss that was noticed, epoch ms. */
+  lastLossMs: number | undefined
+  /** Redis knew of a later state of this mirror, epoch ms; only starting over ends that. */
+  behindSinceMs: number | undefined
+  /** How far starting over is; undefined: it is done, or was never begun. */
+  startOver: number | undefined
+  /** The last number that was given in each lane. */
+  last: Readonly<Record<Lane, number>>
+  /** Places up to these numbers may be known to Redis. */
+  offered: Readonly<Record<Lane, number>>
+}
+
+/**
+ * The part of the mirror that the loop works on (compare, drain, pump, beat). Synchronous; a method that changes something
+ * is durable when it returns. Times are ms since the epoch.
+ */
+export interface OutboxMirror {
+  readIdentity(): MirrorIdentity
+  /** Changes what is named; a value of undefined is forgotten. */
+  remember(
+    change: Partial<
+      Pick<
+        MirrorIdentity,
+        'endpoint' | 'beat' | 'runId' | 'repairing' | 'lastLossMs' | 'behindSinceMs' | 'startOver'
+      >
+    >,
+  ): void
+  /** Deferred places that are due get the next numbers of their lane. Returns how many. */
+  numberDue(options: { nowMs: number; deferredAfterMs: number; rowsMax: number }): number
+  /** Since when the oldest deferred place without a number is unsent; undefined: there is none. */
+  oldestDeferred(): number | undefined
+  /**
+   * Ordered by number; at least one where there is one. `offered` is durably raised to the last of them: what was read
+   * takes a new number when it is edited.
+   */
+  readPlaces(options: { lane: Lane; after: number; bytesMax: number; rowsMax: number }): Place[]
+  /** Documents for echoes; ids without one are absent. */
+  readDocuments(ids: readonly ProductId[]): Map<ProductId, { document: Buffer; digest: DocumentDigest }>
+  /** Safe to repeat. */
+  drain(drained: Drained, nowMs: number): void
+  /** After a loss: all that was offered, and these ids, is doubtful and has a number. Ids that are not known are ignored. */
+  doubt(options: { ids: readonly ProductId[]; offered: boolean; nowMs: number }): void
+  /** Doubtful products that have a place, page by page; `next` undefined: this was the last. */
+  readDoubtful(options: { after: number; rowsMax: number }): {
+    ids: ProductId[]
+    next: number | undefined
+  }
+  /** A new generation; `former` are those that it may replace in Redis. `startOver` in the identity is set from now on. */
+  beginStartOver(change: { endpoint?: string; former?: readonly string[] }): void
+  /**
+   * The next `rowsMax` products are doubtful and have a number (lane `new` where they had none). Answers whether any is left;
+   * `remember({ startOver: undefined })` ends it.
+   */
+  startOver(options: { nowMs: number; rowsMax: number }): boolean
+  /** The operator's last decision about all calls. */
+  calls(): CallsDecision | undefined
+}

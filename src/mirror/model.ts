@@ -1,0 +1,191 @@
+import type { Lane } from '../catalog/model.ts'
+import type { FeedName, ProductId } from '../lib/brand.ts'
+
+/** First 16 bytes of the SHA-256 of a document's bytes. */
+export type DocumentDigest = Buffer
+
+/** What the mirror holds of one product besides its sending. */
+export interface StoredProduct {
+  document: Buffer | undefined
+  /** JSON of what the document does not hold (incomplete, marked missing, or with announced changes). */
+  partial: Buffer | undefined
+  /** Which feeds name the product, who wrote which field, missing marks. */
+  meta: string | undefined
+}
+
+/** A product that has a value in a field by which feeds find products. */
+export interface KeyEntry {
+  field: string
+  value: string
+  productId: ProductId
+}
+
+/** The new stored form of one product; parts that are undefined are removed. */
+export interface ProductWrite {
+  productId: ProductId
+  document: Buffer | undefined
+  partial: Buffer | undefined
+  meta: string
+  /** The required fields that are missing, in words; undefined: the document is complete. */
+  incomplete: string | undefined
+  /** When the product changes next by itself, ms since the epoch; `none`: no longer. Left out: there is and was nothing. */
+  switchAt?: number | 'none'
+  /** By which values feeds find the product from now on, and no longer. */
+  keys?: { add: readonly KeyEntry[]; remove: readonly KeyEntry[] }
+  /** Present when the document differs from the stored one. */
+  offer: { digest: DocumentDigest; lane: Lane } | undefined
+}
+
+/** What was applied: the claim id of a file, or the request of a decision. Unlike a sequence no other manifest has it. */
+export type StepKey = string
+
+/** Everything that one transaction changes. */
+export interface MirrorChunk {
+  writes: readonly ProductWrite[]
+  /** Products to be sent once more, changed or not: their acknowledgement is believed no longer (lane `new`, due at once). */
+  resend?: readonly ProductId[]
+  /** Added to the counters of an unfinished import, which `forgetCounts` removes. */
+  counts?: { claim: string; add: Readonly<Record<string, number>> }
+  forgetCounts?: string
+  /** JSON under the feed's name, to set (string) or remove (undefined). */
+  held?: { feed: FeedName; value: string | undefined }
+  fullAsOf?: { feed: FeedName; value: string }
+  progress?: { feed: FeedName; value: string | undefined }
+  /** Products whose removal waits for approval. */
+  heldIds?: { feed: FeedName; add?: readonly ProductId[]; remove?: readonly ProductId[]; clear?: boolean }
+  /** A step of the manifest that is applied. `*` is the catalog itself. Safe to repeat. */
+  applied?: { scope: FeedName | '*'; sequence: number; key: StepKey }
+  /** Before `applied`: what was applied of the scope behind this sequence is to be applied again. */
+  rewind?: { scope: FeedName | '*'; sequence: number }
+  /** When products change next, written or not. */
+  switches?: readonly Required<Pick<ProductWrite, 'productId' | 'switchAt'>>[]
+  /** Products that were written before anything asked for them by these fields. */
+  addKeys?: readonly KeyEntry[]
+  /** `drop`: the indexes of these fields are emptied. `complete`: they hold all products from now on. */
+  keyFields?: { drop?: readonly string[]; complete?: readonly string[] }
+  /** JSON of troubles that `status` shows, by their keys, to set (string) or remove (undefined). */
+  notices?: readonly { key: string; value: string | undefined }[]
+  /** The operator's decision about all calls. The loop makes Redis follow it: at once, and whenever Redis was away. */
+  calls?: CallsDecision
+  /**
+   * Products that no feed names from now on, those that one names again, and those to be forgotten as if they had never
+   * been there, but for those that have a place.
+   */
+  absent?: Readonly<Record<'absent' | 'present' | 'forget', readonly ProductId[]>>
+  /** Dead letters that are tried again (lane `new`, due at once). */
+  retryDead?: readonly ProductId[]
+  /** Dead letters that are settled until a newer document comes; only of these documents, also where none is dead now. */
+  dropDead?: readonly { productId: ProductId; digest: DocumentDigest }[]
+}
+
+/**
+ * `pause`: Redis has the pause `operator` with this time and hint. `resume`: it has not, and no pause for
+ * `refuses-everything` that is older.
+ */
+export interface CallsDecision {
+  decision: 'pause' | 'resume'
+  /** ISO 8601. */
+  at: string
+}
+
+/** Values of one field by which products are to be found. */
+export interface KeyLookup {
+  field: string
+  values: readonly string[]
+}
+
+/** By value the products that have it: none, one, or the first two of several. */
+export type FoundProducts = ReadonlyMap<string, readonly ProductId[]>
+
+/** A product that the endpoint refused, until a newer document revives it. */
+export interface DeadLetter {
+  productId: string
+  /** The endpoint's own words where it gave any. */
+  reason: string
+  /** HTTP status; null when the product was never sent (too large for any call). */
+  status: number | null
+  requestId: string | null
+  /** ISO 8601. */
+  at: string
+}
+
+/** Where the products of a catalog stand. */
+export interface MirrorCounts {
+  /** With a complete document. */
+  products: number
+  /** Products that miss required fields: not sent. */
+  incomplete: number
+  /** Products that have a place. `sinceMs`: since when the first of them is unsent (epoch); undefined: none is. */
+  places: Record<Lane, { waiting: number; sinceMs: number | undefined }>
+  dead: number
+}
+
+/** Whether delivery waits for a repair: Redis forgot something, or everything is started over. */
+export interface RepairState {
+  /** Of the newest loss that was noticed, epoch ms; undefined: none ever was. */
+  lastLossMs: number | undefined
+  /** It is not repaired yet. */
+  repairing: boolean
+}
+
+/**
+ * Reads of the mirror, each a short transaction of its own on a connection that cannot write; of a running daemon, too.
+ * Synchronous: each takes a few milliseconds at most; whoever reads many pages lets the event loop go on in between.
+ */
+export interface MirrorReader extends Disposable {
+  /** Has an entry for each id; all parts are undefined where the product is not known. */
+  read(ids: readonly ProductId[]): Map<ProductId, StoredProduct>
+  lookUp(lookup: KeyLookup): FoundProducts
+  /** Fields whose index of products is complete. */
+  keyFields(): string[]
+  /** All known products, at most 500 a page; none twice. */
+  pages(): Iterable<readonly { productId: ProductId; meta: string }[]>
+  /** Whether the newest document is not acknowledged; dead letters included. */
+  isUnsent(id: ProductId): boolean
+  /** When the next announced change holds, epoch ms. */
+  nextSwitch(): number | undefined
+  switchesDue(nowMs: number, productsMax: number): ProductId[]
+  /** JSON by feed. */
+  held(): ReadonlyMap<FeedName, string>
+  heldIds(feed: FeedName, idsMax: number): ProductId[]
+  fullAsOf(feed: FeedName): string | undefined
+  /** JSON by feed. */
+  progress(): ReadonlyMap<FeedName, string>
+  counts(claim: string): Readonly<Record<string, number>>
+  /** What of a scope was applied, newest sequence first; read as far as it is asked for. */
+  applied(scope: FeedName | '*'): Iterable<{ sequence: number; key: StepKey }>
+  isApplied(key: StepKey): boolean
+  /** JSON by key. */
+  notices(): ReadonlyMap<string, string>
+  calls(): CallsDecision | undefined
+  count(): MirrorCounts
+  /** What the first incomplete products miss. */
+  incomplete(productsMax: number): { productId: string; missing: string }[]
+  /** Oldest first. */
+  deadLetters(): DeadLetter[]
+  deadLetter(id: ProductId): DeadLetter | undefined
+  /** Of the documents that were refused; undefined where a product is no dead letter. */
+  deadDigests(ids: readonly ProductId[]): (DocumentDigest | undefined)[]
+  repair(): RepairState
+  /** Since when no feed names them, epoch ms; others are left out. */
+  absentSince(ids: readonly ProductId[]): ReadonlyMap<ProductId, number>
+  /** When the file came into being, by an import, an upgrade or a restore; epoch ms. */
+  madeAtMs(): number
+}
+
+/** Reads the products, lets a plan decide what changes (undefined: nothing), and changes it durably in one transaction. */
+export interface MirrorWriter {
+  /** Updates run one after another: what one reads, it alone changes. Resolves when it is durable. Safe to repeat. */
+  update(
+    ids: readonly ProductId[],
+    plan: (stored: ReadonlyMap<ProductId, StoredProduct>) => MirrorChunk | undefined,
+  ): Promise<void>
+  /** The same for products that are found by a key; those that exactly one product matches are read. */
+  updateByKey(
+    lookup: KeyLookup,
+    plan: (stored: ReadonlyMap<ProductId, StoredProduct>, found: FoundProducts) => MirrorChunk | undefined,
+  ): Promise<void>
+}
+
+/** The mirror of one catalog in the process that imports it. Reads see what was committed. */
+export interface Mirror extends MirrorReader, MirrorWriter {}

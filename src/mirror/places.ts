@@ -1,0 +1,205 @@
+import type { Lane } from '../catalog/model.ts'
+import type { ProductId } from '../lib/brand.ts'
+import type { Database } from '../lib/database.ts'
+import { checkedDocument } from './digest.ts'
+import { LaneNumbers, type LaneRank, laneRank } from './lanes.ts'
+import type { Place } from './loop-model.ts'
+import { type NextPlace, placeAfterEdit, type SendingRow, sameBytes } from './place-after-edit.ts'
+
+/** `acknowledged` of a product of which the endpoint may hold anything. */
+export const doubtful = Buffer.alloc(0)
+
+type PlaceColumns = [lane: LaneRank | null, number: number | null, since: number | null, known: 1 | null]
+
+const noPlace: PlaceColumns = [null, null, null, null]
+
+const neverSent: SendingRow = {
+  lane: null,
+  number: null,
+  since: null,
+  known: null,
+  digest: null,
+  acknowledged: null,
+}
+
+export type PlacedRow = Pick<SendingRow, 'lane' | 'number' | 'since' | 'known'> & { key: number }
+
+interface EditedProduct {
+  key: number
+  /** Undefined where the product is new, or never had a document. */
+  row: SendingRow | undefined
+  lane: Lane
+  digest: Uint8Array | undefined
+}
+
+interface PlaceRow {
+  id: ProductId
+  number: number
+  since: number
+  digest: Uint8Array | null
+  acknowledged: Uint8Array | null
+  document: Uint8Array | null
+}
+
+/**
+ * Which products are unsent, and in which order (`sending`). Its methods run inside a transaction of the store.
+ *
+ * A product has no place → waits (deferred, without a number) → is numbered → is read by the pump → has no place. A number
+ * that was read is never edited: the product takes a new one.
+ */
+export class Places {
+  readonly numbers: LaneNumbers
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+    this.numbers = new LaneNumbers(database)
+  }
+
+  edit({ key, row, lane, digest }: EditedProduct, nowMs: number): void {
+    const before = row ?? neverSent
+    const isRead = (rank: LaneRank, number: number) => this.numbers.isOffered(rank, number)
+    const place = this.#placeOf(before, placeAfterEdit({ row: before, lane, digest, nowMs, isRead }))
+    const sql = row
+      ? 'UPDATE sending SET digest = ?, lane = ?, number = ?, since = ?, known = ? WHERE product = ?'
+      : 'INSERT INTO sending (digest, lane, number, since, known, product) VALUES (?, ?, ?, ?, ?, ?)'
+    this.#database.run(sql, digest ?? null, ...place, key)
+  }
+
+  /** The next number of that lane. The time since when the product is unsent stays. */
+  give(row: PlacedRow, rank: LaneRank, nowMs: number): void {
+    this.#place(row.key, this.#numbered(row, rank, row.since ?? nowMs))
+  }
+
+  /** The same, unless the product has a number already. */
+  ensure(row: PlacedRow, rank: LaneRank, nowMs: number): void {
+    if (row.number === null) this.give(row, rank, nowMs)
+  }
+
+  lose(key: number): void {
+    this.#place(key, noPlace)
+  }
+
+  /** Whatever is known of an acknowledgement is believed no longer. */
+  doubt(key: number): void {
+    this.#database.run('UPDATE sending SET acknowledged = ? WHERE product = ?', doubtful, key)
+  }
+
+  numberDue({
+    nowMs,
+    deferredAfterMs,
+    rowsMax,
+  }: Record<'nowMs' | 'deferredAfterMs' | 'rowsMax', number>): number {
+    const { deferred } = laneRank
+    // The clock was set back: nothing waits for the time by which it was ahead.
+    const ahead = 'UPDATE sending SET since = ? WHERE lane = ? AND number IS NULL AND since > ?'
+    this.#database.run(ahead, nowMs, deferred, nowMs)
+    const sql = `SELECT product AS key, lane, number, since, known FROM sending
+      WHERE lane = ? AND number IS NULL AND since <= ? ORDER BY since LIMIT ?`
+    const due = this.#database.all<PlacedRow>(sql, deferred, nowMs - deferredAfterMs, rowsMax)
+    for (const row of due) this.give(row, deferred, nowMs)
+    return due.length
+  }
+
+  oldestWaiting(): number | undefined {
+    const sql = 'SELECT min(since) AS since FROM sending WHERE lane = ? AND number IS NULL'
+    return this.#database.get<{ since: number | null }>(sql, laneRank.deferred)?.since ?? undefined
+  }
+
+  /** What was read is noted with it: from now on Redis may know of it. */
+  read({ lane, after, bytesMax, rowsMax }: ReadOptions): Place[] {
+    const sql = `SELECT p.id, s.number, s.since, s.digest, s.acknowledged, d.document
+      FROM sending s INDEXED BY places
+      JOIN products p ON p.key = s.product
+      LEFT JOIN documents d ON d.product = s.product
+      WHERE s.lane = ? AND s.number > ? ORDER BY s.number LIMIT ?`
+    const places: Place[] = []
+    let bytes = 0
+    this.#database.each<PlaceRow>(sql, [laneRank[lane], after, rowsMax], (row) => {
+      bytes += row.document?.length ?? 0
+      if (bytes > bytesMax && places.length > 0) return false
+      places.push(placeOf(row, lane, this.#database.file))
+      return true
+    })
+    this.numbers.noteOffered(laneRank[lane], places.at(-1)?.number ?? 0)
+    return places
+  }
+
+  /** All that Redis may know of. */
+  doubtOffered(): void {
+    const { urgent, new: fresh, deferred } = this.numbers.offered
+    const known = `SELECT product FROM sending WHERE known = 1
+      OR (lane = 0 AND number <= ?) OR (lane = 1 AND number <= ?) OR (lane = 2 AND number <= ?)`
+    this.#database.run(`DELETE FROM dead WHERE product IN (${known})`, urgent, fresh, deferred)
+    const doubt = `UPDATE sending SET acknowledged = ? WHERE product IN (${known})`
+    this.#database.run(doubt, doubtful, urgent, fresh, deferred)
+  }
+
+  readDoubtful({ after, rowsMax }: { after: number; rowsMax: number }): {
+    ids: ProductId[]
+    next: number | undefined
+  } {
+    const sql = `SELECT p.key, p.id FROM sending s JOIN products p ON p.key = s.product
+      WHERE s.product > ? AND s.lane IS NOT NULL AND s.acknowledged = ? ORDER BY s.product LIMIT ?`
+    const rows = this.#database.all<{ key: number; id: ProductId }>(sql, after, doubtful, rowsMax)
+    return { ids: rows.map(({ id }) => id), next: rows.length < rowsMax ? undefined : rows.at(-1)?.key }
+  }
+
+  /** Every product behind that key is doubtful and has a number. Returns the key of the last; undefined: there was none. */
+  placeAll({ after, nowMs, rowsMax }: Record<'after' | 'nowMs' | 'rowsMax', number>): number | undefined {
+    const page = `SELECT max(product) AS last FROM (
+      SELECT product FROM sending WHERE product > ? ORDER BY product LIMIT ?)`
+    const last = this.#database.get<{ last: number | null }>(page, after, rowsMax)?.last
+    if (last == null) return undefined
+    const base = this.numbers.last.new - after
+    this.numbers.skip(laneRank.new, last - after)
+    const place = `UPDATE sending SET acknowledged = ?,
+        lane = iif(number IS NULL, ?, lane), number = coalesce(number, ? + product), since = coalesce(since, ?)
+      WHERE product > ? AND product <= ? AND digest IS NOT NULL`
+    this.#database.run(place, doubtful, laneRank.new, base, nowMs, after, last)
+    this.#database.run('DELETE FROM dead WHERE product > ? AND product <= ?', after, last)
+    return last
+  }
+
+  #placeOf(row: SendingRow, next: NextPlace): PlaceColumns {
+    switch (next.kind) {
+      case 'kept':
+        return [row.lane, row.number, row.since, row.known]
+      case 'none':
+        return noPlace
+      case 'waiting':
+        return [laneRank.deferred, null, next.since, null]
+      case 'numbered':
+        return this.#numbered(row, next.rank, next.since)
+    }
+  }
+
+  #numbered({ lane, number, known }: Omit<PlacedRow, 'key'>, rank: LaneRank, since: number): PlaceColumns {
+    const isOffered = lane !== null && number !== null && this.numbers.isOffered(lane, number)
+    return [rank, this.numbers.next(rank), since, isOffered ? 1 : known]
+  }
+
+  #place(key: number, place: PlaceColumns): void {
+    const sql = 'UPDATE sending SET lane = ?, number = ?, since = ?, known = ? WHERE product = ?'
+    this.#database.run(sql, ...place, key)
+  }
+}
+
+interface ReadOptions {
+  lane: Lane
+  after: number
+  bytesMax: number
+  rowsMax: number
+}
+
+function placeOf(
+  { id, number, since, digest, acknowledged, document }: PlaceRow,
+  lane: Lane,
+  file: string,
+): Place {
+  const place = { productId: id, lane, number, since }
+  if (digest === null || document === null)
+    return { ...place, kind: 'withdrawn', document: undefined, digest: undefined }
+  const kind = acknowledged?.length === 0 ? 'doubt' : sameBytes(acknowledged, digest) ? 'undone' : 'change'
+  return { ...place, kind, document: checkedDocument(document, digest, file), digest: Buffer.from(digest) }
+}

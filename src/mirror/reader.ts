@@ -1,0 +1,251 @@
+import { statSync } from 'node:fs'
+import type { Lane } from '../catalog/model.ts'
+import type { FeedName, ProductId } from '../lib/brand.ts'
+import { Database } from '../lib/database.ts'
+import { bufferOf, checkedDocument } from './digest.ts'
+import { readCalls, readFact, readFacts } from './facts.ts'
+import { readIdentity } from './identity.ts'
+import { LaneNumbers, lanes } from './lanes.ts'
+import type { MirrorIdentity } from './loop-model.ts'
+import type {
+  CallsDecision,
+  DeadLetter,
+  DocumentDigest,
+  FoundProducts,
+  KeyLookup,
+  MirrorCounts,
+  MirrorReader,
+  RepairState,
+  StepKey,
+  StoredProduct,
+} from './model.ts'
+import { checkFormatVersion, readFormatVersion } from './schema.ts'
+
+const productsPerPage = 500
+
+interface StoredRow {
+  meta: string
+  document: Uint8Array | null
+  partial: Uint8Array | null
+  digest: Uint8Array | null
+}
+
+interface LetterRow {
+  id: ProductId
+  letter: string
+}
+
+/** Reads what is committed, on a connection of its own that cannot write. Each read is a transaction. */
+export class MirrorFileReader implements MirrorReader {
+  readonly #database: Database
+
+  constructor(file: string) {
+    this.#database = Database.open({ file, access: 'read' })
+    try {
+      checkFormatVersion(this.#database)
+    } catch (error) {
+      this[Symbol.dispose]()
+      throw error
+    }
+  }
+
+  /** False: its writer is about to make the tables, and nothing else may be asked. */
+  get isMade(): boolean {
+    return readFormatVersion(this.#database) > 0
+  }
+
+  read(ids: readonly ProductId[]): Map<ProductId, StoredProduct> {
+    const sql = `SELECT p.meta, d.document, d.partial, s.digest
+      FROM products p JOIN documents d ON d.product = p.key LEFT JOIN sending s ON s.product = p.key WHERE p.id = ?`
+    const read = (id: ProductId): [ProductId, StoredProduct] => {
+      const row = this.#database.get<StoredRow>(sql, id)
+      return [id, row ? this.#stored(row) : { document: undefined, partial: undefined, meta: undefined }]
+    }
+    return this.#database.snapshot(() => new Map(ids.map(read)))
+  }
+
+  lookUp({ field, values }: KeyLookup): FoundProducts {
+    const sql = `SELECT p.id FROM key_index k JOIN products p ON p.key = k.product
+      WHERE k.field = ? AND k.value = ? LIMIT 2`
+    return this.#database.snapshot(
+      () => new Map(values.map((value) => [value, this.#ids(sql, field, value)])),
+    )
+  }
+
+  keyFields(): string[] {
+    return [...readFacts<string, number>(this.#database, 'key-field').keys()]
+  }
+
+  *pages(): Iterable<readonly { productId: ProductId; meta: string }[]> {
+    const sql = 'SELECT key, id AS productId, meta FROM products WHERE key > ? ORDER BY key LIMIT ?'
+    for (let after = 0; ; ) {
+      const page = this.#database.all<{ key: number; productId: ProductId; meta: string }>(
+        sql,
+        after,
+        productsPerPage,
+      )
+      const last = page.at(-1)
+      if (!last) return
+      after = last.key
+      yield page
+    }
+  }
+
+  isUnsent(id: ProductId): boolean {
+    const sql = `SELECT lane IS NOT NULL OR (digest IS NOT NULL AND acknowledged IS NOT digest) AS unsent
+      FROM products p JOIN sending s ON s.product = p.key WHERE p.id = ?`
+    return this.#database.get<{ unsent: number }>(sql, id)?.unsent === 1
+  }
+
+  nextSwitch(): number | undefined {
+    return this.#database.get<{ at: number | null }>('SELECT min(at) AS at FROM switches')?.at ?? undefined
+  }
+
+  switchesDue(nowMs: number, productsMax: number): ProductId[] {
+    const sql = `SELECT p.id FROM switches w JOIN products p ON p.key = w.product
+      WHERE w.at <= ? ORDER BY w.at LIMIT ?`
+    return this.#ids(sql, nowMs, productsMax)
+  }
+
+  held(): ReadonlyMap<FeedName, string> {
+    return readFacts(this.#database, 'held')
+  }
+
+  heldIds(feed: FeedName, idsMax: number): ProductId[] {
+    const sql = 'SELECT p.id FROM held_ids h JOIN products p ON p.key = h.product WHERE h.feed = ? LIMIT ?'
+    return this.#ids(sql, feed, idsMax)
+  }
+
+  fullAsOf(feed: FeedName): string | undefined {
+    return readFact(this.#database, 'full-as-of', feed)
+  }
+
+  progress(): ReadonlyMap<FeedName, string> {
+    return readFacts(this.#database, 'progress')
+  }
+
+  counts(claim: string): Readonly<Record<string, number>> {
+    return Object.fromEntries(readFacts<string, number>(this.#database, `count:${claim}`))
+  }
+
+  *applied(scope: FeedName | '*'): Iterable<{ sequence: number; key: StepKey }> {
+    const sql = `SELECT sequence, key FROM imports
+      WHERE scope = ? AND (sequence, key) < (?, ?) ORDER BY sequence DESC, key DESC LIMIT 100`
+    for (
+      let before: { sequence: number; key: StepKey } | undefined = { sequence: 2 ** 53, key: '' };
+      before;
+    ) {
+      const page: { sequence: number; key: StepKey }[] = this.#database.all(
+        sql,
+        scope,
+        before.sequence,
+        before.key,
+      )
+      yield* page
+      before = page.at(-1)
+    }
+  }
+
+  isApplied(key: StepKey): boolean {
+    return this.#count('SELECT count(*) AS count FROM imports WHERE key = ?', key) === 1
+  }
+
+  notices(): ReadonlyMap<string, string> {
+    return readFacts(this.#database, 'notice')
+  }
+
+  calls(): CallsDecision | undefined {
+    return readCalls(this.#database)
+  }
+
+  count(): MirrorCounts {
+    return this.#database.snapshot(() => this.#countAll())
+  }
+
+  incomplete(productsMax: number): { productId: string; missing: string }[] {
+    const sql = 'SELECT id AS productId, missing FROM products WHERE missing IS NOT NULL ORDER BY key LIMIT ?'
+    return this.#database.all(sql, productsMax)
+  }
+
+  deadLetters(): DeadLetter[] {
+    const sql = 'SELECT p.id, d.letter FROM dead d JOIN products p ON p.key = d.product ORDER BY d.at, p.id'
+    return this.#database.all<LetterRow>(sql).map(parseLetter)
+  }
+
+  deadLetter(id: ProductId): DeadLetter | undefined {
+    const sql = 'SELECT p.id, d.letter FROM dead d JOIN products p ON p.key = d.product WHERE p.id = ?'
+    const row = this.#database.get<LetterRow>(sql, id)
+    return row && parseLetter(row)
+  }
+
+  deadDigests(ids: readonly ProductId[]): (DocumentDigest | undefined)[] {
+    const sql = 'SELECT d.digest FROM dead d JOIN products p ON p.key = d.product WHERE p.id = ?'
+    return ids.map((id) => {
+      const row = this.#database.get<{ digest: Uint8Array }>(sql, id)
+      return row && Buffer.from(row.digest)
+    })
+  }
+
+  repair(): RepairState {
+    const { lastLossMs, repairing, startOver } = this.identity()
+    return { lastLossMs, repairing: repairing !== undefined || startOver !== undefined }
+  }
+
+  absentSince(ids: readonly ProductId[]): ReadonlyMap<ProductId, number> {
+    const sql = 'SELECT a.since FROM absent a JOIN products p ON p.key = a.product WHERE p.id = ?'
+    const rows = ids.map((id) => [id, this.#database.get<{ since: number }>(sql, id)?.since] as const)
+    return new Map(rows.flatMap(([id, since]) => (since === undefined ? [] : [[id, since]])))
+  }
+
+  madeAtMs(): number {
+    return statSync(this.#database.file).birthtimeMs
+  }
+
+  identity(): MirrorIdentity {
+    const { last, offered } = new LaneNumbers(this.#database)
+    return { ...readIdentity(this.#database), last, offered }
+  }
+
+  [Symbol.dispose](): void {
+    this.#database[Symbol.dispose]()
+  }
+
+  #stored({ meta, document, partial, digest }: StoredRow): StoredProduct {
+    return {
+      meta,
+      document: document && digest ? checkedDocument(document, digest, this.#database.file) : undefined,
+      partial: partial ? bufferOf(partial) : undefined,
+    }
+  }
+
+  #countAll(): MirrorCounts {
+    const all = this.#count('SELECT count(*) AS count FROM products')
+    const incomplete = this.#count('SELECT count(*) AS count FROM products WHERE missing IS NOT NULL')
+    // A dead letter keeps its place while it may be taken back.
+    const sql = `SELECT lane, count(*) AS waiting, min(since) AS sinceMs FROM sending
+      WHERE lane IS NOT NULL AND product NOT IN (SELECT product FROM dead) GROUP BY lane`
+    const rows = this.#database.all<{ lane: number; waiting: number; sinceMs: number }>(sql)
+    const places = lanes.map((lane, rank) => {
+      const { waiting, sinceMs } = rows.find((row) => row.lane === rank) ?? { waiting: 0, sinceMs: undefined }
+      return [lane, { waiting, sinceMs }] as const
+    })
+    return {
+      products: all - incomplete,
+      incomplete,
+      places: Object.fromEntries(places) as Record<Lane, MirrorCounts['places'][Lane]>,
+      dead: this.#count('SELECT count(*) AS count FROM dead'),
+    }
+  }
+
+  #ids(sql: string, ...values: (string | number)[]): ProductId[] {
+    return this.#database.all<{ id: ProductId }>(sql, ...values).map(({ id }) => id)
+  }
+
+  #count(sql: string, ...values: (string | number)[]): number {
+    return this.#database.get<{ count: number }>(sql, ...values)?.count ?? 0
+  }
+}
+
+function parseLetter({ id, letter }: LetterRow): DeadLetter {
+  return { productId: id, ...(JSON.parse(letter) as Omit<DeadLetter, 'productId'>) }
+}

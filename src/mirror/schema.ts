@@ -1,0 +1,96 @@
+import type { Database } from '../lib/database.ts'
+import { StorageError } from '../lib/errors.ts'
+
+/** Raised with every change of the tables; `migrations` leads from each older one to the next. */
+const formatVersion = 1
+
+/**
+ * What is read without documents stands apart from them: a scan of `products` or `sending` reads a twentieth of the bytes.
+ * Lanes are numbered as in `lanes`; times are ms since the epoch.
+ */
+const tables = `
+  CREATE TABLE products (key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, meta TEXT NOT NULL, missing TEXT);
+  CREATE INDEX incomplete ON products (key) WHERE missing IS NOT NULL;
+  CREATE TABLE documents (product INTEGER PRIMARY KEY, document BLOB, partial BLOB);
+
+  -- A place is (lane, number, since); number is NULL while a deferred change waits. digest is that of the document, NULL
+  -- where there is none. acknowledged: NULL never, empty in doubt. known: Redis may know the place by an earlier number.
+  CREATE TABLE sending (
+    product INTEGER PRIMARY KEY, lane INTEGER, number INTEGER, since INTEGER, known INTEGER,
+    digest BLOB, acknowledged BLOB, acknowledged_at INTEGER);
+  CREATE INDEX places ON sending (lane, number, since) WHERE lane IS NOT NULL;
+
+  CREATE TABLE dead (product INTEGER PRIMARY KEY, digest BLOB NOT NULL, at TEXT NOT NULL, letter TEXT NOT NULL);
+  -- Documents that the operator gave up before they were refused (again).
+  CREATE TABLE dropped (id TEXT PRIMARY KEY, digest BLOB NOT NULL) WITHOUT ROWID;
+
+  CREATE TABLE switches (product INTEGER PRIMARY KEY, at INTEGER NOT NULL);
+  CREATE INDEX switches_at ON switches (at);
+  CREATE TABLE key_index (
+    field TEXT, value TEXT, product INTEGER, PRIMARY KEY (field, value, product)) WITHOUT ROWID;
+  CREATE TABLE held_ids (feed TEXT, product INTEGER, PRIMARY KEY (feed, product)) WITHOUT ROWID;
+
+  -- Products that no feed names, since when they were found so.
+  CREATE TABLE absent (product INTEGER PRIMARY KEY, since INTEGER NOT NULL);
+
+  CREATE TABLE imports (key TEXT PRIMARY KEY, scope TEXT NOT NULL, sequence INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE INDEX imports_of_scope ON imports (scope, sequence);
+  -- Whatever is one value a name: see FactKind.
+  CREATE TABLE facts (kind TEXT, name TEXT, value, PRIMARY KEY (kind, name)) WITHOUT ROWID;
+`
+
+/** From the version that is the key to the next one; runs in one transaction. */
+const migrations: Readonly<Record<number, (database: Database) => void>> = {}
+
+export type FactKind =
+  | 'identity'
+  | 'number'
+  | 'offered'
+  | 'held'
+  | 'full-as-of'
+  | 'progress'
+  | 'key-field'
+  | 'notice'
+  | 'calls'
+  /** `count:<claim>`: counters of an unfinished import. */
+  | `count:${string}`
+
+/** 0 where the database is new. */
+export function readFormatVersion(database: Database): number {
+  return database.get<{ user_version: number }>('PRAGMA user_version')?.user_version ?? 0
+}
+
+/** A mirror of a later version is refused: what it holds beyond this one would be lost. */
+export function checkFormatVersion(database: Database): void {
+  const version = readFormatVersion(database)
+  if (version <= formatVersion) return
+  throw new StorageError(
+    'mirror-newer',
+    `${database.file} was written by a later version of catalogd (format ${version}, this one knows ${formatVersion})`,
+    { hint: 'Install that version again, or put a backup of this one back: catalogd restore <folder>' },
+  )
+}
+
+/** Makes the tables, or brings those of an earlier version up to date. Safe to repeat after a crash. */
+export function prepareTables(database: Database): void {
+  checkFormatVersion(database)
+  for (let version = readFormatVersion(database); version < formatVersion; version += 1) {
+    database.transaction(() => {
+      if (version === 0) database.exec(tables)
+      else migrations[version]?.(database)
+      database.exec(`PRAGMA user_version = ${version === 0 ? formatVersion : version + 1}`)
+    })
+    if (version === 0) return
+  }
+}
+
+/** A file was lost, or the state folder was put together from parts: an empty mirror would send everything as new. */
+export function missingMirror(file: string): StorageError {
+  return new StorageError(
+    'mirror-missing',
+    `${file} is missing, although files were imported into it before`,
+    {
+      hint: 'Put the last backup back: catalogd restore <folder>; after an update from version 1, start catalogd first',
+    },
+  )
+}

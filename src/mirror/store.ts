@@ -1,0 +1,191 @@
+import { existsSync } from 'node:fs'
+import type { Lane } from '../catalog/model.ts'
+import type { ProductId } from '../lib/brand.ts'
+import { Database } from '../lib/database.ts'
+import { fileIdentity } from '../lib/database-file.ts'
+import { checkedDocument } from './digest.ts'
+import { drain, forgetDead, readRow } from './drain.ts'
+import { readCalls, readFact } from './facts.ts'
+import {
+  beginGeneration,
+  checkFile,
+  checkInPlace,
+  readIdentity,
+  writeFile,
+  writeIdentity,
+} from './identity.ts'
+import { laneRank } from './lanes.ts'
+import type { Drained, MirrorIdentity, OutboxMirror, Place } from './loop-model.ts'
+import type { CallsDecision, DocumentDigest, MirrorChunk } from './model.ts'
+import { Places } from './places.ts'
+import { missingMirror, prepareTables } from './schema.ts'
+import { writeChunk } from './write-chunk.ts'
+
+/** Pages of the log that make a checkpoint worth its two fsyncs. */
+const checkpointPages = 2_000
+
+export interface StoreOptions {
+  /** `state/<catalog>/catalog.db`. */
+  file: string
+  /** What stands in the state folder tells that there was a mirror: it is not made anew. */
+  isExpected: boolean
+  /** A restored or adopted copy becomes the mirror. */
+  takesCopy?: boolean
+}
+
+/**
+ * The one writer of a catalog's mirror. Synchronous, without Redis and without a clock. Every change is one durable
+ * transaction; after an error nothing of it is there, and the next may be tried.
+ *
+ * Open → disposed. Only one process has it open, which the lock of the state folder sees to.
+ */
+export class MirrorStore implements OutboxMirror, Disposable {
+  readonly #database: Database
+  readonly #places: Places
+  readonly #identity: string
+  /** Frames of the log when it was last looked at. */
+  #tried = 0
+
+  private constructor(database: Database) {
+    this.#database = database
+    this.#places = new Places(database)
+    this.#identity = fileIdentity(database.file)
+  }
+
+  static open({ file, isExpected, takesCopy = false }: StoreOptions): MirrorStore {
+    const isThere = existsSync(file)
+    if (!isThere && isExpected) throw missingMirror(file)
+    const database = Database.open({ file, access: 'write' })
+    try {
+      prepareTables(database)
+      const isNew = readFact(database, 'identity', 'mirrorId') === undefined
+      if (isNew && isThere && isExpected) throw missingMirror(file)
+      if (isNew || takesCopy) writeFile(database, isNew)
+      checkFile(database)
+      return new MirrorStore(database)
+    } catch (error) {
+      database[Symbol.dispose]()
+      throw error
+    }
+  }
+
+  /** Fails when another file stands under the name of this one. */
+  verifyFile(): void {
+    checkInPlace(this.#database.file, this.#identity)
+  }
+
+  /** One transaction for all that `next` gives, until it gives nothing more. */
+  commit(next: () => MirrorChunk | undefined, nowMs: number): void {
+    this.#change(() => {
+      const access = { database: this.#database, places: this.#places }
+      for (let chunk = next(); chunk; chunk = next()) writeChunk(access, chunk, nowMs)
+    })
+  }
+
+  /** Moves the log into the file where it has grown. To be called between commits: it takes a while. */
+  checkpoint(): void {
+    const look = this.#database.get<{ log: number; checkpointed: number }>('PRAGMA wal_checkpoint(NOOP)')
+    const behind = look ? look.log - look.checkpointed : 0
+    // A reader may keep the log from being moved: it is tried again when as much has come on top.
+    if (
+      behind < checkpointPages ||
+      (look && look.log > this.#tried && look.log - this.#tried < checkpointPages)
+    )
+      return
+    this.#tried = look?.log ?? 0
+    this.#database.get('PRAGMA wal_checkpoint(PASSIVE)')
+  }
+
+  readIdentity(): MirrorIdentity {
+    const { last, offered } = this.#places.numbers
+    return { ...readIdentity(this.#database), last, offered }
+  }
+
+  remember(change: Parameters<OutboxMirror['remember']>[0]): void {
+    this.#change(() => writeIdentity(this.#database, change))
+  }
+
+  numberDue(options: { nowMs: number; deferredAfterMs: number; rowsMax: number }): number {
+    return this.#change(() => this.#places.numberDue(options))
+  }
+
+  oldestDeferred(): number | undefined {
+    return this.#places.oldestWaiting()
+  }
+
+  readPlaces(options: { lane: Lane; after: number; bytesMax: number; rowsMax: number }): Place[] {
+    return this.#change(() => this.#places.read(options))
+  }
+
+  readDocuments(ids: readonly ProductId[]): Map<ProductId, { document: Buffer; digest: DocumentDigest }> {
+    const sql = `SELECT d.document, s.digest FROM products p JOIN documents d ON d.product = p.key
+      JOIN sending s ON s.product = p.key WHERE p.id = ?`
+    const found = new Map<ProductId, { document: Buffer; digest: DocumentDigest }>()
+    for (const id of ids) {
+      const row = this.#database.get<{ document: Uint8Array | null; digest: Uint8Array | null }>(sql, id)
+      if (!row?.document || !row.digest) continue
+      const document = checkedDocument(row.document, row.digest, this.#database.file)
+      found.set(id, { document, digest: Buffer.from(row.digest) })
+    }
+    return found
+  }
+
+  drain(drained: Drained, nowMs: number): void {
+    this.#change(() => drain({ database: this.#database, places: this.#places }, drained, nowMs))
+  }
+
+  doubt({ ids, offered, nowMs }: { ids: readonly ProductId[]; offered: boolean; nowMs: number }): void {
+    this.#change(() => {
+      for (const id of ids) {
+        const row = readRow(this.#database, id)
+        if (!row) continue
+        this.#places.doubt(row.key)
+        forgetDead(this.#database, row.key)
+        this.#places.ensure(row, laneRank.urgent, nowMs)
+      }
+      if (offered) this.#places.doubtOffered()
+    })
+  }
+
+  readDoubtful(options: { after: number; rowsMax: number }): { ids: ProductId[]; next: number | undefined } {
+    return this.#places.readDoubtful(options)
+  }
+
+  beginStartOver(change: { endpoint?: string; former?: readonly string[] }): void {
+    this.#change(() => beginGeneration(this.#database, change))
+  }
+
+  startOver({ nowMs, rowsMax }: { nowMs: number; rowsMax: number }): boolean {
+    const after = readIdentity(this.#database).startOver
+    if (after === undefined) return false
+    return this.#change(() => {
+      const last = this.#places.placeAll({ after, nowMs, rowsMax })
+      if (last !== undefined) writeIdentity(this.#database, { startOver: last })
+      return last !== undefined
+    })
+  }
+
+  calls(): CallsDecision | undefined {
+    return readCalls(this.#database)
+  }
+
+  [Symbol.dispose](): void {
+    this.#database[Symbol.dispose]()
+  }
+
+  #change<T>(work: () => T): T {
+    const { numbers } = this.#places
+    try {
+      const result = this.#database.transaction(() => {
+        const done = work()
+        numbers.save()
+        return done
+      })
+      numbers.committed()
+      return result
+    } catch (error) {
+      numbers.reload()
+      throw error
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
+import { systemClock } from '../lib/clock.ts'
+import { OperatingError } from '../lib/errors.ts'
+import { type Log, type LogLevel, openLog } from '../lib/log.ts'
+import type { MirrorChunk } from './model.ts'
+import { MirrorStore, type StoreOptions } from './store.ts'
+
+/** How long one transaction goes on taking chunks that wait, while nothing else of the thread does. */
+const commitMs = 250
+/** The same while something else waits. */
+const sharedCommitMs = 25
+const verifyEveryMs = 2_000
+
+/** From the importing thread. `nowMs`: by its clock. */
+export type MirrorRequest =
+  | { kind: 'commit'; id: number; chunk: MirrorChunk; nowMs: number }
+  | { kind: 'close' }
+
+/** To the importing thread. `committed` and `failed` answer all requests up to that one. */
+export type MirrorAnswer =
+  | { kind: 'open' }
+  | { kind: 'committed'; upTo: number }
+  | { kind: 'failed'; upTo: number; failure: SentError }
+  /** Something may be due for delivery. */
+  | { kind: 'offered' }
+  /** The thread cannot go on. */
+  | { kind: 'fatal'; failure: SentError }
+  | { kind: 'log'; line: string }
+
+/** An operating failure on its way between threads; anything else is a bug, and ends the thread. */
+export interface SentError {
+  code: string
+  message: string
+  hint: string | undefined
+}
+
+export interface ThreadOptions extends StoreOptions {
+  logLevel: LogLevel
+}
+
+/** What the thread's loop is given, and how it ends. */
+interface LoopAccess {
+  store: MirrorStore
+  log: Log
+  tell: (answer: Extract<MirrorAnswer, { kind: 'offered' }>) => void
+  onFatal: (error: unknown) => void
+}
+
+export interface RunningLoop extends AsyncDisposable {
+  /** The loop has work that waits for the thread. */
+  readonly isWaiting: boolean
+  /** Something was committed. */
+  wake(): void
+}
+
+/**
+ * The mirror's thread: makes the chunks durable that it is sent, several in one transaction where several wait, and runs
+ * the loop on the same connection in between.
+ *
+ * Opening (refused: it ends at once) → serving → failed (another file stands under the mirror's name: every request is
+ * answered so) → closed.
+ */
+export async function serveMirror(
+  port: MessagePort,
+  { logLevel, ...options }: ThreadOptions,
+  openLoop: (access: LoopAccess) => Promise<RunningLoop>,
+): Promise<void> {
+  const answer = (message: MirrorAnswer) => port.postMessage(message)
+  let failure: unknown
+  const fail = (error: unknown) => {
+    failure ??= error
+    answer({ kind: 'fatal', failure: sentError(error) })
+  }
+  try {
+    const log = openLog({
+      level: logLevel,
+      stream: { write: (line) => answer({ kind: 'log', line }) },
+      pretty: false,
+    })
+    using store = MirrorStore.open(options)
+    await using loop = await openLoop({ store, log, tell: answer, onFatal: fail })
+    const timer = setInterval(() => {
+      try {
+        store.verifyFile()
+        // The loop changes much, too, and sends nothing.
+        store.checkpoint()
+      } catch (error) {
+        clearInterval(timer)
+        fail(error)
+      }
+    }, verifyEveryMs)
+    answer({ kind: 'open' })
+    await new Promise<void>((close) => {
+      port.on('message', (first: MirrorRequest) => {
+        const isLast = commitWaiting(first, { port, store, loop, answer, failure })
+        // Between commits, when those who wait have their answer.
+        if (failure === undefined) store.checkpoint()
+        loop.wake()
+        if (isLast) close()
+      })
+    })
+    clearInterval(timer)
+  } catch (error) {
+    fail(error)
+  } finally {
+    port.close()
+  }
+}
+
+interface Serving {
+  port: MessagePort
+  store: MirrorStore
+  loop: RunningLoop
+  answer: (message: MirrorAnswer) => void
+  failure: unknown
+}
+
+/** Makes what waits durable and answers it. Returns whether the thread is to close. */
+function commitWaiting(first: MirrorRequest, { port, store, loop, answer, failure }: Serving): boolean {
+  const began = systemClock.monotonic()
+  let request: MirrorRequest | undefined = first
+  let upTo = 0
+  const next = (): MirrorChunk | undefined => {
+    if (request === undefined) {
+      const isLate = systemClock.monotonic() - began > (loop.isWaiting ? sharedCommitMs : commitMs)
+      request = isLate ? undefined : receiveMessageOnPort(port)?.message
+    }
+    if (request?.kind !== 'commit') return undefined
+    const { chunk, id } = request
+    upTo = id
+    request = undefined
+    return chunk
+  }
+  try {
+    if (first.kind === 'commit') {
+      if (failure !== undefined) throw failure
+      store.commit(next, first.nowMs)
+      answer({ kind: 'committed', upTo })
+    }
+  } catch (error) {
+    if (first.kind === 'commit') upTo = Math.max(upTo, first.id)
+    answer({ kind: 'failed', upTo, failure: sentError(error) })
+  }
+  return request?.kind === 'close'
+}
+
+function sentError(error: unknown): SentError {
+  if (!(error instanceof OperatingError)) throw error
+  return { code: error.code, message: error.message, hint: error.hint }
+}

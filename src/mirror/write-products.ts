@@ -1,0 +1,108 @@
+import type { ProductId } from '../lib/brand.ts'
+import type { Database } from '../lib/database.ts'
+import { digestDocument } from './digest.ts'
+import { forgetDead } from './drain.ts'
+import type { KeyEntry, MirrorChunk, ProductWrite } from './model.ts'
+import { type SendingRow, sameBytes } from './place-after-edit.ts'
+import type { Places } from './places.ts'
+
+interface Access {
+  database: Database
+  places: Places
+}
+
+interface KnownProduct extends SendingRow {
+  key: number
+  meta: string
+  missing: string | null
+  /** Whether it has ever had a document. */
+  hasRow: number
+  dead: Uint8Array | null
+}
+
+/** Inside a transaction. */
+export function writeProduct(access: Access, write: ProductWrite, nowMs: number): void {
+  const { database } = access
+  const known = readKnown(database, write.productId)
+  const missing = write.incomplete ?? null
+  let key = known?.key
+  if (key === undefined) {
+    const sql = 'INSERT INTO products (id, meta, missing) VALUES (?, ?, ?)'
+    key = database.run(sql, write.productId, write.meta, missing).key
+  } else if (known?.meta !== write.meta || known.missing !== missing) {
+    database.run('UPDATE products SET meta = ?, missing = ? WHERE key = ?', write.meta, missing, key)
+  }
+  const document = 'INSERT OR REPLACE INTO documents (product, document, partial) VALUES (?, ?, ?)'
+  database.run(document, key, write.document ?? null, write.partial ?? null)
+  placeProduct(access, write, { key, known, nowMs })
+}
+
+function placeProduct(
+  { database, places }: Access,
+  { document, offer }: ProductWrite,
+  { key, known, nowMs }: { key: number; known: KnownProduct | undefined; nowMs: number },
+): void {
+  const row = known?.hasRow ? known : undefined
+  // What counts are the bytes that are stored: an acknowledgement of others would never end the product's turn.
+  const digest = offer?.digest ?? (document && digestDocument(document))
+  const isSame = row ? (digest === undefined ? row.digest === null : sameBytes(row.digest, digest)) : !digest
+  if (isSame) return
+  if (known?.dead) forgetDead(database, key)
+  places.edit({ key, row, lane: offer?.lane ?? 'deferred', digest }, nowMs)
+}
+
+/** Switches and keys of products that are written, and those that are noted beside them; inside a transaction. */
+export function writeIndexes(
+  database: Database,
+  { writes, switches = [], addKeys = [], keyFields }: MirrorChunk,
+): void {
+  for (const { productId, switchAt } of [...writes, ...switches]) {
+    if (switchAt === undefined) continue
+    const key = keyOf(database, productId)
+    if (key === undefined) continue
+    if (switchAt === 'none') database.run('DELETE FROM switches WHERE product = ?', key)
+    else database.run('INSERT OR REPLACE INTO switches (product, at) VALUES (?, ?)', key, switchAt)
+  }
+  for (const field of keyFields?.drop ?? []) database.run('DELETE FROM key_index WHERE field = ?', field)
+  for (const { keys } of writes) {
+    for (const entry of keys?.remove ?? []) {
+      changeKey(database, 'DELETE FROM key_index WHERE field = ? AND value = ? AND product = ?', entry)
+    }
+  }
+  for (const entry of [...addKeys, ...writes.flatMap(({ keys }) => keys?.add ?? [])]) {
+    changeKey(database, 'INSERT OR IGNORE INTO key_index (field, value, product) VALUES (?, ?, ?)', entry)
+  }
+}
+
+function changeKey(database: Database, sql: string, { field, value, productId }: KeyEntry): void {
+  const key = keyOf(database, productId)
+  if (key !== undefined) database.run(sql, field, value, key)
+}
+
+/** Products that no feed names: noted, or removed with all that is known of them. Inside a transaction. */
+export function writeAbsent(
+  database: Database,
+  { absent, present, forget }: NonNullable<MirrorChunk['absent']>,
+  nowMs: number,
+): void {
+  const keysOf = (ids: readonly ProductId[]) => ids.flatMap((id) => keyOf(database, id) ?? [])
+  for (const key of keysOf(absent)) database.run('INSERT OR IGNORE INTO absent VALUES (?, ?)', key, nowMs)
+  for (const key of keysOf(present)) database.run('DELETE FROM absent WHERE product = ?', key)
+  const hasPlace = 'SELECT 1 AS found FROM sending WHERE product = ? AND lane IS NOT NULL'
+  const keys = JSON.stringify(keysOf(forget).filter((key) => !database.get(hasPlace, key)))
+  if (keys === '[]') return
+  for (const table of ['documents', 'sending', 'dead', 'switches', 'key_index', 'held_ids', 'absent'])
+    database.run(`DELETE FROM ${table} WHERE product IN (SELECT value FROM json_each(?))`, keys)
+  database.run('DELETE FROM products WHERE key IN (SELECT value FROM json_each(?))', keys)
+}
+
+export function keyOf(database: Database, id: ProductId): number | undefined {
+  return database.get<{ key: number }>('SELECT key FROM products WHERE id = ?', id)?.key
+}
+
+function readKnown(database: Database, id: ProductId): KnownProduct | undefined {
+  const sql = `SELECT p.key, p.meta, p.missing, s.product IS NOT NULL AS hasRow, s.lane, s.number, s.since, s.known, s.digest,
+      s.acknowledged, d.digest AS dead
+    FROM products p LEFT JOIN sending s ON s.product = p.key LEFT JOIN dead d ON d.product = p.key WHERE p.id = ?`
+  return database.get<KnownProduct>(sql, id)
+}

@@ -1,0 +1,99 @@
+import type { ProductId } from '../lib/brand.ts'
+import type { Drained } from '../mirror/loop-model.ts'
+import type { DeadLetter } from '../mirror/model.ts'
+import type { ScriptArgument } from '../redis/scripts.ts'
+import { checkSession, type LoopAccess, numbersOf, OutboxMovedError } from './loop-access.ts'
+
+const digestBytes = 16
+const fieldsMax = 2_000
+
+/** One field of Redis. `held`: something of the product is under way there, so it keeps its place. */
+interface Field {
+  id: ProductId
+  value: Buffer
+  held: boolean
+}
+
+/**
+ * Takes what was acknowledged, doubted, dropped and refused over into the mirror, durably, and then out of Redis. Repeating
+ * any part of it changes nothing.
+ */
+export class Drain {
+  readonly #access: LoopAccess
+  /** Dead letters that the mirror knows and Redis still keeps, since they may be taken back. */
+  readonly #told = new Map<ProductId, Buffer>()
+  #cursor = '0'
+
+  constructor(access: LoopAccess) {
+    this.#access = access
+  }
+
+  /** Whether Redis has anything for the mirror, by the number of its entries. */
+  hasWork({ acknowledged, dead }: { acknowledged: number; dead: number }): boolean {
+    return acknowledged > 0 || dead !== this.#told.size
+  }
+
+  /** Takes over one part. */
+  async run(): Promise<void> {
+    const { connection, scripts, session, mirror, clock } = this.#access
+    const answer = (await scripts.run(connection, 'drain', [session, this.#cursor, fieldsMax])) as unknown[]
+    if (answer.length === 0) throw new OutboxMovedError('another process has taken over')
+    const [cursor, first, second, positions] = answer as [Buffer, unknown[], unknown[], unknown[]]
+    const acknowledged = fieldsOf(first)
+    const letters = fieldsOf(second)
+    const untold = letters.filter(({ id, value, held }) => !held || !this.#told.get(id)?.equals(value))
+    if (acknowledged.length > 0 || untold.length > 0) {
+      mirror.drain(
+        { ...toDrained(acknowledged), dead: untold.map(toDead), positions: numbersOf(positions) },
+        clock.now(),
+      )
+    }
+    await this.#remove(acknowledged, letters)
+    this.#cursor = cursor.toString()
+    this.#told.clear()
+    for (const { id, value, held } of letters) if (held) this.#told.set(id, value)
+  }
+
+  async #remove(acknowledged: readonly Field[], letters: readonly Field[]): Promise<void> {
+    const { connection, scripts, session } = this.#access
+    if (acknowledged.length === 0 && letters.length === 0) return
+    const args: ScriptArgument[] = [session, acknowledged.length]
+    for (const { id, value, held } of [...acknowledged, ...letters]) args.push(id, value, held ? 1 : 0)
+    checkSession(await scripts.run(connection, 'drained', args))
+  }
+}
+
+function fieldsOf(list: readonly unknown[]): Field[] {
+  const fields: Field[] = []
+  for (let i = 0; i + 2 < list.length; i += 3) {
+    const [id, value, held] = list.slice(i, i + 3)
+    fields.push({ id: String(id) as ProductId, value: value as Buffer, held: Number(held) === 1 })
+  }
+  return fields
+}
+
+/** A digest, nothing for a doubt, or `=` of an offer that was dropped. */
+function toDrained(fields: readonly Field[]): Pick<Drained, 'acknowledged' | 'dropped'> {
+  const [dropped, known] = [fields.filter(isDropped), fields.filter((field) => !isDropped(field))]
+  return {
+    acknowledged: known.map(({ id: productId, value, held }) => {
+      return { productId, digest: value.length === 0 ? undefined : value, held }
+    }),
+    dropped: dropped.map(({ id: productId, held }) => ({ productId, held })),
+  }
+}
+
+function isDropped({ value }: Field): boolean {
+  return value.length > 0 && value.length < digestBytes
+}
+
+function toDead({ id, value, held }: Field): Required<Drained>['dead'][number] {
+  return { letter: parseLetter(id, value), digest: value.subarray(0, digestBytes), held }
+}
+
+/** `letter`: 16 bytes of digest, then JSON. */
+function parseLetter(productId: string, letter: Buffer): DeadLetter {
+  const fields = JSON.parse(letter.subarray(digestBytes).toString('utf8')) as Partial<DeadLetter>
+  const { reason = '', status = null, requestId = null, at = '' } = fields
+  return { productId, reason, status, requestId, at }
+}

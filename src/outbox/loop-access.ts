@@ -1,0 +1,51 @@
+import type { Lane } from '../catalog/model.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { OutboxMirror } from '../mirror/loop-model.ts'
+import type { RedisConnection } from '../redis/connection.ts'
+import type { MirrorPlace } from './guard.ts'
+import type { CatalogKeys } from './keys.ts'
+import type { OutboxScripts } from './scripts.ts'
+
+export interface LoopSettings {
+  catalog: string
+  keys: CatalogKeys
+  scripts: OutboxScripts
+  mirror: OutboxMirror
+  /** As the configuration names it. */
+  endpoint: string
+  place: MirrorPlace
+  delivery: { callBytes: number; timeoutMs: number; horizonMs: number }
+  deferredAfterMs: number
+  /** New products wait so long for others to share their call. */
+  newAfterMs: number
+  /** Bytes of the documents of one lane, from which on no more of it are offered; at least four calls. */
+  pendingBytes: number
+  clock: Clock
+  log: Log
+}
+
+/** One connection's loop. The connection never reconnects; `session` is of this connection alone. */
+export interface LoopAccess extends LoopSettings {
+  connection: RedisConnection
+  session: string
+  runId: string
+}
+
+/** Redis is not as it was a moment ago: another process, a rollback, a closed guard. All is compared again. */
+export class OutboxMovedError extends Error {}
+
+/** Throws unless the script found this session's guard. */
+export function checkSession(answer: unknown): void {
+  if (Number(answer) !== 1) throw new OutboxMovedError('another process has taken over, or Redis fell back')
+}
+
+export function numbersOf(values: readonly unknown[]): Record<Lane, number> {
+  const [urgent, fresh, deferred] = values.map((value) => Number(value ?? 0))
+  return { urgent: urgent ?? 0, new: fresh ?? 0, deferred: deferred ?? 0 }
+}
+
+/** Lets commits and other work of the thread go between two synchronous steps. */
+export function afterOthers(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

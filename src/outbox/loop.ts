@@ -1,0 +1,258 @@
+import { randomUUID } from 'node:crypto'
+import type { RedisConnection } from '../redis/connection.ts'
+import { isFull, isPassing } from '../redis/failure.ts'
+import { RunId } from '../redis/run-id.ts'
+import { parseServerInfo } from '../redis/server-info.ts'
+import { type Comparison, checkEndpoint, compare, isOldMirror } from './compare.ts'
+import { Drain } from './drain.ts'
+import { followCalls } from './follow-calls.ts'
+import { checkSession, type LoopAccess, type LoopSettings, OutboxMovedError } from './loop-access.ts'
+import { leaseMs } from './outbox.ts'
+import { hasOffers, pump } from './pump.ts'
+import { type RedisState, readRedisState } from './redis-state.ts'
+import { isStartingOver, reopen, repair, startOver } from './repair.ts'
+
+const retakeEveryMs = 5_000
+const busyPauseMs = 50
+const idlePauseMs = 1_000
+const failedPauseMs = 500
+const memoryKnownForMs = 250
+
+export interface LoopOptions extends LoopSettings {
+  /** A connection that never reconnects and never sends twice; the loop disconnects it. */
+  connect: () => Promise<RedisConnection>
+  /** Earlier runs of an embedded server that lost nothing. */
+  cleanRuns?: readonly string[]
+  /** Something was offered. */
+  onOffered?: () => void
+  /** Redis, mirror and endpoint do not belong together, or a bug: the loop has ended. */
+  onFatal: (error: unknown) => void
+}
+
+/**
+ * Keeps the outbox in Redis a replica of the mirror's places.
+ *
+ * disconnected → compared (and repaired or started over) → turning: the operator's pause, beat, drain, pump → (the
+ * connection breaks, another process takes over, Redis falls back) → disconnected → … → ended by disposal, or by a refusal.
+ * One connection, one thing at a time: an old transaction can never follow what a later comparison found.
+ */
+export class OutboxLoop implements AsyncDisposable {
+  readonly #options: LoopOptions
+  readonly #stop = new AbortController()
+  #current: { access: LoopAccess; drain: Drain; takenAt: number } | undefined
+  #running: Promise<void> | undefined
+  #wake: (() => void) | undefined
+  #isWoken = false
+  #isTurning = false
+  readonly #compared = Promise.withResolvers<void>()
+  #memory = { askedAt: Number.NEGATIVE_INFINITY, isShort: false }
+  /** Told once an outage. */
+  #isAway = false
+
+  constructor(options: LoopOptions) {
+    const pendingBytes = Math.max(options.pendingBytes, 4 * options.delivery.callBytes)
+    this.#options = { ...options, pendingBytes }
+  }
+
+  /** Resolves when Redis was compared for the first time, or is away; throws a refusal. */
+  async start(): Promise<void> {
+    const { catalog, mirror, endpoint } = this.#options
+    // Also where Redis is away: what needs no Redis is sent, too.
+    checkEndpoint({ catalog, identity: mirror.readIdentity(), endpoint })
+    this.#running = this.#run().catch((error: unknown) => {
+      this.#compared.reject(error)
+      if (!this.#stop.signal.aborted) this.#options.onFatal(error)
+    })
+    await this.#compared.promise
+  }
+
+  /** A turn is under way. */
+  get isWaiting(): boolean {
+    return this.#isTurning
+  }
+
+  /** There may be something to offer. */
+  wake(): void {
+    this.#isWoken = true
+    this.#wake?.()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort()
+    this.wake()
+    await this.#running
+    // Files of Redis of a moment before, put back later, are told from those of now by it.
+    const { access } = this.#current ?? {}
+    // Twice: the first may be one that Redis has already.
+    if (access)
+      await beat(access)
+        .then(() => beat(access))
+        .catch(() => undefined)
+    this.forget()
+  }
+
+  /** As when the connection broke: the next turn compares again. */
+  forget(): void {
+    this.#current?.access.connection.disconnect()
+    this.#current = undefined
+  }
+
+  /** One turn. Returns whether anything was done, and whether Redis holds anything of products. */
+  async turn(): Promise<{ done: boolean; isBusy: boolean }> {
+    const { access, drain } = this.#current ?? (await this.#connect())
+    await this.#retake()
+    const state = await readRedisState(access)
+    this.#checkWhole(access, state)
+    await followCalls(access, state)
+    const { mirror, clock, deferredAfterMs } = access
+    mirror.numberDue({ nowMs: clock.now(), deferredAfterMs, rowsMax: 2_000 })
+    const offers = hasOffers(access, state) && !(await this.#isFull(access))
+    const drains = drain.hasWork(state)
+    if (!offers && !drains) return { done: false, isBusy: state.isBusy }
+    await beat(access)
+    if (drains) await drain.run()
+    const offered = offers && (await this.#pump(access, state))
+    return { done: offered || drains, isBusy: true }
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      try {
+        this.#isTurning = true
+        const { done, isBusy } = await this.turn()
+        if (!done) await this.#pause(isBusy ? busyPauseMs : idlePauseMs)
+      } catch (error) {
+        this.forget()
+        this.#tell(error)
+        this.#compared.resolve()
+        await this.#pause(failedPauseMs)
+      }
+    }
+  }
+
+  async #connect() {
+    const connection = await this.#options.connect()
+    try {
+      const runId = await new RunId(connection).read()
+      const access: LoopAccess = { ...this.#options, connection, session: randomUUID(), runId }
+      this.#current = { access, drain: new Drain(access), takenAt: Number.NEGATIVE_INFINITY }
+      // A process that is refused takes nothing from the one that goes on.
+      this.#judge(access, await readRedisState(access))
+      await this.#retake()
+      await this.#compare(access)
+      this.#isAway = false
+      return this.#current
+    } catch (error) {
+      connection.disconnect()
+      this.#current = undefined
+      throw error
+    }
+  }
+
+  async #compare(access: LoopAccess): Promise<void> {
+    const { mirror, log } = access
+    const state = await readRedisState(access)
+    const { guard, beat: known, positions } = state
+    const comparison = this.#judge(access, state)
+    this.#compared.resolve()
+    if (comparison === 'start-over') {
+      log.warn('every product is sent once more')
+      return startOver(access, guard)
+    }
+    if (comparison === 'restarted') return reopen(access, positions)
+    if (comparison === 'whole') {
+      if (known > mirror.readIdentity().beat) mirror.remember({ beat: known })
+      return
+    }
+    const { runId, repairing } = mirror.readIdentity()
+    if (runId !== undefined && repairing === undefined)
+      log.warn('Redis forgot something: whatever it may have held is sent once more')
+    await repair(access)
+  }
+
+  #judge(access: LoopAccess, { guard, beat: known, positions }: RedisState): Comparison {
+    const { mirror, runId, catalog, endpoint, place, clock } = access
+    try {
+      return compare({
+        ...{ catalog, endpoint, place, guard, runId, beat: known, positions },
+        isStartingOver: isStartingOver(access, guard),
+        identity: mirror.readIdentity(),
+        cleanRuns: this.#options.cleanRuns ?? [],
+      })
+    } catch (error) {
+      const { behindSinceMs } = mirror.readIdentity()
+      if (isOldMirror(error) && behindSinceMs === undefined) mirror.remember({ behindSinceMs: clock.now() })
+      throw error
+    }
+  }
+
+  #checkWhole({ session, mirror, runId }: LoopAccess, { guard, beat: known }: RedisState): void {
+    const isOurs = guard?.session === session && guard.isOpen && guard.runId === runId
+    const { beat: remembered } = mirror.readIdentity()
+    if (!isOurs || known < remembered || known > remembered + 1)
+      throw new OutboxMovedError('Redis is not as it was')
+  }
+
+  /** One process at a time; a second one with the same mirror waits. */
+  async #retake(): Promise<void> {
+    const current = this.#current
+    const { clock } = this.#options
+    if (!current || clock.monotonic() - current.takenAt < retakeEveryMs) return
+    const { access } = current
+    const holder = `${access.place.host} ${access.place.folder}`
+    const takenAt = clock.monotonic()
+    const args = [access.session, holder, leaseMs]
+    const restMs = Number(await access.scripts.run(access.connection, 'take', args))
+    if (restMs > 0)
+      throw new OutboxMovedError('another process with this mirror offers; waiting for its lease to end')
+    current.takenAt = takenAt
+  }
+
+  async #pump(access: LoopAccess, state: RedisState): Promise<boolean> {
+    try {
+      const offered = await pump(access, state)
+      if (offered) this.#options.onOffered?.()
+      return offered
+    } catch (error) {
+      // What Redis holds is delivered, which makes room.
+      if (!isFull(error)) throw error
+      this.#tell(error)
+      return false
+    }
+  }
+
+  /** Long before Redis refuses writes nothing more is offered. */
+  async #isFull({ connection, clock }: LoopAccess): Promise<boolean> {
+    const askedAt = clock.monotonic()
+    if (askedAt - this.#memory.askedAt >= memoryKnownForMs) {
+      const { isShortOfMemory: isShort } = parseServerInfo(await connection.info('memory'))
+      this.#memory = { askedAt, isShort }
+    }
+    return this.#memory.isShort
+  }
+
+  /** Throws what waiting does not help against. */
+  #tell(error: unknown): void {
+    if (!(error instanceof OutboxMovedError) && !isPassing(error)) throw error
+    if (!this.#isAway) this.#options.log.warn({ error }, 'nothing is offered for the moment')
+    this.#isAway = true
+  }
+
+  async #pause(forMs: number): Promise<void> {
+    this.#isTurning = false
+    if (!this.#isWoken && !this.#stop.signal.aborted) {
+      const over = new AbortController()
+      this.#wake = () => over.abort()
+      await this.#options.clock.sleep(forMs, over.signal).catch(() => {})
+      this.#wake = undefined
+    }
+    this.#isWoken = false
+  }
+}
+
+/** Raised in Redis, then durable, before it is raised again: Redis is ahead by one at most. */
+async function beat({ connection, scripts, session, mirror }: LoopAccess): Promise<void> {
+  const { beat: remembered } = mirror.readIdentity()
+  checkSession(await scripts.run(connection, 'beat', [session, String(remembered)]))
+  mirror.remember({ beat: remembered + 1 })
+}

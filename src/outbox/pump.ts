@@ -1,0 +1,125 @@
+import type { Lane } from '../catalog/model.ts'
+import type { ProductId } from '../lib/brand.ts'
+import type { Place } from '../mirror/loop-model.ts'
+import type { RedisBatch } from '../redis/connection.ts'
+import type { ScriptArgument } from '../redis/scripts.ts'
+import { lanes } from './compare.ts'
+import { type LoopAccess, OutboxMovedError } from './loop-access.ts'
+import { laneCodes } from './scripts.ts'
+
+/** One transaction: it blocks Redis for some milliseconds. */
+const portionBytesMax = 2_000_000
+export const portionRowsMax = 1_000
+
+const kindCodes = { change: 'c', doubt: 'd', undone: 'u', withdrawn: 'w' } as const
+
+/** What Redis says of lanes, read after guard and positions are watched. */
+export interface LaneState {
+  positions: Readonly<Record<Lane, number>>
+  /** Of the documents offered, by lane. */
+  bytes: Readonly<Record<Lane, number>>
+  /** Of the documents that echoes wait with. */
+  echoBytes: number
+  /** The first products whose echo is due and has no document. */
+  requests: readonly ProductId[]
+}
+
+/** Whether there is anything to offer. */
+export function hasOffers({ mirror, pendingBytes, delivery }: LoopAccess, state: LaneState): boolean {
+  const last = mirror.readIdentity().last
+  const isBehind = lanes.some(
+    (lane) => last[lane] > state.positions[lane] && state.bytes[lane] < pendingBytes,
+  )
+  return isBehind || (state.requests.length > 0 && state.echoBytes < echoBytesMax(delivery))
+}
+
+/**
+ * Offers the next portion behind Redis' positions, urgent first, and answers requests of echoes, in one transaction that
+ * ends the WATCH. What urgent places leave of a portion others take, so that steady urgent changes do not keep them out of
+ * Redis, where each lane has its share of calls. Nothing is offered that the mirror has not noted durably as offered. Returns whether anything was done.
+ */
+export async function pump(access: LoopAccess, state: LaneState): Promise<boolean> {
+  const batch = access.connection.multi()
+  const offered = appendNext(access, batch, state)
+  const answered = appendAnswers(access, batch, state)
+  if (!offered && !answered) return false
+  const answer = await batch.exec()
+  if (!answer) throw new OutboxMovedError('the guard or the positions changed')
+  for (const [error] of answer) if (error) throw error
+  return true
+}
+
+function appendNext(access: LoopAccess, batch: RedisBatch, state: LaneState): boolean {
+  const last = access.mirror.readIdentity().last
+  const room = { bytes: portionBytesMax, rows: portionRowsMax }
+  let isAny = false
+  for (const lane of lanes) {
+    const places = last[lane] > state.positions[lane] ? readPortion(access, { lane, state, room }) : undefined
+    if (places === undefined) continue
+    // Numbers that nobody has any more end the lane.
+    const position = places.at(-1)?.number ?? last[lane]
+    appendOffers(access, batch, places)
+    batch.hset(access.keys.positions, lane, position)
+    isAny = true
+    for (const { document } of places) room.bytes -= document?.length ?? 0
+    room.rows -= places.length
+    if (room.bytes <= 0 || room.rows <= 0) break
+  }
+  return isAny
+}
+
+/** Undefined: what comes next does not fit. */
+function readPortion(
+  { mirror, pendingBytes }: LoopAccess,
+  { lane, state, room }: { lane: Lane; state: LaneState; room: { bytes: number; rows: number } },
+): Place[] | undefined {
+  const roomBytes = pendingBytes - state.bytes[lane]
+  const isEmpty = state.bytes[lane] === 0
+  if (roomBytes <= 0 && !isEmpty) return undefined
+  const bytesMax = Math.min(room.bytes, roomBytes)
+  const after = state.positions[lane]
+  const places = mirror.readPlaces({ lane, after, bytesMax, rowsMax: room.rows })
+  const first = places[0]?.document?.length ?? 0
+  return first > roomBytes && !isEmpty ? undefined : places
+}
+
+function appendOffers(
+  { keys, scripts, clock, newAfterMs }: LoopAccess,
+  batch: RedisBatch,
+  places: readonly Place[],
+): void {
+  if (places.length === 0) return
+  const now = clock.now()
+  const documents = places.flatMap(({ productId, document }) => (document ? [productId, document] : []))
+  if (documents.length > 0) batch.hset(keys.documents, ...documents)
+  const args: ScriptArgument[] = [newAfterMs]
+  for (const { productId, digest, lane, kind, since } of places) {
+    args.push(productId, digest ?? '', laneCodes[lane], kindCodes[kind], Math.max(0, now - since))
+  }
+  scripts.append(batch, 'offer', args)
+}
+
+/** Echoes that are due get the newest documents, a bounded portion at a time. */
+function appendAnswers(
+  { keys, scripts, mirror, delivery }: LoopAccess,
+  batch: RedisBatch,
+  { requests, echoBytes }: LaneState,
+): boolean {
+  let roomBytes = echoBytesMax(delivery) - echoBytes
+  if (requests.length === 0 || roomBytes <= 0) return false
+  const args: ScriptArgument[] = [0]
+  const documents = mirror.readDocuments(requests)
+  for (const id of requests) {
+    const found = documents.get(id)
+    if (found) batch.hset(keys.documents, id, found.document)
+    args.push(id, found?.digest ?? '', laneCodes.urgent, found ? 'e' : 'w', 0)
+    roomBytes -= found?.document.length ?? 0
+    if (roomBytes <= 0) break
+  }
+  scripts.append(batch, 'offer', args)
+  return true
+}
+
+function echoBytesMax({ callBytes }: LoopAccess['delivery']): number {
+  return 4 * callBytes
+}

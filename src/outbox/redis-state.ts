@@ -1,0 +1,62 @@
+import type { ProductId } from '../lib/brand.ts'
+import { type GuardState, parseGuard } from './guard.ts'
+import { type LoopAccess, numbersOf, OutboxMovedError } from './loop-access.ts'
+import { type LaneState, portionRowsMax } from './pump.ts'
+
+/** Redis as one turn of the loop meets it. Guard and positions are watched from before they were read. */
+export interface RedisState extends LaneState {
+  guard: GuardState | undefined
+  beat: number
+  /** Fields that the mirror has to learn. */
+  acknowledged: number
+  dead: number
+  /** Something of products is there. */
+  isBusy: boolean
+  /** JSON by reason. */
+  pause: Readonly<Record<string, string>>
+  /** The newest decision to resume that was carried out. */
+  resumedAt: string | undefined
+}
+
+export async function readRedisState({
+  connection,
+  keys,
+}: Pick<LoopAccess, 'connection' | 'keys'>): Promise<RedisState> {
+  const answers = await connection
+    .pipeline()
+    .unwatch()
+    .watch(keys.guard, keys.positions)
+    .hgetall(keys.guard)
+    .get(keys.beat)
+    .hmget(keys.positions, 'urgent', 'new', 'deferred')
+    .hmget(keys.bytes, 'u', 'n', 'd', 'e')
+    .hlen(keys.acknowledged)
+    .hlen(keys.dead)
+    .zrange(keys.requests, '0', String(portionRowsMax - 1))
+    .hgetall(keys.pause)
+    .hget(keys.pace, 'resumedAt')
+    .hlen(keys.pending)
+    .hlen(keys.claimed)
+    .zcard(keys.echoes)
+    .exec()
+  const values = (answers ?? []).map(([error, value]) => {
+    if (error) throw error
+    return value
+  })
+  if (values.length === 0) throw new OutboxMovedError('Redis does not answer')
+  const [, , guard, beat, positions, bytes, acknowledged, dead, requests, pause, resumedAt, ...busy] = values
+  const sizes = bytes as (string | null)[]
+  return {
+    guard: parseGuard(guard as Record<string, string>),
+    beat: Number(beat ?? 0),
+    positions: numbersOf(positions as unknown[]),
+    bytes: numbersOf(sizes),
+    echoBytes: Number(sizes[3] ?? 0),
+    acknowledged: Number(acknowledged),
+    dead: Number(dead),
+    requests: requests as ProductId[],
+    pause: pause as Record<string, string>,
+    resumedAt: (resumedAt as string | null) ?? undefined,
+    isBusy: busy.some((count) => Number(count) > 0),
+  }
+}

@@ -1,0 +1,132 @@
+import type { ProductId } from '../lib/brand.ts'
+import { lanes, ownerOf } from './compare.ts'
+import { type GuardState, guardFields } from './guard.ts'
+import { afterOthers, checkSession, type LoopAccess } from './loop-access.ts'
+import { leaseMs } from './outbox.ts'
+import type { LaneState } from './pump.ts'
+
+const rowsMax = 2_000
+const nothingOffered = { urgent: 0, new: 0, deferred: 0 }
+
+/**
+ * Redis forgot something: whatever it may have held is doubtful, is offered again and echoed. Each step may be repeated;
+ * a crash begins again at the first.
+ */
+export async function repair(access: LoopAccess): Promise<void> {
+  const { mirror, clock } = access
+  const { runId, repairing } = mirror.readIdentity()
+  const isFirst = runId === undefined
+  const noted = isFirst || repairing !== undefined ? {} : { lastLossMs: clock.now() }
+  mirror.remember({ repairing: 'loss', ...noted })
+  await shut(access)
+  await doubtNamed(access)
+  mirror.doubt({ ids: [], offered: true, nowMs: clock.now() })
+  // Before the first start nothing was sent that could take effect late.
+  await open(access, {
+    how: 'repaired',
+    positions: nothingOffered,
+    echoForMs: isFirst ? 0 : lateForMs(access),
+  })
+}
+
+/**
+ * A new generation: every product is sent once. Calls for the same endpoint begin when none of those before can take
+ * effect any more.
+ */
+export async function startOver(access: LoopAccess, guard: GuardState | undefined): Promise<void> {
+  const { mirror, clock, connection, scripts, endpoint } = access
+  // A Redis that falls back shows a generation that this one has replaced, and not a later mirror's.
+  const { generation, former } = mirror.readIdentity()
+  if (guard && guard.generation !== generation && !former.includes(guard.generation))
+    mirror.beginStartOver({ former: [guard.generation] })
+  await shut(access)
+  if (guard?.endpoint === endpoint) await scripts.run(connection, 'hold', [lateForMs(access), 'start-over'])
+  while (mirror.startOver({ nowMs: clock.now(), rowsMax })) await afterOthers()
+  await open(access, { how: 'start-over', positions: nothingOffered, echoForMs: 0 })
+}
+
+/** An embedded server was ended in good order and began again. No call begins on a run that the mirror has not noted. */
+export async function reopen(access: LoopAccess, positions: LaneState['positions']): Promise<void> {
+  access.mirror.remember({ runId: access.runId })
+  await open(access, { how: 'restarted', positions, echoForMs: 0 })
+}
+
+/** Whether a new beginning was decided and is not done; an open guard tells that only its last note is missing. */
+export function isStartingOver({ mirror }: LoopAccess, guard: GuardState | undefined): boolean {
+  const { startOver: cursor, generation } = mirror.readIdentity()
+  if (cursor === undefined) return false
+  const isDone = guard?.isOpen && guard.generation === generation
+  if (isDone) mirror.remember({ startOver: undefined, runId: guard.runId, endpoint: guard.endpoint })
+  return !isDone
+}
+
+/** So long after a call began, or its claim was lost, it may take effect. */
+function lateForMs({ delivery }: LoopAccess): number {
+  return leaseMs + delivery.timeoutMs + delivery.horizonMs
+}
+
+async function shut({ connection, scripts, session }: LoopAccess): Promise<void> {
+  checkSession(await scripts.run(connection, 'shut', [session]))
+}
+
+interface Opening {
+  how: 'repaired' | 'restarted' | 'start-over'
+  positions: LaneState['positions']
+  /** Doubts that are offered within this time are echoed then. */
+  echoForMs: number
+}
+
+async function open(access: LoopAccess, { how, positions, echoForMs }: Opening): Promise<void> {
+  const { connection, scripts, session, mirror, endpoint, place, runId } = access
+  const identity = mirror.readIdentity()
+  const numbers = lanes.map((lane) => positions[lane])
+  const fields = guardFields({ ...ownerOf({ identity, endpoint }), ...place }, runId)
+  const args = [session, how, identity.beat, ...numbers, echoForMs, ...fields]
+  checkSession(await scripts.run(connection, 'open', args))
+  mirror.remember({ repairing: undefined, startOver: undefined, runId, endpoint })
+}
+
+/** Whatever Redis names is doubtful, whether the mirror remembers having offered it or not. */
+async function doubtNamed(access: LoopAccess): Promise<void> {
+  const { connection, keys } = access
+  await doubtAcknowledged(access)
+  for (const key of ['pending', 'dead'] as const) {
+    await doubtPages(access, (cursor) => connection.hscan(keys[key], cursor, 'COUNT', rowsMax))
+  }
+  for (const key of ['urgent', 'new', 'deferred', 'echoes', 'requests'] as const) {
+    await doubtPages(access, (cursor) => connection.zscan(keys[key], cursor, 'COUNT', rowsMax))
+  }
+}
+
+/** Unlike the others they are taken out here: what comes until the guard opens is drained afterwards. */
+async function doubtAcknowledged(access: LoopAccess): Promise<void> {
+  const { connection, keys, scripts, session } = access
+  let cursor = '0'
+  do {
+    const answer = await connection.hscanBuffer(keys.acknowledged, cursor, 'COUNT', rowsMax)
+    const [next, fields] = answer as [Buffer, Buffer[]]
+    cursor = next.toString()
+    doubt(access, fields.map(String))
+    const taken = fields.flatMap((value, index) =>
+      index % 2 === 1 ? [fields[index - 1] ?? '', value, '-'] : [],
+    )
+    checkSession(await scripts.run(connection, 'drained', [session, taken.length / 3, ...taken]))
+  } while (cursor !== '0')
+}
+
+async function doubtPages(
+  access: LoopAccess,
+  readPage: (cursor: string) => Promise<[cursor: string, pairs: string[]]>,
+): Promise<void> {
+  let cursor = '0'
+  do {
+    const [next, pairs] = await readPage(cursor)
+    cursor = next
+    doubt(access, pairs)
+  } while (cursor !== '0')
+}
+
+function doubt({ mirror, clock }: LoopAccess, pairs: readonly string[]): void {
+  const ids = pairs.filter((_, index) => index % 2 === 0) as ProductId[]
+  if (ids.length > 0) mirror.doubt({ ids, offered: false, nowMs: clock.now() })
+}

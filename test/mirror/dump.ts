@@ -1,0 +1,23 @@
+import { DatabaseSync } from 'node:sqlite'
+
+/** Everything that stands in a mirror, but which file it is. Blobs as hexadecimal texts. */
+export function dump(file: string): Record<string, unknown[]> {
+  using database = new DatabaseSync(file)
+  const names = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").all()
+  return Object.fromEntries(
+    names.map(({ name }) => [
+      String(name),
+      database
+        .prepare(`SELECT * FROM ${name}`)
+        .all()
+        .filter((row) => row.name !== 'file')
+        .map((row) =>
+          Object.values(row).map((value) => (value instanceof Uint8Array ? toHex(value) : value)),
+        ),
+    ]),
+  )
+}
+
+function toHex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex')
+}

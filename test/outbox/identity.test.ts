@@ -1,0 +1,213 @@
+import { expect, test } from 'vitest'
+import type { MirrorChunk } from '../../src/mirror/model.ts'
+import { MirrorStore } from '../../src/mirror/store.ts'
+import type { OutboxLoop } from '../../src/outbox/loop.ts'
+import { waitFor } from '../support/events.ts'
+import { tempDir } from '../support/temp-dir.ts'
+import { diesAt, endpoint, type Harness, idsOf, openHarness, write } from './harness.ts'
+
+const bodyBytesMax = 2_000_000
+const ask = (box: Harness) => box.outbox.claim({ mode: 'any', bodyBytesMax })
+
+/** What keeps a loop from its work. */
+async function refusalOf(loop: OutboxLoop): Promise<{ code?: string; message: string; hint?: string }> {
+  return loop.turn().then(
+    () => ({ message: 'it works' }),
+    (error: unknown) => error as Error,
+  )
+}
+
+/** The mirror of another installation, with one product. */
+async function openOther(stack: AsyncDisposableStack): Promise<MirrorStore> {
+  const dir = stack.use(await tempDir('other'))
+  const mirror = stack.use(MirrorStore.open({ file: dir.join('catalog.db'), isExpected: false }))
+  let chunk: MirrorChunk | undefined = { writes: [write('other', '1', 'new')] }
+  mirror.commit(() => {
+    const next = chunk
+    chunk = undefined
+    return next
+  }, Date.now())
+  return mirror
+}
+
+test('two installations with one name on one Redis: the second is refused and names the first, which goes on', async () => {
+  await using stack = new AsyncDisposableStack()
+  await using box = await openHarness()
+  await box.put('a', '1')
+  const mirror = await openOther(stack)
+  const second = box.openLoop({ mirror, place: { host: 'host-2', folder: '/other/main' } })
+  const refusal = await refusalOf(second)
+  expect(refusal).toMatchObject({ code: 'redis-other-mirror' })
+  expect(refusal.message).toContain('/state/main on host-1')
+  expect(refusal.hint).toContain('adopt')
+  const theirs = box.openOutbox({ mirrorId: mirror.readIdentity().mirrorId })
+  expect((await theirs.claim({ mode: 'any', bodyBytesMax })).kind).toBe('wait')
+  await box.put('b', '1')
+  expect(idsOf(await box.claim())).toEqual(['a', 'b'])
+})
+
+test('no call begins for another endpoint, and a changed one is refused until it is confirmed', async () => {
+  await using box = await openHarness()
+  await box.put('a', '1')
+  const other = box.openOutbox({ endpoint: () => 'https://sandbox.example' })
+  expect((await other.claim({ mode: 'any', bodyBytesMax })).kind).toBe('wait')
+  const refusal = await refusalOf(box.openLoop({ endpoint: 'https://sandbox.example' }))
+  expect(refusal).toMatchObject({ code: 'other-endpoint' })
+  expect(refusal.message).toContain(endpoint)
+  expect(idsOf(await box.claim())).toEqual(['a'])
+})
+
+test.each([
+  ['newer', 3, 'Update this catalogd'],
+  ['older', 1, 'Stop the older catalogd (/state/main on host-1)'],
+])('an outbox of %s scripts is refused', async (_, version, hint) => {
+  await using box = await openHarness()
+  await box.put('a', '1')
+  await box.connection.hset(box.keys.guard, 'version', version)
+  box.loop.forget()
+  const refusal = await refusalOf(box.openLoop())
+  expect(refusal).toMatchObject({ code: 'redis-other-version' })
+  expect(refusal.hint).toContain(hint)
+})
+
+test.each([
+  ['a beat that it does not know', (box: Harness) => box.connection.incrby(box.keys.beat, 2)],
+  ['places that it never gave', (box: Harness) => box.connection.hset(box.keys.positions, 'new', 1_000)],
+  [
+    'a generation that it does not know',
+    (box: Harness) => box.connection.hset(box.keys.guard, 'generation', 'later'),
+  ],
+])('a mirror that is older than Redis is refused: %s', async (_, change) => {
+  await using box = await openHarness()
+  await box.put('a', '1')
+  box.loop.forget()
+  await change(box)
+  const refusal = await refusalOf(box.openLoop())
+  expect(refusal).toMatchObject({ code: 'mirror-old' })
+  expect(refusal.hint).toContain('restore')
+})
+
+test('a second process with the same mirror waits while the lease of the first lives', async () => {
+  await using box = await openHarness()
+  await box.put('a', '1')
+  const second = box.openLoop({ place: { host: 'host-2', folder: '/state/main' } })
+  expect((await refusalOf(second)).message).toContain('another process')
+  await box.put('b', '1')
+  await box.connection.hset(box.keys.guard, 'leaseEnds', 0)
+  await second.turn()
+  // The first notices before it offers anything more.
+  box.commit('c', '1')
+  expect((await refusalOf(box.loop)).message).toContain('not as it was')
+})
+
+test('starting over for the same endpoint: calls wait until none of before can take effect, then each product goes once', async () => {
+  await using box = await openHarness()
+  for (const id of ['a', 'b']) await box.put(id, '1')
+  await box.deliver()
+  await box.put('a', '2', 'urgent')
+  const open = await box.claim()
+  box.mirror.beginStartOver({})
+  box.loop.forget()
+  await box.settle()
+  expect(await ask(box)).toMatchObject({ kind: 'wait' })
+  // A lease, a time-out and the horizon.
+  expect(await box.connection.hget(box.keys.pace, 'untilFor')).toBe('165000')
+  expect(await box.outbox.renew(open.token)).toBe(false)
+  await box.connection.hset(box.keys.pace, 'until', 0)
+  const claim = await box.deliver()
+  expect(claim.products.map(({ productId, document }) => [productId, String(document)])).toEqual([
+    ['a', '2'],
+    ['b', '1'],
+  ])
+  expect(await box.remains()).toEqual([])
+  expect(box.places()).toEqual([])
+})
+
+test('starting over takes the keys of another mirror, and sends to another endpoint at once', async () => {
+  await using stack = new AsyncDisposableStack()
+  await using box = await openHarness()
+  await box.put('a', '1')
+  box.loop.forget()
+  const mirror = await openOther(stack)
+  const next = 'https://other.example'
+  const theirs = (await box.connection.hget(box.keys.guard, 'generation')) ?? ''
+  mirror.beginStartOver({ endpoint: next, former: [theirs] })
+  await box.connection.hset(box.keys.guard, 'leaseEnds', 0)
+  const loop = box.openLoop({ mirror, endpoint: next, place: { host: 'host-2', folder: '/other/main' } })
+  await box.settle(loop)
+  const outbox = box.openOutbox({ endpoint: () => next })
+  expect(await outbox.claim({ mode: 'any', bodyBytesMax })).toMatchObject({
+    claim: { products: [{ productId: 'other' }] },
+  })
+  // The one that it was taken from notices, and is refused.
+  box.loop.forget()
+  expect(await refusalOf(box.loop)).toMatchObject({ code: 'redis-other-mirror' })
+})
+
+test('starting over takes no keys of another mirror that nobody has named, but those left in its own place', async () => {
+  await using stack = new AsyncDisposableStack()
+  await using box = await openHarness()
+  await box.put('a', '1')
+  box.loop.forget()
+  const mirror = await openOther(stack)
+  mirror.beginStartOver({})
+  await box.connection.hset(box.keys.guard, 'leaseEnds', 0)
+  const elsewhere = box.openLoop({ mirror, place: { host: 'host-2', folder: '/state/main' } })
+  expect(await refusalOf(elsewhere)).toMatchObject({ code: 'redis-other-mirror' })
+  // A mirror that was made anew, where the one that was lost has been.
+  const replaced = (await box.connection.hget(box.keys.guard, 'generation')) ?? ''
+  await box.settle(box.openLoop({ mirror }))
+  expect(await box.connection.hget(box.keys.guard, 'mirror')).toBe(mirror.readIdentity().mirrorId)
+  // A Redis that falls back to before is a loss then.
+  expect(mirror.readIdentity().former).toContain(replaced)
+})
+
+test('a delivering process that has looked before everything was started over sees what is due afterwards', async () => {
+  await using box = await openHarness()
+  await box.put('a', '1')
+  expect(await box.outbox.lookDue()).toMatchObject({ anyDue: true })
+  await box.deliver()
+  box.mirror.beginStartOver({})
+  box.loop.forget()
+  await box.settle()
+  await box.connection.hset(box.keys.pace, 'until', 0)
+  await waitFor(async () => (await box.outbox.lookDue()).anyDue, { what: 'something to be due' })
+})
+
+test.each(['remember', 'startOver'] as const)(
+  'starting over that dies at any %s goes on, and each product goes at least once',
+  async (method) => {
+    for (let at = 1; ; at += 1) {
+      await using box = await openHarness()
+      for (const id of ['a', 'b', 'c']) await box.put(id, '1')
+      await box.deliver()
+      box.mirror.beginStartOver({})
+      box.loop.forget()
+      const died = await box
+        .settle(box.openLoop({ mirror: diesAt(box.mirror, method, at) }))
+        .then(() => false)
+        .catch(() => true)
+      box.reopenMirror()
+      const loop = box.openLoop()
+      await box.settle(loop)
+      await box.connection.hset(box.keys.pace, 'until', 0)
+      expect(idsOf(await box.claim())).toEqual(['a', 'b', 'c'])
+      if (!died) return
+    }
+  },
+)
+
+test('a mirror that was found to be old stays refused when Redis is emptied, until it is started over', async () => {
+  await using box = await openHarness()
+  await box.put('a', '1')
+  box.loop.forget()
+  await box.connection.incrby(box.keys.beat, 2)
+  expect(await refusalOf(box.openLoop())).toMatchObject({ code: 'mirror-old' })
+  await box.connection.flushall()
+  box.reopenMirror()
+  expect(await refusalOf(box.openLoop())).toMatchObject({ code: 'mirror-old' })
+  box.mirror.beginStartOver({})
+  const loop = box.openLoop()
+  await box.settle(loop)
+  expect(idsOf(await box.claim())).toEqual(['a'])
+})

@@ -1,0 +1,68 @@
+import { mkdir } from 'node:fs/promises'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { productsToken, Site } from '../fault/site.ts'
+import { expectedDocuments, versionFile } from '../fault/versions.ts'
+import { leakCheck } from '../support/leak-check.ts'
+import { startRedis } from '../support/redis-server.ts'
+import { type OldProduct, type Standing, writeOldStore } from './old-store.ts'
+
+const leaks = leakCheck()
+beforeEach(leaks.remember)
+afterEach(leaks.check)
+
+const count = 900
+const standings: readonly Standing[] = [
+  'acknowledged',
+  'urgent',
+  'acknowledged',
+  'claimed',
+  'echoed',
+  'deferred',
+]
+
+test('a daemon that finds the state of version 1 sends what is not acknowledged, and goes on from there', {
+  timeout: 600_000,
+}, async () => {
+  await using redis = await startRedis({ aof: true })
+  await using site = await Site.open({ redisUrl: redis.url })
+  const [old, newest] = [expectedDocuments(1, count), expectedDocuments(2, count)]
+  const products = [...newest].map(([id, document], place): OldProduct => {
+    return { id, document, standing: standings[place % standings.length] ?? 'acknowledged' }
+  })
+  const isTaken = ({ standing }: OldProduct) => standing === 'acknowledged' || standing === 'echoed'
+  await send(
+    site,
+    products.map((product) => (isTaken(product) ? product.document : old.get(product.id))),
+  )
+  await mkdir(site.path('state/main'), { recursive: true })
+  await site.redis.connect()
+  await writeOldStore(site.redis, site.path('state/main'), products)
+  await site.redis.del('catalogd:{main}:pause', 'catalogd:{main}:held')
+  // The file that stands in the manifest and was not applied has no content here: it counts as applied, too.
+  await site.redis.hset('catalogd:{main}:applied', 'products', '4')
+  const callsBefore = (await site.calls()).length
+
+  await site.start()
+  await site.untilQuiet({ files: 3 })
+  await site.expectDocuments(newest)
+  const calls = (await site.calls()).slice(callsBefore)
+  const sent = calls.flatMap(({ ids }) => ids ?? [])
+  const due = products.filter(({ standing }) => standing !== 'acknowledged').map(({ id }) => id)
+  expect([...new Set(sent)].sort()).toEqual(due.sort())
+  // Once, and once more when the last call of version 1 can take no effect any more.
+  expect(due.filter((id) => sent.indexOf(id) === sent.lastIndexOf(id))).toEqual([])
+
+  // What was imported before is known: only what changed goes out.
+  await site.drop('v3_full.csv', versionFile(3, count))
+  await site.untilQuiet({ files: 4 })
+  await site.expectDocuments(expectedDocuments(3, count))
+})
+
+async function send(site: Site, documents: readonly unknown[]): Promise<void> {
+  const answer = await fetch(`${site.sandbox.url}/v1/products/upsert`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Basic ${btoa(`:${productsToken}`)}` },
+    body: JSON.stringify(documents),
+  })
+  expect(answer.status, await answer.text()).toBe(200)
+}
