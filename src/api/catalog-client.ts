@@ -14,7 +14,7 @@ import { checkTimeout } from './timeout.ts'
 import { type PreparedProduct, UpsertBatch, UpsertProgress } from './upsert-batch.ts'
 import type { UpsertResult } from './upsert-error.ts'
 
-/** Below the limit: whether a body of just so many bytes is taken is stated nowhere. */
+/** One byte less: the API does not say whether it takes a body of exactly the limit. */
 const bodyBytesMax = callBytesMax - 1
 
 export interface CatalogClientOptions extends ClientOptions {

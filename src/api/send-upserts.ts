@@ -54,7 +54,7 @@ function judge({ outcome, call }: AnsweredUpsert, part: readonly PreparedProduct
   const productIds = part.map(({ productId }) => productId)
   const verdict = classify({ outcome, calls: productCalls, productIds, now: call.now })
   const isRefusal = outcome.kind === 'response' && [400, 422].includes(outcome.status)
-  // Of other answers that may be about a product (errors of a 2xx that name none, a filter's 4xx) the caller is told.
+  // Other answers may be about a product, too (a 2xx with errors that name none, a filter's 4xx). The caller hears of them.
   if (!isAboutProducts(verdict) || (verdict.kind === 'bisect' && !isRefusal)) fail({ outcome, call })
   return verdict
 }

@@ -42,7 +42,7 @@ export function settlePart<P extends Sendable>(
       if (reason === undefined) rest.push(product)
       else refused.push({ product, reason })
     }
-    // Whether a call that refuses some took the rest is not said; an upsert may be repeated.
+    // The API does not say whether a call that refuses some products took the rest. An upsert may be repeated.
     if (verdict.kind === 'acknowledge') return { ...nothing, taken: rest, refused }
     return { ...nothing, refused, again: rest.length > 0 ? [rest] : [] }
   }

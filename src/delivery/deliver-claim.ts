@@ -153,7 +153,7 @@ class ClaimDelivery {
     return false
   }
 
-  /** A claim fits into one call, unless it is of a single product; should it ever not, the limit holds all the same. */
+  /** A claim of several products fits into one call. If it ever does not, this keeps the limit all the same. */
   async #keepToLimit(part: Part): Promise<boolean> {
     const [product] = part
     if (!product || part.length > 1) {

@@ -76,7 +76,7 @@ export async function openProducts(options: OpenOptions): Promise<ProductFile | 
   }
 }
 
-/** The same of consents: nothing that can be shown of it holds an address. */
+/** The same for a file of consents. Nothing of it that can be shown holds an address. */
 export async function openConsents(options: OpenOptions): Promise<ConsentFile | UnboundFile> {
   const mapping = compileConsentMapping(options.feed)
   const opened = await judgeWith({ ...mapping, bindLeniently: mapping.bind }, options)
@@ -131,7 +131,7 @@ export function describeRefusal({ kind }: FeedConfig, { message, hint }: FileRef
   return { reason: show(message), ...(hint === undefined ? {} : { hint: show(hint) }) }
 }
 
-/** What a parser says of a line it cannot read quotes from it. */
+/** A parser quotes from a line that it cannot read. */
 function withoutAddress(issue: RecordIssue): RecordIssue {
   const { remedy } = issue
   const isNoJson = issue.code === 'not-json'

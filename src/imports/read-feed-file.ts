@@ -16,7 +16,7 @@ export interface ReadItem<Item> {
 
 /** What neighbouring records of a file say. */
 export interface ReadBatch<Item> {
-  /** In file order; of several with one id, the last of the file alone. */
+  /** In file order. Of several with one id, only the last one of the file. */
   items: ReadItem<Item>[]
   /** Those that a later one with their id replaces. */
   superseded: ReadItem<Item>[]
@@ -31,7 +31,7 @@ export interface ReadBatch<Item> {
 interface ReadOptions {
   /** For which time the records are read: since the epoch in ms. */
   now(): number
-  /** Takes what is wrong with each record; of those that are replaced, nothing. */
+  /** Takes what is wrong with each record that no later one replaces. */
   problems: ProblemCollector
   /** Whoever reads counts the warnings of the items: what becomes of them is not certain yet. */
   leavesWarnings?: boolean
@@ -40,7 +40,7 @@ interface ReadOptions {
   onMoved?: (() => void) | undefined
 }
 
-/** The second pass over a file, by whomever it is read: read, transform, map, the last of each id. */
+/** The second pass over a file, for all who read one: read, transform, map, keep the last of each id. */
 export async function* readFeedFile<Item>(
   file: FeedFile<Item>,
   options: ReadOptions,
