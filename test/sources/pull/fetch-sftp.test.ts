@@ -96,6 +96,22 @@ describe.skipIf(!canServeSftp)(`a folder on an SFTP server (${needsSshd})`, () =
     expect(site.accepted()).toHaveLength(2)
   })
 
+  test('moves a second file of a name that leaves no room for a time before it', async () => {
+    await using dir = await tempDir('pull')
+    await using server = await startSftpServer(dir)
+    await using site = await siteOf(dir.join('state'), server, { after: 'move', moveTo: 'done' })
+    const name = `${'n'.repeat(251)}.csv`
+    for (const content of ['1', '2']) {
+      await put(server, name, `sku\n${content}\n`)
+      await site.fetch()
+      expect(site.trouble()).toBeUndefined()
+    }
+    const moved = (await readdir(join(server.folder, 'done'))).sort()
+    expect(moved).toEqual([expect.stringMatching(/^\d{8}T\d{9}-n+\.csv$/), name])
+    expect(Buffer.byteLength(moved[0] ?? '')).toBe(255)
+    expect(await readdir(server.folder)).toEqual(['done'])
+  })
+
   test('a file that still grows waits until it does not', async () => {
     await using dir = await tempDir('pull')
     await using server = await startSftpServer(dir)
