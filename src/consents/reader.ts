@@ -31,14 +31,8 @@ export type DeadConsent = ConsentLetter & { id: ConsentId; email: string; consen
 
 /** Of `state/<catalog>`; all zero where no consent was ever taken in. */
 export function readConsentOverview(dir: string, nowMs: number): OutboxOverview {
-  using reader = ConsentReader.open(dir) ?? emptyReader()
+  using reader = ConsentReader.open(dir)
   return reader.overview(nowMs)
-}
-
-function emptyReader(): ConsentReader {
-  const db = new DatabaseSync(':memory:')
-  db.exec(consentsSchema)
-  return new ConsentReader(db, ':memory:')
 }
 
 /** The consents of a catalog as everybody may read them, beside the process that writes them. Synchronous and quick. */
@@ -52,11 +46,14 @@ export class ConsentReader implements Disposable {
     this.#path = path
   }
 
-  /** Of `state/<catalog>`; undefined: no consent was ever taken in there. Creates nothing. */
-  static open(dir: string): ConsentReader | undefined {
+  /** Of `state/<catalog>`; empty where no consent was ever taken in. Creates nothing. */
+  static open(dir: string): ConsentReader {
     const path = consentsPath(dir)
     const db = openDatabaseReader({ path, format: consentsFormat })
-    return db && new ConsentReader(db, path)
+    if (db) return new ConsentReader(db, path)
+    const empty = new DatabaseSync(':memory:')
+    empty.exec(consentsSchema)
+    return new ConsentReader(empty, path)
   }
 
   /**

@@ -1,22 +1,34 @@
+import type { ConsentReader } from '../consents/reader.ts'
 import type { ConsentStore, Facts } from '../consents/store.ts'
 import type { AcceptSequence } from '../lib/brand.ts'
 import type { ManifestView } from '../sources/manifest-index.ts'
+import type { ClaimId } from '../sources/model.ts'
 import type { ImportBook } from './context.ts'
 import { keyOf } from './manifest-steps.ts'
 
 /** What imports of consents remember stands beside the consents; nothing of them is ever held. */
 export function consentBook(consents: ConsentStore, manifest: ManifestView): ImportBook {
   return {
+    ...readConsentBook(consents, manifest),
+    update: (change) => consents.apply([], () => factsOfBook(consents, change)),
+  }
+}
+
+/** The same for who only reads. */
+export function readConsentBook(consents: ConsentReader, manifest: ManifestView): Omit<ImportBook, 'update'> {
+  return {
     *applied(scope) {
       const sequence = consents.applied(scope)
       const [step] = manifest.after((sequence - 1) as AcceptSequence)
       if (step?.sequence === sequence) yield { sequence, key: keyOf(step) }
     },
-    // What stands behind the last step was never applied.
-    isApplied: () => false,
+    // Of files; decisions are looked for behind the last one that was applied alone.
+    isApplied(key) {
+      const file = manifest.fileOf(key as ClaimId)
+      return file !== undefined && file.sequence <= consents.applied(file.feed)
+    },
     held: () => new Map(),
     counts: (claim) => countsOf(consents, claim),
-    update: (change) => consents.apply([], () => factsOfBook(consents, change)),
   }
 }
 
@@ -37,7 +49,7 @@ export function factsOfBook(
   return facts
 }
 
-function countsOf(consents: ConsentStore, claim: string): Readonly<Record<string, number>> {
+function countsOf(consents: ConsentReader, claim: string): Readonly<Record<string, number>> {
   return JSON.parse(consents.fact(countsName(claim)) ?? '{}') as Record<string, number>
 }
 

@@ -16,6 +16,7 @@ import { openSources } from '../sources/sources.ts'
 import { ArchiveQueue } from './archive-queue.ts'
 import { applyConsentDecision } from './catalog-decisions.ts'
 import { consentBook } from './consent-book.ts'
+import type { ImportBook } from './context.ts'
 import { describeTrouble, logImport } from './describe-import.ts'
 import { importConsents } from './import-consents.ts'
 import { importFile } from './import-file.ts'
@@ -74,9 +75,11 @@ export async function openIntake(options: IntakeOptions): Promise<Intake> {
     const notices = stack.use('notices', new NoticePublisher({ mirror, clock }))
     const archiving = stack.use('archiving', new ArchiveQueue({ archive, manifest, clock, log }))
     const { feeds } = catalog
-    const retention = new Retention({ ...options, feeds, manifest, mirror })
+    const ofConsents = consents && { consents, book: consentBook(consents, manifest) }
+    const books = [mirror, ...(ofConsents ? [ofConsents.book] : [])]
+    const retention = new Retention({ ...options, feeds, manifest, mirror, books })
     stack.use('retention', retention)
-    const runners = openRunners(options, { manifest, mirror, consents, archive, notices, archiving })
+    const runners = openRunners(options, { manifest, mirror, ofConsents, archive, notices, archiving })
     if (options.imports) {
       for (const runner of runners) {
         runner.start()
@@ -112,7 +115,7 @@ export async function openIntake(options: IntakeOptions): Promise<Intake> {
 interface Shared {
   manifest: Manifest
   mirror: Mirror
-  consents: ConsentStore | undefined
+  ofConsents: { consents: ConsentStore; book: ImportBook } | undefined
   archive: Archive
   notices: NoticePublisher
   archiving: ArchiveQueue
@@ -121,7 +124,7 @@ interface Shared {
 /** Products and consents are imported side by side: each kind has its own store, and its own progress through the manifest. */
 function openRunners(options: IntakeOptions, shared: Shared): ImportRunner[] {
   const { catalog, dir, clock, log, watchdog, onFatal } = options
-  const { manifest, mirror, consents, archive, notices, archiving } = shared
+  const { manifest, mirror, ofConsents, archive, notices, archiving } = shared
   const unexpectedFailures = new UnexpectedFailures(dir)
   const reportsDir = join(dir, 'reports')
   const common = {
@@ -143,11 +146,12 @@ function openRunners(options: IntakeOptions, shared: Shared): ImportRunner[] {
     open: (signal) => openProductImports({ catalog, mirror, log }, ofProducts, signal),
     onNotice: (text) => notices.set('imports', text),
   })
-  if (!consents) return [products]
+  if (!ofConsents) return [products]
+  const { consents, book } = ofConsents
   const openImporter = async () =>
     new Importer({
       ...common,
-      context: { ...common.context, book: consentBook(consents, manifest) },
+      context: { ...common.context, book },
       feeds: [...catalog.consents.feeds.values()],
       importFile: (context, accept) => importFile({ ...context, consents }, accept, importConsents),
       // Nothing of consents is ever held.

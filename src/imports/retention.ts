@@ -10,6 +10,7 @@ import { removeIfPresent } from '../sources/durable.ts'
 import { layoutOf } from '../sources/layout.ts'
 import type { ManifestView } from '../sources/manifest-index.ts'
 import type { AcceptLine } from '../sources/model.ts'
+import type { ImportBook } from './context.ts'
 import { forgetProducts } from './forget-products.ts'
 import { parseHeld } from './held.ts'
 import { readReport, reportPath } from './report.ts'
@@ -29,6 +30,8 @@ export interface RetentionOptions {
   keepMs: number
   manifest: ManifestView
   mirror: Mirror
+  /** Of each kind of feeds. */
+  books: readonly Pick<ImportBook, 'isApplied'>[]
   clock: Clock
   log: Log
 }
@@ -100,11 +103,11 @@ export async function removeExpired(options: RetentionOptions, signal?: AbortSig
 
 function isNeeded(
   { claim, feed, sequence }: AcceptLine,
-  { mirror }: RetentionOptions,
+  { books }: RetentionOptions,
   heldFrom: ReadonlyMap<FeedName, AcceptSequence>,
 ): boolean {
   const held = heldFrom.get(feed)
-  return !mirror.isApplied(claim) || (held !== undefined && sequence >= held)
+  return !books.some((book) => book.isApplied(claim)) || (held !== undefined && sequence >= held)
 }
 
 /** An approved file is imported from the archive, and the later ones of its feed once more. */

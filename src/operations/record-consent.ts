@@ -51,23 +51,26 @@ export async function recordConsent(options: RecordOptions): Promise<RecordedCon
     put: async (inboxDir) => [
       await putText({ inboxDir, feed: feed.name, mode: 'delta', name: 'consent.ndjson', text, clock }),
     ],
-    isDelivered: () => readState(dir, email).state !== 'waiting',
+    isDelivered: () => readState(dir, email)?.state !== 'waiting',
   })
-  if (report?.outcome !== 'imported' || report.rejected > 0) {
+  const taken = readState(dir, email)
+  if (report?.outcome !== 'imported' || report.rejected > 0 || !taken) {
     throw new StorageError(
       'consent-not-taken-in',
       `the consent was not taken in: ${report?.reason ?? 'see the log'}`,
     )
   }
-  return { ...readState(dir, email), consent, sequence: report.sequence }
+  return { ...taken, consent, sequence: report.sequence }
 }
 
-/** Of an address that was taken in. */
-function readState(dir: string, email: string): Pick<RecordedConsent, 'id' | 'state' | 'refusal'> {
+/** Undefined: the address was never taken in. */
+function readState(
+  dir: string,
+  email: string,
+): Pick<RecordedConsent, 'id' | 'state' | 'refusal'> | undefined {
   using consents = ConsentReader.open(dir)
-  if (!consents) throw new StorageError('consents-lost', 'what was taken in of consents is gone')
-  const id = consents.idOf(email)
-  const row = consents.find(id)
-  const refusal = row?.letter ? (JSON.parse(row.letter) as ConsentLetter) : null
-  return { id, state: refusal ? 'refused' : row?.lane != null ? 'waiting' : 'delivered', refusal }
+  const row = consents.find(consents.idOf(email))
+  if (!row) return undefined
+  const refusal = row.letter ? (JSON.parse(row.letter) as ConsentLetter) : null
+  return { id: row.id, state: refusal ? 'refused' : row.lane === null ? 'delivered' : 'waiting', refusal }
 }

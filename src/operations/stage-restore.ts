@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CatalogConfig } from '../config/model.ts'
+import { ConsentReader, consentsPath } from '../consents/reader.ts'
+import { readConsentBook } from '../imports/consent-book.ts'
 import { appliedUpTo, stepsAfter } from '../imports/manifest-steps.ts'
 import { staysOut } from '../imports/pass-again.ts'
 import { StorageError } from '../lib/errors.ts'
@@ -66,12 +68,13 @@ async function stageIn(staging: string, { catalog, dir, backup }: StagingOptions
   }
   using manifest = await readManifest(manifestDir)
   using mirror = new MirrorFileReader(file)
-  const steps = [...catalog.feeds.values()]
-    .filter(({ kind }) => kind === 'products')
-    .flatMap(({ name }) => {
-      const after = appliedUpTo(mirror, manifest, name)
-      return [...stepsAfter({ book: mirror, manifest, scope: name, after })]
-    })
+  // A backup that holds none leaves the one that is there.
+  using consents = ConsentReader.open(existsSync(consentsPath(staging)) ? staging : dir)
+  const feeds = new Map([...catalog.feeds, ...catalog.consents.feeds])
+  const steps = [...feeds].flatMap(([scope, { kind }]) => {
+    const book = kind === 'products' ? mirror : readConsentBook(consents, manifest)
+    return [...stepsAfter({ book, manifest, scope, after: appliedUpTo(book, manifest, scope) })]
+  })
   const again = steps.filter((step) => step.kind === 'accept')
   // A file that was held when the backup was made, and let in since.
   const approved = steps.flatMap((step) =>

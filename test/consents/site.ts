@@ -9,6 +9,7 @@ import { openService, type Role } from '../../src/service.ts'
 import { waitFor } from '../support/events.ts'
 import { collectLog } from '../support/log-lines.ts'
 import { type RedisServerOptions, startRedis } from '../support/redis-server.ts'
+import type { shiftedClock } from '../support/shifted-clock.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { openConsentEndpoint, type Script } from './endpoint.ts'
 
@@ -17,18 +18,20 @@ export interface SiteOptions {
   /** Of the section `consents`. */
   settings?: string
   redis?: RedisServerOptions
+  /** In place of one that wakes nobody who sleeps. */
+  time?: ReturnType<typeof shiftedClock>
 }
 
 export type Statement = readonly [email: string, consent: boolean]
 
 /** A catalog with one feed of consents: drop folder, real Redis, real endpoint, and the service in this process. */
-export async function openSite({ script, settings = 'callsPerSecond: 1000', redis }: SiteOptions = {}) {
+export async function openSite({ script, settings = 'callsPerSecond: 1000', redis, time }: SiteOptions = {}) {
   const dir = await tempDir('consents')
   const server = await startRedis(redis)
   const endpoint = await openConsentEndpoint(script)
   const { log, lines } = collectLog()
   const offset = { ms: 0 }
-  const clock: Clock = {
+  const clock: Clock = time?.clock ?? {
     ...systemClock,
     now: () => systemClock.now() + offset.ms,
     monotonic: () => systemClock.monotonic() + offset.ms,
@@ -69,28 +72,30 @@ catalogs:
       offset.ms += ms
     },
     token: (token: string) => writeFile(dir.join('token'), token),
-    async start(roles: readonly Role[] = ['watch', 'import', 'deliver']) {
+    /** As a command is given it. */
+    async context() {
       const config = await loadConfig({ file: dir.join('catalogd.yaml'), env: {} })
+      const [catalog] = config.catalogs.values()
+      if (!catalog) throw new Error('there is no catalog')
       const connections = await openRedis({ address: { kind: 'url', url: server.url }, clock, log })
       running.push(connections)
+      const { signal } = new AbortController()
+      return { config, catalog, connections, clock, log, signal }
+    },
+    async start(roles: readonly Role[] = ['watch', 'import', 'deliver']) {
+      const { catalog, ...context } = await site.context()
       const service = await openService({
-        config,
-        catalogs: [...config.catalogs.values()],
+        ...context,
+        catalogs: [catalog],
         roles: new Set(roles),
-        connections,
-        clock,
-        log,
         onFatal: (error) => failures.push(error),
       })
       running.push(service)
     },
     /** As the operator does where a start is refused. */
     async adopt() {
-      const config = await loadConfig({ file: dir.join('catalogd.yaml'), env: {} })
-      await using connections = await openRedis({ address: { kind: 'url', url: server.url }, clock, log })
-      const { signal } = new AbortController()
-      for (const catalog of config.catalogs.values())
-        adopt(await planAdoption({ config, catalog, connections, clock, log, signal }))
+      adopt(await planAdoption(await site.context()))
+      await site.stop()
     },
     async stop() {
       for (const each of running.reverse()) await each[Symbol.asyncDispose]()

@@ -23,7 +23,8 @@ async function openSite(feedLines: string) {
   const common = { feeds: catalog.feeds, clock: shifted.clock, log }
   const options = (keepDays: number) => {
     const { mirror, manifest } = imports
-    return { ...common, mirror, manifest, dir: imports.dir.join('state'), keepMs: keepDays * dayMs }
+    const books = [mirror]
+    return { ...common, mirror, manifest, books, dir: imports.dir.join('state'), keepMs: keepDays * dayMs }
   }
   return {
     ...{ imports, catalog },
