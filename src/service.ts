@@ -226,6 +226,7 @@ function intakeOptions(options: ServiceOptions, part: CatalogParts): IntakeOptio
     connections,
     openMirror: (manifest) =>
       openMirrorThread({ ...options, catalog, manifest, watchdog, onOffered: () => delivery?.wake() }),
+    endDelivery: async () => delivery?.[Symbol.asyncDispose](),
     watchesDropFolders: watchesDropFolders && options.roles.has('watch'),
     imports: options.roles.has('import'),
     clock,

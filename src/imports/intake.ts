@@ -36,6 +36,8 @@ export interface IntakeOptions {
   connections: RedisConnections
   /** Opens the catalog's mirror for writing; asked once, with what the manifest says. */
   openMirror: (manifest: ManifestView) => Promise<Mirror & AsyncDisposable>
+  /** Comes before the mirror is closed, which is to learn what was sent. */
+  endDelivery: () => Promise<void>
   /** Asked after the mirror, whose refusals are to come before anything is sent. Undefined: the catalog has none. */
   openConsents?: () => Promise<ConsentStore | undefined>
   /** `false`: only what commands hand in is accepted; the drop folders are left alone. */
@@ -59,7 +61,7 @@ export interface Intake extends AsyncDisposable {
 
 /**
  * Everything of one catalog that only the holder of the state lock does: accepting files and decisions, importing them,
- * archiving. Disposing it stops accepting first, then importing.
+ * archiving. Disposing it stops accepting first, then importing, then delivering.
  */
 export async function openIntake(options: IntakeOptions): Promise<Intake> {
   const { catalog, dir, connections, clock, log } = options
@@ -70,6 +72,7 @@ export async function openIntake(options: IntakeOptions): Promise<Intake> {
       await openManifest({ dir, clock, log, onForeign: options.onFatal }),
     )
     const mirror = stack.use('mirror', await options.openMirror(manifest))
+    stack.push('delivery', options.endDelivery)
     const consents = await options.openConsents?.()
     const archive = await openArchive({ dir, manifest })
     const notices = stack.use('notices', new NoticePublisher({ mirror, clock }))

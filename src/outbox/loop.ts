@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { isDiskFull } from '../lib/database-failure.ts'
 import type { RedisConnection } from '../redis/connection.ts'
 import { isFull, isPassing } from '../redis/failure.ts'
 import { RunId } from '../redis/run-id.ts'
@@ -17,6 +18,7 @@ const busyPauseMs = 50
 const idlePauseMs = 1_000
 const failedPauseMs = 500
 const memoryKnownForMs = 250
+const lastDrainMs = 5_000
 
 export interface LoopOptions extends LoopSettings {
   /** A connection that never reconnects and never sends twice; the loop disconnects it. */
@@ -29,6 +31,12 @@ export interface LoopOptions extends LoopSettings {
   onFatal: (error: unknown) => void
 }
 
+interface Current {
+  access: LoopAccess
+  drain: Drain
+  takenAt: number
+}
+
 /**
  * Keeps the outbox in Redis a replica of the mirror's places.
  *
@@ -39,7 +47,7 @@ export interface LoopOptions extends LoopSettings {
 export class OutboxLoop implements AsyncDisposable {
   readonly #options: LoopOptions
   readonly #stop = new AbortController()
-  #current: { access: LoopAccess; drain: Drain; takenAt: number } | undefined
+  #current: Current | undefined
   #running: Promise<void> | undefined
   #wake: (() => void) | undefined
   #isWoken = false
@@ -81,14 +89,24 @@ export class OutboxLoop implements AsyncDisposable {
     this.#stop.abort()
     this.wake()
     await this.#running
-    // Files of Redis of a moment before, put back later, are told from those of now by it.
-    const { access } = this.#current ?? {}
-    // Twice: the first may be one that Redis has already.
-    if (access)
-      await beat(access)
-        .then(() => beat(access))
-        .catch(() => undefined)
+    if (this.#current) await this.#close(this.#current).catch(() => undefined)
     this.forget()
+  }
+
+  /** What the last calls achieved is known to commands while no loop runs. */
+  async #close({ access, drain }: Current): Promise<void> {
+    const endAt = access.clock.monotonic() + lastDrainMs
+    let state = await readRedisState(access)
+    while (drain.hasWork(state) && access.clock.monotonic() < endAt) {
+      this.#checkWhole(access, state)
+      await beat(access)
+      await drain.run()
+      state = await readRedisState(access)
+    }
+    // Files of Redis of a moment before, put back later, are told from those of now by it.
+    await beat(access)
+    // Twice: the first may be one that Redis has already.
+    await beat(access)
   }
 
   /** As when the connection broke: the next turn compares again. */
@@ -233,7 +251,7 @@ export class OutboxLoop implements AsyncDisposable {
 
   /** Throws what waiting does not help against. */
   #tell(error: unknown): void {
-    if (!(error instanceof OutboxMovedError) && !isPassing(error)) throw error
+    if (!(error instanceof OutboxMovedError) && !isPassing(error) && !isDiskFull(error)) throw error
     if (!this.#isAway) this.#options.log.warn({ error }, 'nothing is offered for the moment')
     this.#isAway = true
   }

@@ -46,6 +46,7 @@ export async function openConsentImports(feedLines: string) {
     ...access,
     openMirror: () => openTestMirror(join(dir, 'catalog.db'), { clock }),
     ...{ dir, connections, watchdog, watchesDropFolders: false, imports: true, keepMs: 1 },
+    endDelivery: async () => undefined,
     openConsents: async () => consents,
     onFatal,
   }
