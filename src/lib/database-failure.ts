@@ -15,7 +15,7 @@ const failures: Readonly<Record<number, { code: string; found: string; hint: str
   8: {
     code: 'database-read-only',
     found: 'cannot be written',
-    hint: 'Let the user that runs catalogd write the file and its folder',
+    hint: 'Let the user that runs catalogd write the file and its folder; if it may, the file is damaged: catalogd restore <folder>',
   },
   10: {
     code: 'database-unreadable',
@@ -53,6 +53,11 @@ function asStorageError(error: unknown, file: string): unknown {
   if (!failure || (result === 1 && !/no such (table|column)/.test(error.message))) return error
   const { code, found, hint } = failure
   return new StorageError(code, `${file} ${found} (${error.message})`, { hint, cause: error })
+}
+
+/** Waiting helps: nothing was changed, and the next attempt may find room. */
+export function isDiskFull(error: unknown): boolean {
+  return error instanceof StorageError && error.code === 'disk-full'
 }
 
 /** Runs `work` and makes StorageErrors of what the disk or the file is to blame for. */

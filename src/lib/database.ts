@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import { explained } from './database-failure.ts'
+import { explained, isDiskFull } from './database-failure.ts'
 import { StorageError } from './errors.ts'
 import { privateFileMode } from './private-modes.ts'
 
@@ -140,7 +140,7 @@ export function copyDatabase(file: string, to: string): void {
   try {
     database.run('VACUUM INTO ?', to)
   } catch (cause) {
-    if (!(cause instanceof StorageError) || cause.code !== 'disk-full') throw cause
+    if (!isDiskFull(cause)) throw cause
     const hint = 'Free space there, or back up to another disk'
     throw new StorageError('disk-full', `${to} cannot be written, because the disk is full`, { hint, cause })
   }

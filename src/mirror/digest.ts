@@ -9,18 +9,23 @@ export function digestDocument(document: Uint8Array): DocumentDigest {
 
 /** A document as it was read. The disk may have changed it, which SQLite does not notice: it is never sent then. */
 export function checkedDocument(bytes: Uint8Array, digest: Uint8Array, file: string): Buffer {
-  const document = bufferOf(bytes)
-  if (digestDocument(document).equals(digest)) return document
-  throw new StorageError(
+  const document = bufferOf(bytes, file)
+  if (digestDocument(document).equals(bufferOf(digest, file))) return document
+  throw damaged(file)
+}
+
+/** The same bytes, not copied. What the disk has changed may be no bytes any more. */
+export function bufferOf(bytes: Uint8Array, file: string): Buffer {
+  if (!(bytes instanceof Uint8Array)) throw damaged(file)
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+function damaged(file: string): StorageError {
+  return new StorageError(
     'database-damaged',
     `${file} is damaged: a document is not the one that was written`,
     {
       hint: 'Check the disk, then put the last backup back: catalogd restore <folder>',
     },
   )
-}
-
-/** The same bytes, not copied. */
-export function bufferOf(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

@@ -214,7 +214,7 @@ export class MirrorFileReader implements MirrorReader {
     return {
       meta,
       document: document && digest ? checkedDocument(document, digest, this.#database.file) : undefined,
-      partial: partial ? bufferOf(partial) : undefined,
+      partial: partial ? bufferOf(partial, this.#database.file) : undefined,
     }
   }
 

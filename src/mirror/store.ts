@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import type { Lane } from '../catalog/model.ts'
 import type { ProductId } from '../lib/brand.ts'
 import { Database } from '../lib/database.ts'
+import { isDiskFull } from '../lib/database-failure.ts'
 import { fileIdentity } from '../lib/database-file.ts'
 import { checkedDocument } from './digest.ts'
 import { drain, forgetDead, readRow } from './drain.ts'
@@ -93,7 +94,12 @@ export class MirrorStore implements OutboxMirror, Disposable {
     )
       return
     this.#tried = look?.log ?? 0
-    this.#database.get('PRAGMA wal_checkpoint(PASSIVE)')
+    try {
+      this.#database.get('PRAGMA wal_checkpoint(PASSIVE)')
+    } catch (error) {
+      // What is committed stays in the log.
+      if (!isDiskFull(error)) throw error
+    }
   }
 
   readIdentity(): MirrorIdentity {
