@@ -1,5 +1,7 @@
+import { benchBeside } from './beside.ts'
 import { benchBig } from './big.ts'
 import { benchConsents } from './consents.ts'
+import { benchDrain } from './drain.ts'
 import { benchIntent } from './intent.ts'
 import { benchLatency } from './latency.ts'
 import { benchLoad } from './load.ts'
@@ -12,6 +14,8 @@ const benches: Record<string, (args: readonly string[]) => Promise<void>> = {
   intent: benchIntent,
   consents: benchConsents,
   mirror: benchMirror,
+  drain: benchDrain,
+  beside: benchBeside,
 }
 
 const [name = '', ...args] = process.argv.slice(2)

@@ -1,0 +1,57 @@
+import type { ProductId } from '../../src/lib/brand.ts'
+import { digestDocument } from '../../src/mirror/digest.ts'
+import { openHarness, write } from '../outbox/harness.ts'
+import { machine } from './stage.ts'
+
+const portion = 1_000
+const checkpointEveryMs = 2_000
+const filler = 'x'.repeat(1_200)
+
+/**
+ * Acknowledgements of so many products, all there when the clock starts, taken out of Redis into the mirror by the loop.
+ * `npm run bench -- drain [products]`
+ */
+export async function benchDrain([size = '1000000']: readonly string[]): Promise<void> {
+  const products = Number(size)
+  console.log(`drain of ${products} acknowledgements; ${machine()}`)
+  await using harness = await openHarness({ redis: { aof: true } })
+  const { connection, keys, mirror, loop } = harness
+  await harness.settle()
+  for (let start = 0; start < products; start += portion) {
+    const numbers = Array.from({ length: Math.min(portion, products - start) }, (_, i) => start + i)
+    harness.commitAll(numbers.map((n) => write(idOf(n), documentOf(n), 'new')))
+    mirror.checkpoint()
+    const fields = numbers.flatMap((n) => [idOf(n), digestDocument(Buffer.from(documentOf(n)))])
+    await connection.hset(keys.acknowledged, ...fields)
+  }
+  // As when all of them were offered.
+  await connection.hset(keys.positions, 'new', products)
+  const redisCpu = async () => {
+    const info = await connection.info('cpu')
+    return ['sys', 'user'].reduce(
+      (sum, kind) => sum + Number(new RegExp(`used_cpu_${kind}:([\\d.]+)`).exec(info)?.[1]),
+      0,
+    )
+  }
+  const cpuBefore = await redisCpu()
+  const [began, cpu] = [performance.now(), process.cpuUsage()]
+  for (let checkpointAt = began + checkpointEveryMs; (await loop.turn()).done; ) {
+    if (performance.now() < checkpointAt) continue
+    mirror.checkpoint()
+    checkpointAt = performance.now() + checkpointEveryMs
+  }
+  const seconds = (performance.now() - began) / 1000
+  const { user, system } = process.cpuUsage(cpu)
+  const left = await connection.hlen(keys.acknowledged)
+  console.log(
+    `${seconds.toFixed(1)} s  CPU ${((user + system) / 1e6).toFixed(1)} s, of Redis ${((await redisCpu()) - cpuBefore).toFixed(1)} s  left ${left}  unsent ${harness.places().length}`,
+  )
+}
+
+function idOf(n: number): ProductId {
+  return `SKU-${n}` as ProductId
+}
+
+function documentOf(n: number): string {
+  return `{"product_id":"SKU-${n}","description":"${filler}"}`
+}
