@@ -247,7 +247,9 @@ test('after all that the daemon runs, and neither token nor supplier_cost stands
   expect(await findText(state, productsToken)).toEqual([])
   for (const cost of secretCosts) {
     const found = await findText(state, cost)
-    // The merchant's own files, rejected rows included, and what Redis holds to be sent.
-    expect(found.filter((file) => !/\/(archive|failed|redis)\/|\.rejects\.csv$/.test(file))).toEqual([])
+    // The merchant's own files, rejected rows included, and what the mirror holds.
+    expect(
+      found.filter((file) => !/\/(archive|failed|redis)\/|\/catalog\.db|\.rejects\.csv$/.test(file)),
+    ).toEqual([])
   }
 })

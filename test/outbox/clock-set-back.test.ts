@@ -41,10 +41,10 @@ describe('a clock of Redis that was set back costs a moment, not the time by whi
     await box.put('d', '0')
     await box.deliver()
     await box.putDue('d', '1')
-    await box.put('u', '1', 'urgent')
     await box.put('n', '1')
     await box.put('lost', '1')
     const { token } = await box.claim('any', 10)
+    await box.put('u', '1', 'urgent')
     await setClockBack(box.connection, box.keys, hourMs)
     expect(await box.outbox.expireClaims()).toBe(0)
     const answer = await waitFor(async () => {
