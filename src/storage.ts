@@ -32,16 +32,22 @@ export interface StorageOptions {
   clock: Clock
   log: Log
   signal?: AbortSignal
+  /** For a command that has something to say also while a given Redis is away. */
+  mayBeDown?: boolean
 }
 
+const downAfterMs = 2_000
+
 /** Redis, embedded or given, for as long as a command needs it. */
-export async function openStorage({ config, clock, log, signal }: StorageOptions) {
+export async function openStorage({ config, clock, log, signal, mayBeDown }: StorageOptions) {
   const stack = new ReleaseStack()
   try {
     const until = signal ? { signal } : {}
     if (config.redisUrl !== '') {
       const address = { kind: 'url', url: config.redisUrl } as const
-      const connections = stack.use('Redis connections', await openRedis({ address, clock, log, ...until }))
+      const within = mayBeDown ? { mayBeDown, openWithinMs: downAfterMs } : {}
+      const opened = await openRedis({ address, clock, log, ...within, ...until })
+      const connections = stack.use('Redis connections', opened)
       return { connections, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() }
     }
     const dir = join(config.stateDir, 'redis')

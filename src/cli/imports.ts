@@ -45,9 +45,9 @@ function formatEntries(entries: readonly ImportEntry[]): string {
     file,
     acceptedAt,
     formatOutcome(outcome, decision),
-    report?.records ?? 0,
-    report?.rejected ?? 0,
-    report ? report.changes.added + report.changes.changed + report.changes.missing : 0,
+    report?.records ?? '',
+    report?.rejected ?? '',
+    report ? report.changes.added + report.changes.changed + report.changes.missing : '',
   ])
   return formatTable([
     ['import', 'feed', 'file', 'accepted', 'outcome', 'records', 'rejected', 'changes'],

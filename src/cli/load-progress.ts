@@ -2,6 +2,7 @@ import type { LoadProgress } from '../operations/load-files.ts'
 import type { CommandContext } from './context.ts'
 import { formatAge } from './format-age.ts'
 import { openProgressBar } from './progress-bar.ts'
+import { describeHold } from './status.ts'
 import { countOf } from './table.ts'
 
 const lineEveryMs = 5_000
@@ -80,7 +81,7 @@ function describe({ running, imported, files, daemonPid, overview }: LoadProgres
   for (const { reason, hint } of paused) parts.push(`paused (${reason}): ${hint}`)
   if (holdReason !== undefined) {
     parts.push(
-      `${holdReason}, next call in ${Math.ceil(holdMs / 1000)} s${lastFailure ? `: ${lastFailure.text}` : ''}`,
+      `${describeHold(holdReason)}, next call in ${Math.ceil(holdMs / 1000)} s${lastFailure ? `: ${lastFailure.text}` : ''}`,
     )
   }
   if (daemonPid !== undefined) parts.push(`done by the daemon (pid ${daemonPid})`)

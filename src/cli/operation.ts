@@ -1,15 +1,25 @@
 import type { OperationContext } from '../operations/run-here.ts'
 import type { CommandContext } from './context.ts'
 
-/** Runs `work` with Redis open and the one catalog chosen; everything is released afterwards. */
+/**
+ * Runs `work` with Redis open and the one catalog chosen; everything is released afterwards. Where a daemon does the work,
+ * Redis may be away: decisions are taken in, and carried out as far as it goes.
+ */
 export async function withCatalog<T>(
   context: CommandContext,
   work: (operation: OperationContext) => Promise<T>,
 ): Promise<T> {
   const { openStorage } = await import('../storage.ts')
+  const { findDaemon } = await import('../operations/run-here.ts')
   const { config } = await context.loadedConfig()
   const catalog = await context.catalog()
   const { clock, log, signal } = context
-  await using storage = await openStorage({ config, clock, log, signal })
-  return await work({ config, catalog, connections: storage.connections, clock, log, signal })
+  const mayBeDown = (await findDaemon({ config, clock })) !== undefined
+  await using storage = await openStorage({ config, clock, log, signal, mayBeDown })
+  const { connections } = storage
+  try {
+    return await work({ config, catalog, connections, clock, log, signal })
+  } catch (error) {
+    throw connections.explain(error)
+  }
 }

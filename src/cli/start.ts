@@ -32,10 +32,7 @@ export const startCommand: CommandDefinition<StartOptions> = {
     context.log.info({ roles: [...chosen] }, 'catalogd runs')
     if (!ended.aborted) await once(ended, 'abort')
     if (fatal.signal.aborted) {
-      context.log.fatal(
-        { err: fatal.signal.reason },
-        'catalogd cannot go on and ends; its supervisor should start it again',
-      )
+      context.log.fatal({ err: fatal.signal.reason }, 'catalogd cannot go on and ends')
       // Whatever stands still may keep the shutdown from finishing, too.
       setTimeout(() => process.exit(ExitCode.storage), shutdownMsMax).unref()
     }

@@ -17,7 +17,7 @@ export const statusCommand: CommandDefinition = {
     const { config } = await context.loadedConfig()
     const catalogs = await context.catalogs()
     const { clock, log, signal } = context
-    await using storage = await openStorage({ config, clock, log, signal })
+    await using storage = await openStorage({ config, clock, log, signal, mayBeDown: true })
     const { connections } = storage
     const status = await readStatus({ config, connections, clock, log, signal }, catalogs)
     context.print(status, formatStatus)
@@ -39,7 +39,9 @@ function formatStatus({ daemon, redis, catalogs }: Status): string {
 /** Undefined: it can be read and written. */
 function redisTrouble(redis: Status['redis']): string | undefined {
   const { address } = redis
-  if (!redis.up) return `down at ${address}: ${redis.error}`
+  if (!redis.up) {
+    return `down at ${address}: ${redis.error}. Files are imported and consents sent; products wait, and go on by themselves when it is back`
+  }
   const { aof, usedMemoryBytes, maxMemoryBytes } = redis.info
   if (aof === 'failing') {
     return `at ${address} cannot write its append-only file and refuses all changes. Free disk space there; everything goes on by itself`
@@ -54,11 +56,17 @@ function formatCatalog({
   overview,
   consents,
   feeds,
+  repairing,
   incompleteExamples,
   notices,
   health,
 }: CatalogStatus): string {
   const lines = [`\ncatalog ${catalog}: ${health}`]
+  if (repairing) {
+    lines.push(
+      '  what Redis holds is replaced from the mirror by the daemon that imports; calls begin after that',
+    )
+  }
   for (const { text, at } of notices) lines.push(`  ! ${text} (${at})`)
   lines.push(...formatCalls(overview, ''))
   const hasProducts = feeds.some(({ kind }) => kind === 'products') || overview.products > 0
@@ -77,7 +85,7 @@ function formatCalls(overview: OutboxOverview, whose: string): string[] {
     ({ reason, since, hint }) => `  ${whose}paused (${reason}) since ${since}: ${hint}`,
   )
   if (holdReason !== undefined) {
-    lines.push(`  ${whose}${holdReason}: next call in ${Math.ceil(holdMs / 1000)} s`)
+    lines.push(`  ${whose}${describeHold(holdReason)}: next call in ${Math.ceil(holdMs / 1000)} s`)
   }
   if (failuresInARow > 0 && lastFailure) {
     lines.push(
@@ -85,6 +93,12 @@ function formatCalls(overview: OutboxOverview, whose: string): string[] {
     )
   }
   return lines
+}
+
+/** Why no call starts for a while. */
+export function describeHold(reason: string): string {
+  if (reason !== 'start-over') return reason
+  return 'every product is sent once more, when no earlier call can take effect any more'
 }
 
 function formatProducts(overview: OutboxOverview): string[] {

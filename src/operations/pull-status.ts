@@ -13,7 +13,7 @@ export interface PullStatus {
   /** Of the last fetch, and of the last one that succeeded, whether it brought a file or not. */
   lastAt: string | null
   succeededAt: string | null
-  /** By the schedule; a fetch that failed is repeated before. Null: no daemon has begun yet. */
+  /** By the schedule; a fetch that failed is repeated before. Null: no daemon has begun yet, or Redis is away. */
   nextAt: string | null
   failure: { since: string; times: number; text: string } | null
 }
@@ -33,7 +33,8 @@ export async function readPullStatus(
   const { pull } = feed
   if (!pull) return null
   const { lastAt = null, succeededAt = null, failure = null } = await readPullState(pullDirOf(dir, feed.name))
-  const next = await readNextDue(connections, { catalog: catalog.name, id: idOf(feed) })
+  const id = idOf(feed)
+  const next = connections.failure ? undefined : await readNextDue(connections, { catalog: catalog.name, id })
   return {
     from: describeSource(pull.source),
     schedule: describeSchedule(pull),

@@ -46,6 +46,8 @@ export interface CatalogStatus {
   /** Null where the catalog has no consents; `products` counts the consents that are known. */
   consents: OutboxOverview | null
   feeds: FeedStatus[]
+  /** Redis lost what it held, or all is sent anew: no call begins before the mirror has filled it. */
+  repairing: boolean
   /** Up to five incomplete products with what they miss. */
   incompleteExamples: { productId: string; missing: string }[]
   /** Troubles that the daemon reports, newest knowledge. */
@@ -64,16 +66,17 @@ export async function readStatus(
   context: Omit<OperationContext, 'catalog'>,
   catalogs: readonly CatalogConfig[],
 ): Promise<Status> {
+  const redis = await context.connections.state()
   return {
     daemon: (await findDaemon(context)) ?? null,
-    redis: await context.connections.state(),
-    catalogs: await Promise.all(catalogs.map((catalog) => readCatalog({ ...context, catalog }))),
+    redis,
+    catalogs: await Promise.all(catalogs.map((catalog) => readCatalog({ ...context, catalog }, redis.up))),
   }
 }
 
-async function readCatalog(context: OperationContext): Promise<CatalogStatus> {
+async function readCatalog(context: OperationContext, isUp: boolean): Promise<CatalogStatus> {
   const { config, catalog, connections, clock } = context
-  const connection = connections.commands
+  const connection = isUp ? connections.commands : undefined
   using mirror = await openMirror(config, catalog)
   const overview = await readOverview({
     ...{ connection, keys: catalogKeys(catalog.name), mirror },
@@ -90,9 +93,10 @@ async function readCatalog(context: OperationContext): Promise<CatalogStatus> {
     overview,
     consents,
     feeds,
+    repairing: mirror.repair().repairing,
     incompleteExamples: mirror.incomplete(5),
     notices,
-    health: healthOf({ overview, consents, feeds, notices }),
+    health: isUp ? healthOf({ overview, consents, feeds, notices }) : 'stopped',
   }
 }
 

@@ -22,6 +22,20 @@ export interface DeliveryOverview {
   counters: Readonly<Record<string, number>>
 }
 
+/** While nobody tells. */
+const unknownDelivery: DeliveryOverview = {
+  echoes: { waiting: 0, dueInMs: 0 },
+  inFlight: 0,
+  paused: [],
+  holdMs: 0,
+  holdReason: undefined,
+  failuresInARow: 0,
+  lastFailure: undefined,
+  learnedBodyBytes: undefined,
+  learnedBodyBytesAgeMs: undefined,
+  counters: {},
+}
+
 /** Where a catalog stands. */
 export interface OutboxOverview extends DeliveryOverview {
   /** Products with a complete document. */
@@ -75,7 +89,8 @@ export async function followsDecision(
 }
 
 interface OverviewAccess {
-  connection: RedisConnection
+  /** Undefined: Redis is away. */
+  connection: RedisConnection | undefined
   keys: CatalogKeys
   mirror: Pick<MirrorReader, 'count'>
   /** Since the epoch. */
@@ -97,7 +112,7 @@ export async function readOverview(access: OverviewAccess): Promise<OutboxOvervi
   const lanes = { urgent: laneOf('urgent'), new: laneOf('new'), deferred: laneOf('deferred') }
   const unsent = lanes.urgent.waiting + lanes.new.waiting + lanes.deferred.waiting
   return {
-    ...(await readDelivery(connection, keys)),
+    ...(connection ? await readDelivery(connection, keys) : unknownDelivery),
     products,
     incomplete,
     pending: unsent + dead,

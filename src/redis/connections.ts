@@ -22,6 +22,8 @@ export interface OpenRedisOptions {
   log: Log
   /** How long a server may be unreachable before opening fails. Default: 10 s. */
   openWithinMs?: number
+  /** Opens also where no server is there in time: for who can do without. */
+  mayBeDown?: boolean
   signal?: AbortSignal
   /** Earlier runs of an embedded server that lost nothing (`EmbeddedRedis.cleanRuns`). */
   cleanRuns?: readonly string[]
@@ -39,6 +41,7 @@ export async function openRedis(options: OpenRedisOptions): Promise<RedisConnect
     checkServerInfo(info, connections.address)
     return connections
   } catch (error) {
+    if (options.mayBeDown && connections.failure) return connections
     await connections[Symbol.asyncDispose]()
     throw explainRedisFailure(error, connections.address)
   }
