@@ -25,11 +25,10 @@ export async function readHealth({ connections, catalogs, stateDir, intake }: He
     () => true,
   )
   const calls = redisState.up ? await readCalls({ connections, catalogs, stateDir }) : 'unknown'
-  const isFailing = redis !== undefined || isFull || intake === 'starting'
-  return {
-    status: isFailing ? ('failing' as const) : calls === 'paused' ? ('attention' as const) : ('ok' as const),
-    parts: { redis: redis?.subject ?? 'ok', disk: isFull ? 'full' : 'ok', intake, calls },
-  }
+  const parts = { redis: redis?.subject ?? 'ok', disk: isFull ? 'full' : 'ok', intake, calls }
+  if (redis !== undefined || isFull) return { status: 'failing' as const, parts }
+  if (intake === 'starting') return { status: 'starting' as const, parts }
+  return { status: calls === 'paused' ? ('attention' as const) : ('ok' as const), parts }
 }
 
 async function readCalls({ connections, catalogs, stateDir }: Omit<HealthOptions, 'intake'>) {

@@ -35,7 +35,11 @@ export async function planAdoption({ config, catalog, connections }: OperationCo
   if (!existsSync(file)) throw missingMirror(file)
   const endpoint = endpointOf(catalog.api)
   const keys = catalogKeys(catalog.name)
-  const { guard, beat, positions } = await readRedisState({ connection: connections.commands, keys })
+  // It watches keys, which no connection that others use may do.
+  const connection = await connections.openWriter()
+  const { guard, beat, positions } = await readRedisState({ connection, keys }).finally(() =>
+    connection.disconnect(),
+  )
   using mirror = new MirrorFileReader(file)
   const identity = mirror.identity()
   const place = placeOf(config, catalog.name)

@@ -2,8 +2,9 @@ import { mkdir } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { productsToken, Site } from '../fault/site.ts'
 import { expectedDocuments, versionFile } from '../fault/versions.ts'
+import { waitFor } from '../support/events.ts'
 import { leakCheck } from '../support/leak-check.ts'
-import { startRedis } from '../support/redis-server.ts'
+import { freePort, startRedis } from '../support/redis-server.ts'
 import { type OldProduct, type Standing, writeOldStore } from './old-store.ts'
 
 const leaks = leakCheck()
@@ -56,6 +57,37 @@ test('a daemon that finds the state of version 1 sends what is not acknowledged,
   await site.drop('v3_full.csv', versionFile(3, count))
   await site.untilQuiet({ files: 4 })
   await site.expectDocuments(expectedDocuments(3, count))
+})
+
+test('while it waits for the last calls of version 1 and moves the catalog, health answers that it is starting', {
+  timeout: 600_000,
+}, async () => {
+  await using redis = await startRedis({ aof: true })
+  const port = await freePort()
+  const feeds = 'feeds: { products: { drop: ./drop, files: "*_full.csv", settle: 0s } }'
+  const catalog = (url: string) => `    api: { url: "${url}", productsTokenFile: ./token }
+    ${feeds}
+console: { listen: "127.0.0.1:${port}", token: console-token-of-the-test }
+`
+  await using site = await Site.open({ redisUrl: redis.url, catalog })
+  const products = [...expectedDocuments(1, count)].map(([id, document]): OldProduct => {
+    return { id, document, standing: 'acknowledged' }
+  })
+  await mkdir(site.path('state/main'), { recursive: true })
+  await site.redis.connect()
+  await writeOldStore(site.redis, site.path('state/main'), products)
+  const leases = 'catalogd:{main}:leases'
+  await site.redis.zadd(leases, Date.now() + 10_000, 'of a call that was killed')
+  const daemon = await site.spawn()
+  const health = async () => {
+    const answer = await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined)
+    return answer && { code: answer.status, ...((await answer.json()) as { status: string }) }
+  }
+  await site.untilLogged(daemon, 'waiting until the last calls of the earlier version')
+  const first = await waitFor(health, { what: 'an answer' })
+  expect(first).toMatchObject({ code: 503, status: 'starting', parts: { intake: 'starting' } })
+  await site.untilLogged(daemon, 'watching and importing')
+  await waitFor(async () => (await health())?.code === 200, { what: 'health to be well' })
 })
 
 async function send(site: Site, documents: readonly unknown[]): Promise<void> {
