@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts'
 import { ConfigError, EndpointError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import type { AlertPayload } from './model.ts'
+import type { AlertPayload } from './alert-book.ts'
 
 interface SenderOptions {
   /** Throws an EndpointError, or a ConfigError, when it was not delivered. */

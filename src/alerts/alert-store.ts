@@ -4,8 +4,7 @@ import { z } from 'zod'
 import { systemErrorCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { writeDurably } from '../sources/durable.ts'
-import type { BookEntry } from './alert-book.ts'
-import type { AlertPayload } from './model.ts'
+import type { AlertPayload, BookEntry } from './alert-book.ts'
 
 /** What outlives the process, so that a restart tells nothing twice and loses nothing. */
 export interface AlertState {

@@ -1,8 +1,8 @@
 import type { CatalogConfig, FeedConfig } from '../config/model.ts'
-import type { Held } from '../imports/held.ts'
+import type { Held } from '../imports/context.ts'
 import type { FeedName } from '../lib/brand.ts'
 import type { ManifestView } from '../sources/manifest-index.ts'
-import type { AlertKind, Condition } from './model.ts'
+import type { AlertKind, Condition } from './alert-book.ts'
 
 /** What waits for an operator's decision, one matter a feed. Pure. */
 export function lookAtHeld(

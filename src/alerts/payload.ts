@@ -2,12 +2,10 @@ import { hostname } from 'node:os'
 import type { Clock } from '../lib/clock.ts'
 import { redactText } from '../lib/redact.ts'
 import { readVersion } from '../lib/version.ts'
-import type { AlertMessage } from './alert-book.ts'
-import type { AlertPayload } from './model.ts'
+import type { AlertMessage, AlertPayload } from './alert-book.ts'
 
 const textCharactersMax = 2_000
 
-/** A message as the webhook is sent it. */
 export function formatPayload({ id, state, sinceMs, condition }: AlertMessage, clock: Clock): AlertPayload {
   const { kind, subject, severity, catalog, feed } = condition
   const message = clean(condition.message)

@@ -4,7 +4,7 @@ import { ConsentReader } from '../consents/reader.ts'
 import { catalogKeys } from '../outbox/keys.ts'
 import { readDelivery } from '../outbox/overview.ts'
 import type { RedisConnections } from '../redis/connections.ts'
-import { lookAtDisk, lookAtRedis } from './look-at-storage.ts'
+import { lookAtDisk, lookAtRedis } from './catalog-look.ts'
 
 /** `elsewhere`: another process accepts and imports, by its roles. */
 export type IntakeState = 'starting' | 'standby' | 'active' | 'elsewhere'
@@ -16,7 +16,6 @@ interface HealthOptions {
   intake: IntakeState
 }
 
-/** How this process is. Never throws. */
 export async function readHealth({ connections, catalogs, stateDir, intake }: HealthOptions) {
   const redisState = await connections.state()
   const [redis] = lookAtRedis(redisState)

@@ -1,7 +1,7 @@
 import { Agent, request } from 'undici'
 import type { AlertsConfig } from '../config/model.ts'
 import { EndpointError } from '../lib/errors.ts'
-import type { AlertPayload } from './model.ts'
+import type { AlertPayload } from './alert-book.ts'
 
 const timeoutMs = 10_000
 

@@ -1,8 +1,11 @@
-import type { Clock } from '../lib/clock.ts'
+import { baseAddressProblem } from '../lib/base-address.ts'
+import { type Clock, systemClock } from '../lib/clock.ts'
+import { ConfigError } from '../lib/errors.ts'
+import { readVersion } from '../lib/version.ts'
 import type { CallOutcome } from './call-outcome.ts'
-import { type ClientOptions, readClientOptions, type TokenSource, tokenReader } from './client-options.ts'
 import type { ApiGroup } from './contract/endpoints.ts'
-import type { AnsweredCall } from './read-answer.ts'
+import { type AnsweredCall, missingTokenHint } from './read-answer.ts'
+import { checkTimeout } from './timeout.ts'
 import { closedError, Transport, type TransportOptions, type TransportRequest } from './transport.ts'
 
 export interface ApiCallerOptions extends ClientOptions, Pick<TransportOptions, 'responseBytesMax'> {
@@ -33,7 +36,6 @@ export class ApiCaller implements AsyncDisposable {
     this.#transport = new Transport({ ...settings, ...(responseBytesMax ? { responseBytesMax } : {}) })
   }
 
-  /** Aborted when the client is closed. */
   get closed(): AbortSignal {
     return this.#closing.signal
   }
@@ -60,4 +62,86 @@ export class ApiCaller implements AsyncDisposable {
     this.#closing.abort(closedError())
     await this.#transport[Symbol.asyncDispose]()
   }
+}
+
+const timeoutMsDefault = 30_000
+const connectionsDefault = 4
+
+/** A token, or where to ask for it: a function is asked at every call, so that a token that changes is used at once. */
+export type TokenSource = string | (() => string)
+
+export interface ClientOptions {
+  /**
+   * Base address: https, or http on this machine. A path in it is kept as a prefix. Any other address is refused with a
+   * `ConfigError` when the client is made.
+   */
+  url: string | URL
+  /** Of a whole call, from asking for a connection to the last byte of the response. Default: 30,000. */
+  timeoutMs?: number | undefined
+  /** At one time; further calls wait for one. Default: 4. */
+  connections?: number | undefined
+  clock?: Clock | undefined
+}
+
+export interface RequestOptions {
+  /** Gives the call up. It may have taken effect nevertheless, once it was sent. */
+  signal?: AbortSignal | undefined
+  /** Instead of that of the client. */
+  timeoutMs?: number | undefined
+}
+
+export interface ClientSettings extends TransportOptions {
+  clock: Clock
+}
+
+/** Throws `ConfigError` for an address that would give tokens away, or that is none, and for numbers that mean nothing. */
+function readClientOptions(options: ClientOptions): ClientSettings {
+  const { url, timeoutMs = timeoutMsDefault, connections = connectionsDefault } = options
+  const address = String(url)
+  const problem = baseAddressProblem(address)
+  if (problem !== undefined) {
+    throw new ConfigError('base-address', `url of the client: found ${showAddress(address)}, ${problem}`)
+  }
+  checkTimeout(timeoutMs)
+  if (!Number.isSafeInteger(connections) || connections < 1) {
+    const message = `connections of the client: found ${String(connections)}, expected a whole number of at least 1`
+    throw new ConfigError('client-connections', message)
+  }
+  const base = new URL(address)
+  return {
+    url: () => base,
+    timeoutMs,
+    connections,
+    version: readVersion(),
+    clock: options.clock ?? systemClock,
+  }
+}
+
+/**
+ * Throws `ConfigError` when there is no token, at every call and not before. What stands around it, such as the end of
+ * the line in a file, is not part of it.
+ */
+function tokenReader(source: TokenSource | undefined, group: ApiGroup): () => string {
+  return () => {
+    const given: unknown = typeof source === 'function' ? source() : source
+    const token = typeof given === 'string' ? given.trim() : ''
+    if (token === '') {
+      throw new ConfigError('no-token', 'the client has no token', { hint: missingTokenHint(group) })
+    }
+    if (!/\p{Cc}/u.test(token)) return token
+    throw new ConfigError(
+      'bad-token',
+      'the token of the client holds the end of a line or another control character',
+      {
+        hint: 'Give the token alone, as it is shown where tokens are listed',
+      },
+    )
+  }
+}
+
+/** Host and protocol only: a user, a password or a query in it are nobody's to see. */
+function showAddress(address: string): string {
+  if (!URL.canParse(address)) return 'no address'
+  const { protocol, host } = new URL(address)
+  return `${protocol}//${host}`
 }

@@ -1,18 +1,19 @@
+import { strict as assert } from 'node:assert'
 import type { ProductId } from '../lib/brand.ts'
 import { callBytesMax } from '../lib/call-bytes.ts'
-import { ApiCaller } from './api-caller.ts'
-import { buildBody } from './call-body.ts'
-import { upsertRequest } from './catalog-calls.ts'
-import type { ClientOptions, RequestOptions, TokenSource } from './client-options.ts'
+import { ApiCaller, type ClientOptions, type RequestOptions, type TokenSource } from './api-caller.ts'
+import type { CallOutcome } from './call-outcome.ts'
+import { buildBody, upsertRequest } from './catalog-calls.ts'
+import { classify, isAboutProducts, type ProductVerdict, productCalls } from './classify.ts'
 import { isObject } from './contract/json-value.ts'
 import { contractProblems } from './contract/problems.ts'
 import { type Product, productSchema } from './contract/product.ts'
-import { requireTaken } from './read-answer.ts'
-import { sendUpserts } from './send-upserts.ts'
-import { partBytes } from './settle-part.ts'
+import { hideSecrets } from './hide-secrets.ts'
+import { describeRefusal } from './named-refusals.ts'
+import { type AnsweredCall, requireTaken } from './read-answer.ts'
 import { checkTimeout } from './timeout.ts'
-import { type PreparedProduct, UpsertBatch, UpsertProgress } from './upsert-batch.ts'
-import type { UpsertResult } from './upsert-error.ts'
+import { type PreparedProduct, partBytes, settlePart, UpsertBatch, UpsertProgress } from './upsert-batch.ts'
+import { UpsertError, type UpsertResult } from './upsert-error.ts'
 
 /** One byte less: the API does not say whether it takes a body of exactly the limit. */
 const bodyBytesMax = callBytesMax - 1
@@ -123,4 +124,70 @@ export class CatalogClient implements AsyncDisposable {
     const outcome = await this.#caller.send(request)
     return { outcome, call: this.#caller.describe(request, [token]) }
   }
+}
+
+/** When so many in a row are refused one by one and none is taken, the endpoint refuses everything. */
+const refusedInRowMax = 20
+
+interface AnsweredUpsert {
+  outcome: CallOutcome
+  call: AnsweredCall
+}
+
+type CallUpsert = (products: readonly PreparedProduct[]) => Promise<AnsweredUpsert>
+
+/**
+ * Sends products in one call, and where the answer asks for it in smaller ones, until each is settled in `progress`.
+ * Throws `UpsertError` when a call fails for another reason than its products.
+ */
+async function sendUpserts(
+  products: readonly PreparedProduct[],
+  progress: UpsertProgress,
+  callUpsert: CallUpsert,
+): Promise<void> {
+  const parts = products.length === 0 ? [] : [products]
+  let refusedInRow = 0
+  for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
+    try {
+      progress.calls += 1
+      const answered = await callUpsert(part)
+      const verdict = judge(answered, part)
+      const { taken, refused, refusedAlone, again } = settlePart(part, verdict, Math.random)
+      if (refusedAlone) refusedInRow += 1
+      else if (verdict.kind === 'acknowledge') refusedInRow = 0
+      // Nothing is wrong with so many products.
+      if (refusedInRow >= refusedInRowMax) fail(answered)
+      progress.take(taken)
+      for (const { product, reason } of refused) progress.refuse(toRefused(product, reason, answered))
+      if (refusedAlone) progress.refuse(toRefused(refusedAlone, describeAlone(answered), answered))
+      parts.push(...again)
+    } catch (cause) {
+      const unsettled = [part, ...parts.toReversed()].flat().map(({ productId }) => productId)
+      throw new UpsertError(cause, { result: progress.toResult(), unsettled })
+    }
+  }
+}
+
+function judge({ outcome, call }: AnsweredUpsert, part: readonly PreparedProduct[]): ProductVerdict {
+  const productIds = part.map(({ productId }) => productId)
+  const verdict = classify({ outcome, calls: productCalls, productIds, now: call.now })
+  const isRefusal = outcome.kind === 'response' && [400, 422].includes(outcome.status)
+  // Other answers may be about a product, too (a 2xx with errors that name none, a filter's 4xx). The caller hears of them.
+  if (!isAboutProducts(verdict) || (verdict.kind === 'bisect' && !isRefusal)) fail({ outcome, call })
+  return verdict
+}
+
+function fail({ outcome, call }: AnsweredUpsert): never {
+  requireTaken(outcome, call, 'products')
+  assert.fail('a call that was taken counts as failed')
+}
+
+function describeAlone({ outcome }: AnsweredUpsert): string {
+  assert(outcome.kind === 'response', 'a call without an answer refuses nothing')
+  if (outcome.status === 413) return 'the server takes no body of this size'
+  return describeRefusal(outcome.body)
+}
+
+function toRefused({ productId, index }: PreparedProduct, reason: string, { call }: AnsweredUpsert) {
+  return { productId, index, by: 'server', reasons: [hideSecrets(reason, call.secrets)] } as const
 }

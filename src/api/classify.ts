@@ -66,7 +66,6 @@ export const productCalls: CallKind = {
 export interface ClassifyInput {
   outcome: CallOutcome
   calls: CallKind
-  /** Products of the call. */
   productIds: readonly ProductId[]
   /** A probe was answered well within the last minute. Default: false. */
   recentlyProbed?: boolean

@@ -1,6 +1,5 @@
-import { ApiCaller } from './api-caller.ts'
+import { ApiCaller, type ClientOptions, type RequestOptions, type TokenSource } from './api-caller.ts'
 import { ContractError } from './api-error.ts'
-import type { ClientOptions, RequestOptions, TokenSource } from './client-options.ts'
 import { consentRequest } from './consent-calls.ts'
 import { consentSchema } from './contract/consent.ts'
 import { contractProblems } from './contract/problems.ts'

@@ -1,7 +1,5 @@
-import { ApiCaller } from './api-caller.ts'
+import { ApiCaller, type ClientOptions, type RequestOptions, type TokenSource } from './api-caller.ts'
 import { ContractError } from './api-error.ts'
-import { noApiHint } from './call-hints.ts'
-import type { ClientOptions, RequestOptions, TokenSource } from './client-options.ts'
 import { endpoints } from './contract/endpoints.ts'
 import {
   type IntentRequest,
@@ -13,7 +11,7 @@ import {
 import { isObject } from './contract/json-value.ts'
 import { contractProblems } from './contract/problems.ts'
 import { readEnvelope } from './envelope.ts'
-import { answerError, readCleanAnswer } from './read-answer.ts'
+import { answerError, noApiHint, readCleanAnswer } from './read-answer.ts'
 
 export interface IntentClientOptions extends ClientOptions {
   /**

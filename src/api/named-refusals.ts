@@ -1,6 +1,6 @@
 import type { ProductId } from '../lib/brand.ts'
 import { isObject } from './contract/json-value.ts'
-import { parseJson } from './parse-json.ts'
+import { parseJson } from './response-body.ts'
 
 /** A product that the endpoint refused by name, in the endpoint's own words. */
 export interface NamedRefusal {

@@ -3,9 +3,9 @@
 import './require-node.ts'
 
 export { ConfigError, OperatingError } from '../lib/errors.ts'
+export type { ClientOptions, RequestOptions, TokenSource } from './api-caller.ts'
 export { ApiCallError, ApiResponseError, ContractError, type ServerError } from './api-error.ts'
 export { CatalogClient, type CatalogClientOptions } from './catalog-client.ts'
-export type { ClientOptions, RequestOptions, TokenSource } from './client-options.ts'
 export { ConsentClient, type ConsentClientOptions } from './consent-client.ts'
 export type { Consent } from './contract/consent.ts'
 export type { IntentRequest, IntentResponse, Recommendation } from './contract/intent.ts'

@@ -1,7 +1,5 @@
 import type { CallResponse } from './call-outcome.ts'
-import { parseJson } from './parse-json.ts'
 
-/** What a body is, whatever its content type says. */
 export type ResponseBody =
   | { kind: 'empty' }
   | { kind: 'json'; value: unknown }
@@ -36,4 +34,23 @@ export function toLine(text: string, charactersMax: number): string {
     .replaceAll(/[\p{Cc}\s]+/gu, ' ')
     .trim()
   return line.length > charactersMax ? `${line.slice(0, charactersMax)}…` : line
+}
+
+const integerForm = /^-?\d+$/
+
+/**
+ * Whole numbers too large for a double, which can only be ids, keep all their digits: they come as texts. Undefined for
+ * what is not JSON.
+ */
+export function parseJson(text: string): unknown {
+  const keepDigits = (_key: string, value: unknown, context?: { source?: string }) => {
+    if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
+    const { source } = context ?? {}
+    return source !== undefined && integerForm.test(source) ? source : value
+  }
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ''), keepDigits)
+  } catch {
+    return undefined
+  }
 }

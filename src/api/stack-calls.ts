@@ -1,9 +1,8 @@
 import type { z } from 'zod'
 import { ConfigError } from '../lib/errors.ts'
-import { ApiCaller } from './api-caller.ts'
+import { ApiCaller, type ClientOptions, type RequestOptions, type TokenSource } from './api-caller.ts'
 import { ApiCallError, ApiResponseError, ContractError } from './api-error.ts'
 import type { CallOutcome } from './call-outcome.ts'
-import type { ClientOptions, RequestOptions, TokenSource } from './client-options.ts'
 import type { Endpoint } from './contract/endpoints.ts'
 import { isObject } from './contract/json-value.ts'
 import { contractProblems, type ProblemOptions } from './contract/problems.ts'
@@ -32,11 +31,9 @@ export interface StackWait {
 
 export interface StackClientOptions extends ClientOptions {
   accessToken: TokenSource
-  /** Name of the Stack. */
   stack: string
   /** How long one call may wait for the rate limit in all. Default: 1,000,000, more than 15 minutes; 0: never waits. */
   waitAtMostMs?: number | undefined
-  /** Told before each wait. */
   onWait?: ((wait: StackWait) => void) | undefined
   /** `tolerate`: fields that the contract does not have are sent too. Default: `refuse`. */
   unknownFields?: 'refuse' | 'tolerate' | undefined
@@ -49,7 +46,6 @@ export interface StackRequest extends RequestOptions {
 }
 
 export interface StackAnswer extends Envelope {
-  /** An error about this answer. */
   error(code: string, serverMessage: string): ApiResponseError
 }
 

@@ -1,5 +1,5 @@
+import type { RequestOptions } from './api-caller.ts'
 import { ContractError } from './api-error.ts'
-import type { RequestOptions } from './client-options.ts'
 import { limitDefault, limitMax, pageDefault } from './contract/paging.ts'
 import type { StackAnswer } from './stack-calls.ts'
 

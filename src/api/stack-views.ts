@@ -1,22 +1,20 @@
-import type { RequestOptions } from './client-options.ts'
+import type { RequestOptions } from './api-caller.ts'
 import { endpoints } from './contract/endpoints.ts'
 import {
   type ModerationView,
   type ModerationViewWrite,
   moderationViewSchema,
 } from './contract/moderation-view.ts'
-import type { StackCalls, StackId } from './stack-calls.ts'
+import type { StackCalls } from './stack-calls.ts'
 import { StackRecords } from './stack-records.ts'
 
 /**
  * Moderation views: `/api/moderationviews`. They are read grouped and written flattened; `flattenView` and `groupView`
  * turn one into the other. All methods throw as `StackClient` says.
  */
-export class StackViews {
-  readonly #records: StackRecords<typeof moderationViewSchema>
-
+export class StackViews extends StackRecords<typeof moderationViewSchema, ModerationViewWrite> {
   constructor(calls: StackCalls) {
-    this.#records = new StackRecords(calls, moderationViewSchema, {
+    super(calls, moderationViewSchema, {
       list: endpoints.listViews,
       get: endpoints.getView,
       update: endpoints.updateView,
@@ -26,27 +24,10 @@ export class StackViews {
 
   /** All views of the Stack; they come without pages. */
   async list(options: RequestOptions = {}): Promise<ModerationView[]> {
-    return this.#records.listWhole(options)
-  }
-
-  async get(id: StackId, options: RequestOptions = {}): Promise<ModerationView> {
-    return this.#records.get(id, options)
+    return this.listWhole(options)
   }
 
   async create(view: ModerationViewWrite, options: RequestOptions = {}): Promise<ModerationView> {
-    return this.#records.create(endpoints.createView, view, options)
-  }
-
-  /** Fields that are left out stay as they are. */
-  async update(
-    id: StackId,
-    changes: ModerationViewWrite,
-    options: RequestOptions = {},
-  ): Promise<ModerationView> {
-    return this.#records.update(id, changes, options)
-  }
-
-  async delete(id: StackId, options: RequestOptions = {}): Promise<void> {
-    await this.#records.delete(id, options)
+    return this.createAt(endpoints.createView, view, options)
   }
 }

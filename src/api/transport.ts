@@ -143,7 +143,6 @@ export function closedError(): ConfigError {
   })
 }
 
-/** Basic credentials with an empty user name. */
 export function basicCredentials(token: string): string {
   return `Basic ${Buffer.from(`:${token}`).toString('base64')}`
 }

@@ -1,8 +1,7 @@
 import { contentOf, type Reading } from './cell-content.ts'
 import type { Columns } from './compiled-rule.ts'
 import { cellAt, findPlaces } from './free-column.ts'
-import { Problem } from './problem.ts'
-import type { RecordNotes } from './record-notes.ts'
+import { Problem, type RecordNotes } from './problem.ts'
 
 /** A number as it was read, and what it was read from. */
 interface Found {

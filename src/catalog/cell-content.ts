@@ -1,6 +1,5 @@
 import { isRepeated } from '../records/repeated.ts'
-import { Problem } from './problem.ts'
-import type { RecordNotes } from './record-notes.ts'
+import { Problem, type RecordNotes } from './problem.ts'
 import { isJsonObject } from './wire-order.ts'
 
 /** How a cell is read: what a field wants of it, and how its value is named in messages. */

@@ -1,5 +1,5 @@
 import { hasOtherCategorySeparator } from '../api/contract/values.ts'
-import type { Coerce, CoerceOptions } from './coerce-options.ts'
+import type { Coerce, CoerceOptions } from './coerce-scalar.ts'
 import { encodeBlanks } from './encode-blanks.ts'
 import { Problem } from './problem.ts'
 import { textOf } from './text-of.ts'

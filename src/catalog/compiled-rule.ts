@@ -1,4 +1,5 @@
-import type { RecordNotes } from './record-notes.ts'
+import type { ProductField } from '../api/contract/product.ts'
+import type { RecordNotes } from './problem.ts'
 
 /** The record says nothing about the field, whatever `empty` is: its columns are absent. */
 export const nothingSaid = Symbol('nothing said')
@@ -29,4 +30,20 @@ export interface CompiledRule {
   bind(columns: Columns): Compute
   /** Its value may differ from one time to another. */
   timed: boolean
+}
+
+/** How one field is computed from the records of one file. */
+export interface BoundField {
+  field: ProductField
+  /** An empty cell clears the field. */
+  clears: boolean
+  /** For messages. */
+  columns: readonly string[]
+  compute: Compute
+  /** What it gives depends on the time. */
+  timed: boolean
+  /** An amount that counts only where it is above the price, which stands before it. */
+  abovePrice: boolean
+  /** Set where the column maps itself: a record that lacks the key of a required field says nothing about it. */
+  ownPlace: number | undefined
 }

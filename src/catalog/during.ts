@@ -3,8 +3,7 @@ import type { FieldRule, TimeColumns } from '../config/rule-model.ts'
 import type { Columns, Compute } from './compiled-rule.ts'
 import { cellAt, findPlaces } from './free-column.ts'
 import { compileInstant, type ReadInstant } from './instant-text.ts'
-import { Problem } from './problem.ts'
-import type { RecordNotes } from './record-notes.ts'
+import { Problem, type RecordNotes } from './problem.ts'
 import { textOf } from './text-of.ts'
 
 /** From when until when a cell counts; undefined: open. */

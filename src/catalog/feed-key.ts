@@ -48,7 +48,6 @@ function valuesAt(fields: ProductState['fields'], key: string): unknown[] {
   return isJsonObject(custom) && Object.hasOwn(custom, name) ? [custom[name]] : []
 }
 
-/** The fields by which some feed finds products. */
 export function keyFieldsOf(feeds: ReadonlyMap<FeedName, FeedConfig>): readonly string[] {
   return [...new Set([...feeds.values()].flatMap(({ key }) => (key === undefined ? [] : [key])))].sort()
 }

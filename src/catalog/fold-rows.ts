@@ -1,8 +1,7 @@
 import type { FieldRule } from '../config/rule-model.ts'
 import type { ParsedRecord } from '../records/model.ts'
 import { type Compute, nothingSaid } from './compiled-rule.ts'
-import { Problem } from './problem.ts'
-import type { RecordNotes } from './record-notes.ts'
+import { Problem, type RecordNotes } from './problem.ts'
 import type { ChosenRows } from './where.ts'
 
 export interface Folding {

@@ -8,7 +8,6 @@ const blocks: ReadonlySet<string> = words(
 /** Cells of one row stay on one line. */
 const cells: ReadonlySet<string> = words('td th')
 const tag = /<[a-z!/]/i
-/** Shops that store HTML escaped export it so. */
 const escapedTag = /&lt;(?:p|br|div|ul|ol|li|span|strong|b|em|i|h[1-6]|table|a)\b[^<>]{0,200}&gt;/i
 
 /** Elements in each other: as many as browsers keep. The parser's time grows with their number times that of the tags. */

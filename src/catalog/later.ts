@@ -1,8 +1,7 @@
 import { type ProductField, productFields } from '../api/contract/product.ts'
 import type { FeedName } from '../lib/brand.ts'
-import { mergeFields } from './merge-fields.ts'
 import type { LaterPatch, ProductPatch, ProductState } from './model.ts'
-import type { FieldRanks } from './ranks.ts'
+import { type FieldRanks, mergeFields } from './ranks.ts'
 
 type Later = NonNullable<ProductState['later']>
 

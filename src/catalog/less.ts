@@ -1,11 +1,10 @@
 import type { FieldRule } from '../config/rule-model.ts'
-import type { CoerceOptions } from './coerce-options.ts'
+import type { CoerceOptions } from './coerce-scalar.ts'
 import type { Columns } from './compiled-rule.ts'
 import { cellAt, findPlaces } from './free-column.ts'
 import { noteCurrency, splitMoney } from './money-text.ts'
 import { parseNumberText } from './number-text.ts'
-import { Problem } from './problem.ts'
-import type { RecordNotes } from './record-notes.ts'
+import { Problem, type RecordNotes } from './problem.ts'
 import { textOf } from './text-of.ts'
 
 type Discount = 'percent' | 'amount'

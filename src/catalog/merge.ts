@@ -1,8 +1,7 @@
 import type { FeedName } from '../lib/brand.ts'
 import { mergeLater } from './later.ts'
-import { mergeFields } from './merge-fields.ts'
 import type { ProductPatch, ProductState } from './model.ts'
-import type { FieldRanks } from './ranks.ts'
+import { type FieldRanks, mergeFields } from './ranks.ts'
 
 interface MergeStep {
   state: ProductState | undefined

@@ -1,11 +1,10 @@
 import type { ProductField } from '../api/contract/product.ts'
 import { codeOfSign } from './currency-signs.ts'
 import { withoutInvisible } from './number-text.ts'
-import type { RecordNotes } from './record-notes.ts'
+import type { RecordNotes } from './problem.ts'
 
 /** An amount with what may stand before or after it. */
 export interface Money {
-  /** The number's text, sign included, still in its locale. */
   amount: string
   /** ISO 4217 code: that which stands there, else that which the sign or word there means alone. */
   code: string | undefined

@@ -3,22 +3,21 @@ import type { FieldKind } from '../api/contract/kinds.ts'
 import { fieldKinds, type ProductField, sensitiveFields } from '../api/contract/product.ts'
 import type { FieldRule } from '../config/rule-model.ts'
 import { coercerOf, holdToContract } from './coerce.ts'
-import type { CoerceOptions } from './coerce-options.ts'
-import { scalarCoercer } from './coerce-scalar.ts'
-import type { CompiledRule } from './compiled-rule.ts'
+import { type CoerceOptions, scalarCoercer } from './coerce-scalar.ts'
+import { type CompiledRule, nothingSaid } from './compiled-rule.ts'
 import { compileDate } from './date-text.ts'
 import { compileEach } from './each.ts'
 import { compileEntries } from './entries.ts'
 import { compileMatching } from './matching.ts'
-import { mergeParts } from './merged-parts.ts'
 import { readPairs } from './pairs-text.ts'
 import { compileReshape } from './pattern.ts'
 import { Problem } from './problem.ts'
 import { rulePartProblems } from './rule-parts.ts'
 import { compileSteps, type Steps } from './steps.ts'
 import { textOf } from './text-of.ts'
+import { type EntriesFound, toEntries } from './to-entries.ts'
 import { type ReadTable, translator } from './translate.ts'
-import { sortedByKey } from './wire-order.ts'
+import { isJsonObject, sortedByKey } from './wire-order.ts'
 
 export interface RuleContext {
   /** Takes what is wrong whatever the file holds. */
@@ -55,7 +54,6 @@ export function compileRule(
   )
 }
 
-/** A field of a member of `skus` or `variations`. */
 function compileMember(
   field: ProductField,
   { kind, name }: { kind: FieldKind; name: string },
@@ -184,5 +182,28 @@ function optionsOf(
     slash,
     secret: sensitiveFields.includes(field),
     describe,
+  }
+}
+
+/** A map field of several rules: of entries with one key the first counts. */
+function mergeParts(parts: readonly CompiledRule[]): CompiledRule {
+  return {
+    columns: [...new Set(parts.flatMap(({ columns }) => columns))],
+    valueColumns: [...new Set(parts.flatMap(({ valueColumns }) => valueColumns))],
+    missing: (columns) => [...new Set(parts.flatMap((part) => part.missing(columns)))],
+    bind: (columns) => {
+      const computes = parts.map((part) => part.bind(columns))
+      return (cells, notes) => {
+        const found: EntriesFound = { values: [], kept: [], cleared: false }
+        for (const compute of computes) {
+          const value = compute(cells, notes)
+          if (value instanceof Problem) return value
+          if (isJsonObject(value)) found.values.push(...Object.entries(value))
+          else if (value !== nothingSaid) found.cleared = true
+        }
+        return toEntries(found, notes, { isSorted: false })
+      }
+    },
+    timed: parts.some(({ timed }) => timed),
   }
 }

@@ -36,7 +36,6 @@ function isSensitive(path: string): boolean {
   return parts.some((part) => sensitiveFields.some((field) => field === part))
 }
 
-/** Whole documents are shown too. */
 function hideSensitive(key: string, value: unknown): unknown {
   return productFields.some((field) => field === key) && isSensitive(key) ? '(hidden)' : value
 }

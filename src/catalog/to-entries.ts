@@ -1,6 +1,5 @@
 import { nothingSaid } from './compiled-rule.ts'
-import { Problem } from './problem.ts'
-import type { RecordNotes } from './record-notes.ts'
+import { Problem, type RecordNotes } from './problem.ts'
 import { sortedByKey } from './wire-order.ts'
 
 /** What the rules of a map field have found in one record. */

@@ -1,7 +1,7 @@
 import type { CellCondition, FieldRule } from '../config/rule-model.ts'
 import { contentOf, type Reading } from './cell-content.ts'
 import type { Columns } from './compiled-rule.ts'
-import { openNotes } from './record-notes.ts'
+import { openNotes } from './problem.ts'
 import { textOf } from './text-of.ts'
 
 export interface Where {

@@ -1,7 +1,6 @@
 import type { Adoption } from '../operations/adopt.ts'
-import type { CommandDefinition } from './command.ts'
 import { confirm } from './confirm.ts'
-import { withCatalog } from './operation.ts'
+import { type CommandDefinition, withCatalog } from './context.ts'
 import { countOf } from './table.ts'
 
 export const adoptCommand: CommandDefinition<{ yes: boolean }> = {

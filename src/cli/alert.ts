@@ -1,5 +1,5 @@
 import { ConfigError } from '../lib/errors.ts'
-import type { CommandDefinition } from './command.ts'
+import type { CommandDefinition } from './context.ts'
 
 export const alertCommand: CommandDefinition = {
   usage: 'alert',
@@ -21,7 +21,6 @@ export const alertCommand: CommandDefinition = {
         const { sendTestAlert } = await import('../operations/send-test-alert.ts')
         const sent = await sendTestAlert(config.alerts, context.clock, context.signal)
         context.print(sent, () => `The webhook at ${sent.origin} took a test alert.`)
-        return undefined
       },
     },
   ],

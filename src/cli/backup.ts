@@ -1,4 +1,4 @@
-import type { CommandDefinition } from './command.ts'
+import type { CommandDefinition } from './context.ts'
 import { countOf } from './table.ts'
 
 export const backupCommand: CommandDefinition = {

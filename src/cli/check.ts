@@ -1,9 +1,8 @@
 import { ExitCode } from '../lib/errors.ts'
 import type { FileCheck } from '../operations/check-file.ts'
-import type { CommandDefinition } from './command.ts'
+import type { CommandDefinition } from './context.ts'
 import { findFeed } from './feeds.ts'
-import { formatProblems } from './problems.ts'
-import { countOf, formatTable } from './table.ts'
+import { countOf, formatProblems, formatTable } from './table.ts'
 
 export const checkCommand: CommandDefinition = {
   usage: 'check <feed> <file>',

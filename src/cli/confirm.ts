@@ -1,5 +1,5 @@
+import { createInterface } from 'node:readline/promises'
 import { ConfigError } from '../lib/errors.ts'
-import { ask } from './ask.ts'
 import type { CommandContext } from './context.ts'
 
 export interface Question {
@@ -24,4 +24,16 @@ export async function confirm(context: CommandContext, { text, wants }: Question
     await ask(context, `${text} ${wants === 'y' ? '[y/N]' : 'Type yes to do it:'}`)
   ).toLowerCase()
   return answer === 'yes' || (wants === 'y' && answer === 'y')
+}
+
+/** What the person at the terminal types, trimmed; the question goes to standard error. Empty when the input ends. */
+export async function ask(context: CommandContext, question: string): Promise<string> {
+  context.note(question)
+  const lines = createInterface({ input: context.input })
+  try {
+    const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')))
+    return (await Promise.race([lines.question('', { signal: context.signal }), ended])).trim()
+  } finally {
+    lines.close()
+  }
 }

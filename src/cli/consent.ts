@@ -1,8 +1,7 @@
 import { ConfigError, ExitCode } from '../lib/errors.ts'
 import type { RecordedConsent } from '../operations/record-consent.ts'
-import type { CommandDefinition } from './command.ts'
+import { type CommandDefinition, withCatalog } from './context.ts'
 import { openLoadProgress } from './load-progress.ts'
-import { withCatalog } from './operation.ts'
 
 interface ConsentOptions {
   wait: boolean

@@ -6,10 +6,11 @@ import { suggestion } from '../config/problems.ts'
 import type { Environment } from '../config/variables.ts'
 import type { CatalogName } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
-import { ConfigError } from '../lib/errors.ts'
+import { ConfigError, type ExitCode } from '../lib/errors.ts'
 import { type Log, type LogLevel, openLog } from '../lib/log.ts'
 import { safeValue, type TextStream } from '../lib/terminal-text.ts'
 import { readCheckedConfig } from '../operations/read-config.ts'
+import type { OperationContext } from '../operations/run-here.ts'
 
 export type InputStream = Readable & { isTTY?: boolean }
 
@@ -21,7 +22,6 @@ export interface Surroundings {
   stdin?: () => InputStream
   environment: Environment
   clock: Clock
-  /** Aborted when the command shall end. */
   signal: AbortSignal
 }
 
@@ -79,7 +79,6 @@ export class CommandContext {
     return !this.json && this.#surroundings.stdin?.().isTTY === true
   }
 
-  /** Standard input. */
   get input(): InputStream {
     return this.#surroundings.stdin?.() ?? Readable.from([])
   }
@@ -145,4 +144,72 @@ export class CommandContext {
   #write(text: string): void {
     this.#surroundings.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
   }
+}
+
+/**
+ * Runs `work` with Redis open and the one catalog chosen; everything is released afterwards. Where a daemon does the work,
+ * Redis may be away: decisions are taken in, and carried out as far as it goes.
+ */
+export async function withCatalog<T>(
+  context: CommandContext,
+  work: (operation: OperationContext) => Promise<T>,
+): Promise<T> {
+  const { openStorage } = await import('../storage.ts')
+  const { findDaemon } = await import('../operations/run-here.ts')
+  const { config } = await context.loadedConfig()
+  const catalog = await context.catalog()
+  const { clock, log, signal } = context
+  const mayBeDown = (await findDaemon({ config, clock })) !== undefined
+  await using storage = await openStorage({ config, clock, log, signal, mayBeDown })
+  const { connections } = storage
+  try {
+    return await work({ config, catalog, connections, clock, log, signal })
+  } catch (error) {
+    throw connections.explain(error)
+  }
+}
+
+export interface OptionDefinition {
+  /** As commander reads them: `--port <number>`, `--strict`, `--no-wait`. The camel-cased name is the key in `options`. */
+  flags: string
+  /** One line; `--help` adds the default. */
+  description: string
+  default?: string | number | boolean | readonly string[]
+  /**
+   * Of the text on the command line; the parsers of option-values.ts refuse a wrong one with exit code 2. An option that
+   * may be repeated is given what it was before: the default at first.
+   */
+  parse?: (text: string, before?: unknown) => unknown
+}
+
+interface CommandInput<Options> {
+  /** In the order of `usage`, a variadic argument flattened. */
+  args: readonly string[]
+  options: Options
+}
+
+/**
+ * One command: a file of `src/cli/`, listed in program.ts. Methods, not function properties, so that commands with
+ * different options fit one list.
+ */
+export interface CommandDefinition<Options extends object = object> {
+  /** Name and arguments as commander reads them: `load <feed> <files...>`. */
+  usage: string
+  summary: string
+  /** What `--help` says below the summary. */
+  details?: string
+  /** `--help` ends with them. Each begins with `catalogd`. */
+  examples: readonly string[]
+  options?: readonly OptionDefinition[]
+  /** Heading that it stands under in the list of commands, without the colon; default: Commands. */
+  heading?: string
+  /** Of a group (`config check`, `config print`); a group has no `run`. */
+  commands?: readonly CommandDefinition[]
+  /** What is logged unless CATALOGD_LOG says otherwise: `info` for daemons, `warn` (default) for what a person waits for. */
+  logLevel?: LogLevel
+  /**
+   * Does the work. Throws an OperatingError when it cannot (its exit code counts); answers an exit code when it could,
+   * but the data has problems. Ends soon when `context.signal` is aborted.
+   */
+  run?(context: CommandContext, input: CommandInput<Options>): Promise<ExitCode | undefined> | Promise<void>
 }

@@ -1,9 +1,7 @@
 import type { DeadConsent } from '../consents/reader.ts'
 import { ConfigError, ExitCode } from '../lib/errors.ts'
-import type { CommandDefinition } from './command.ts'
-import type { CommandContext } from './context.ts'
+import { type CommandContext, type CommandDefinition, withCatalog } from './context.ts'
 import { requireConsents } from './feeds.ts'
-import { withCatalog } from './operation.ts'
 import { countOf, formatTable } from './table.ts'
 
 interface KindOptions {
@@ -94,7 +92,6 @@ function showCommand(): CommandDefinition<KindOptions> {
     async run(context, { args: [id = ''], options }) {
       const letter = options.consents ? await showConsent(context, id) : await showProduct(context, id)
       context.print(letter, () => JSON.stringify(letter, undefined, 2))
-      return undefined
     },
   }
 }

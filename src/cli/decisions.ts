@@ -1,10 +1,8 @@
 import type { FeedKind } from '../config/model.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { Decision } from '../sources/model.ts'
-import type { CommandDefinition } from './command.ts'
-import type { CommandContext } from './context.ts'
+import { type CommandContext, type CommandDefinition, withCatalog } from './context.ts'
 import { requireConsents } from './feeds.ts'
-import { withCatalog } from './operation.ts'
 import { importNumber } from './option-values.ts'
 
 /** Decisions are written down before they act, so that they outlive everything else. */
@@ -39,7 +37,6 @@ function heldCommand(decision: 'approve' | 'discard', { summary }: { summary: st
         { import: sequence, decision },
         () => `${decision === 'approve' ? 'Approved' : 'Discarded'}: ${held}`,
       )
-      return undefined
     },
   }
 }
@@ -80,7 +77,6 @@ export const pauseCommand: CommandDefinition<KindOptions> = {
     const done = await setPause(context, 'pause', options)
     const calls = done.of === undefined ? 'no calls are made' : `no calls that carry ${done.of} are made`
     context.print(done, () => `Paused: ${calls} until catalogd resume.`)
-    return undefined
   },
 }
 
@@ -92,7 +88,6 @@ export const resumeCommand: CommandDefinition<KindOptions> = {
   options: kindOptions,
   async run(context, { options }) {
     context.print(await setPause(context, 'resume', options), () => 'Resumed.')
-    return undefined
   },
 }
 
@@ -111,6 +106,5 @@ export const resyncCommand: CommandDefinition<{ consents?: boolean }> = {
     })
     const what = args.length === 0 ? 'Every product' : args.join(', ')
     context.print({ resync: args.length === 0 ? 'all' : args }, () => `${what} will be sent once more.`)
-    return undefined
   },
 }

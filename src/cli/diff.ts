@@ -1,8 +1,7 @@
 import type { Change } from '../catalog/model.ts'
 import { ExitCode } from '../lib/errors.ts'
 import type { FileDiff } from '../operations/diff-file.ts'
-import type { CommandDefinition } from './command.ts'
-import type { CommandContext } from './context.ts'
+import type { CommandContext, CommandDefinition } from './context.ts'
 import { findFeed } from './feeds.ts'
 import { countOf } from './table.ts'
 

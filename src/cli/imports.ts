@@ -1,9 +1,8 @@
 import type { ImportReport } from '../imports/report.ts'
 import type { ImportEntry } from '../operations/list-imports.ts'
-import type { CommandDefinition } from './command.ts'
+import type { CommandDefinition } from './context.ts'
 import { importNumber, wholeNumberOption } from './option-values.ts'
-import { formatProblems } from './problems.ts'
-import { countOf, formatTable } from './table.ts'
+import { countOf, formatProblems, formatTable } from './table.ts'
 
 interface ImportsOptions {
   limit: number
@@ -28,13 +27,12 @@ export const importsCommand: CommandDefinition<ImportsOptions> = {
     if (sequence !== undefined) {
       const entry = await findImport({ config, catalog }, importNumber(sequence))
       context.print(entry, formatEntry)
-      return undefined
+      return
     }
     const entries = await listImports({ config, catalog }, options.limit)
     context.print(entries, (shown) =>
       shown.length === 0 ? 'No file was taken in yet.' : formatEntries(shown),
     )
-    return undefined
   },
 }
 

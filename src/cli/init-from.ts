@@ -6,7 +6,7 @@ import { ConfigError, FileRefusedError, systemErrorCode } from '../lib/errors.ts
 import { safeLine } from '../lib/terminal-text.ts'
 import type { FeedGuess } from '../operations/guess/guess-feed.ts'
 import type { Given } from '../operations/guess/model.ts'
-import { ask } from './ask.ts'
+import { ask } from './confirm.ts'
 import type { CommandContext } from './context.ts'
 import { currencyOption, shopUrlOption } from './option-values.ts'
 import { withReadBar } from './read-bar.ts'

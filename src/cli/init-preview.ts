@@ -2,22 +2,18 @@ import { safeValue } from '../lib/terminal-text.ts'
 import type { FeedGuess } from '../operations/guess/guess-feed.ts'
 import type { GuessTrial } from '../operations/guess/try-guess.ts'
 import type { CommandContext } from './context.ts'
-import { formatProblems } from './problems.ts'
 import { formatProducts } from './product-format.ts'
-import { countOf } from './table.ts'
+import { countOf, formatProblems } from './table.ts'
 
 interface Written {
   trial: GuessTrial
-  /** The configuration that was written. */
   file: string
-  /** The file that it was guessed from. */
   from: string
   dropDir: string
 }
 
 const shownProblems = 3
 
-/** Shows what the new configuration makes of the file. */
 export function printGuess(context: CommandContext, { trial, file, from, dropDir }: Written): void {
   const { guess, check, products, isReady } = trial
   const result = { config: file, dropFolder: dropDir, dialect: guess.dialect, preset: guess.preset ?? null }

@@ -1,10 +1,9 @@
 import { type Recommendation, recommendationsMax } from '../api/contract/intent.ts'
 import { ConfigError } from '../lib/errors.ts'
 import type { Answered } from '../operations/ask-intent.ts'
-import type { CommandDefinition } from './command.ts'
+import type { CommandDefinition } from './context.ts'
 import { oneOfOption, wholeNumberOption } from './option-values.ts'
-import { cell } from './stack-cells.ts'
-import { formatTable } from './table.ts'
+import { cell, formatTable } from './table.ts'
 
 interface IntentOptions {
   customer?: string
@@ -66,7 +65,6 @@ export const intentCommand: CommandDefinition<IntentOptions> = {
     )
     const { chatId, response } = answered
     context.print({ chatId, ...response }, () => formatAnswer(answered))
-    return undefined
   },
 }
 

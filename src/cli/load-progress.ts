@@ -1,8 +1,7 @@
 import type { LoadProgress } from '../operations/load-files.ts'
 import type { CommandContext } from './context.ts'
-import { formatAge } from './format-age.ts'
 import { openProgressBar } from './progress-bar.ts'
-import { describeHold } from './status.ts'
+import { describeHold, formatAge } from './status.ts'
 import { countOf } from './table.ts'
 
 const lineEveryMs = 5_000

@@ -1,13 +1,11 @@
 import { ExitCode } from '../lib/errors.ts'
 import { safeLine } from '../lib/terminal-text.ts'
 import type { LoadSummary } from '../operations/load-files.ts'
-import type { CommandDefinition } from './command.ts'
+import { type CommandDefinition, withCatalog } from './context.ts'
 import { diffWithMirror, formatDiff } from './diff.ts'
 import { findFeed } from './feeds.ts'
 import { openLoadProgress } from './load-progress.ts'
-import { withCatalog } from './operation.ts'
-import { formatProblems } from './problems.ts'
-import { countOf } from './table.ts'
+import { countOf, formatProblems } from './table.ts'
 
 interface LoadOptions {
   dryRun?: boolean

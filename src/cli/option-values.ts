@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { parseDuration } from '../config/duration.ts'
+import { parseDuration } from '../config/leaves.ts'
 import type { AcceptSequence } from '../lib/brand.ts'
 import { ConfigError } from '../lib/errors.ts'
 

@@ -6,10 +6,15 @@ import { adoptCommand } from './adopt.ts'
 import { alertCommand } from './alert.ts'
 import { backupCommand } from './backup.ts'
 import { checkCommand } from './check.ts'
-import type { CommandDefinition, OptionDefinition } from './command.ts'
 import { configCommand } from './config.ts'
 import { consentCommand } from './consent.ts'
-import { CommandContext, type CommonOptions, type Surroundings } from './context.ts'
+import {
+  CommandContext,
+  type CommandDefinition,
+  type CommonOptions,
+  type OptionDefinition,
+  type Surroundings,
+} from './context.ts'
 import { deadCommand } from './dead.ts'
 import { approveCommand, discardCommand, pauseCommand, resumeCommand, resyncCommand } from './decisions.ts'
 import { diffCommand } from './diff.ts'

@@ -1,6 +1,6 @@
 import type { StagedRestore } from '../operations/restore-backup.ts'
-import type { CommandDefinition } from './command.ts'
 import { confirm } from './confirm.ts'
+import type { CommandDefinition } from './context.ts'
 import { countOf } from './table.ts'
 
 interface RestoreOptions {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { ExitCode } from '../lib/errors.ts'
 import { defaultStackName, defaultTokens, type SandboxTokens } from '../sandbox/credentials.ts'
 import type { RequestRate } from '../sandbox/stack/stack-rate.ts'
-import type { CommandDefinition } from './command.ts'
+import type { CommandDefinition } from './context.ts'
 import { delayOption, rateOption, wholeNumberOption } from './option-values.ts'
 
 interface SandboxOptions {

@@ -1,7 +1,6 @@
 import type { Applied, StepFailure } from '../stack/apply-steps.ts'
 import type { FieldChange, ItemReference, StackKind, StackPlan, Step } from '../stack/model.ts'
-import { cell, shownValue } from './stack-cells.ts'
-import { countOf } from './table.ts'
+import { cell, countOf, shownValue } from './table.ts'
 
 const words: Readonly<Record<StackKind, string>> = {
   rules: 'rule',
@@ -12,7 +11,6 @@ const words: Readonly<Record<StackKind, string>> = {
 
 const listedMax = 20
 
-/** What a plan would do, item by item. */
 export function formatPlan({ plan, prune }: { plan: StackPlan; prune: boolean }): string {
   const lines = plan.steps.flatMap(formatStep)
   const deletable = plan.notInFiles.filter(({ kind }) => kind !== 'users')

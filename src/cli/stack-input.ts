@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { ConfigError, systemErrorCode } from '../lib/errors.ts'
 import type { Fields, StackKind } from '../stack/model.ts'
 import { parseInput } from '../stack/parse-input.ts'
-import type { OptionDefinition } from './command.ts'
-import type { CommandContext } from './context.ts'
+import type { CommandContext, OptionDefinition } from './context.ts'
 
 export interface InputOptions {
   set: readonly string[]

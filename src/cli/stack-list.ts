@@ -1,11 +1,11 @@
 import { orderDirections, userOrders } from '../api/contract/paging.ts'
+import { flattenView } from '../api/view-form.ts'
 import type { ListQuery } from '../operations/stack-records.ts'
-import type { StackKind } from '../stack/model.ts'
-import type { CommandDefinition, OptionDefinition } from './command.ts'
+import type { Fields, StackKind } from '../stack/model.ts'
+import type { CommandDefinition, OptionDefinition } from './context.ts'
 import { oneOfOption, wholeNumberOption } from './option-values.ts'
 import { withStack } from './stack-session.ts'
-import { formatRecords } from './stack-tables.ts'
-import { countOf } from './table.ts'
+import { cell, countOf, formatTable } from './table.ts'
 
 interface ListOptions {
   page?: number
@@ -63,7 +63,82 @@ export function listCommand(kind: StackKind, word: string): CommandDefinition<Li
           ? `No ${word}${page === undefined ? '' : ' on this page'}.`
           : `${formatRecords(kind, records)}\n${countOf(records.length, word)}`,
       )
-      return undefined
     },
   }
+}
+
+interface Column {
+  title: string
+  show: (record: Fields) => unknown
+  charactersMax?: number
+}
+
+/** What tells the records of a kind apart. */
+const columns: Readonly<Record<StackKind, readonly Column[]>> = {
+  rules: [
+    field('id'),
+    field('name'),
+    field('type'),
+    field('enabled'),
+    { title: 'conditions', show: ({ trigger }) => countIn((trigger as Fields | null | undefined)?.$or) },
+    { title: 'actions', show: ({ action }) => countIn(action) },
+  ],
+  views: [
+    field('id'),
+    field('view_name'),
+    field('type'),
+    field('access_type'),
+    field('sort_by'),
+    { title: 'display', show: (view) => flattenView(view).other_display },
+    { title: 'search', show: (view) => flattenView(view).filter_value_content_search },
+    { title: 'terms', show: (view) => flattenView(view).filter_value_terms, charactersMax: 20 },
+  ],
+  terms: [
+    field('id'),
+    field('name'),
+    field('type'),
+    field('network'),
+    { title: 'term', show: ({ term }) => term, charactersMax: 30 },
+    field('active'),
+    { title: 'last post', show: ({ last_ingestion_post: at }) => instantText(at) },
+  ],
+  users: [
+    field('id'),
+    field('username'),
+    { title: 'name', show: ({ name, surname }) => [name, surname].filter(Boolean).join(' ') },
+    field('email'),
+    {
+      title: 'groups',
+      show: ({ acl_groups: groups }) => (Array.isArray(groups) ? groups.join(',') : groups),
+    },
+    { title: 'time zone', show: ({ display_timezone: zone }) => zone },
+    { title: 'last login', show: ({ last_login: at }) => instantText(at) },
+  ],
+}
+
+function formatRecords(kind: StackKind, records: readonly Fields[]): string {
+  const shown = columns[kind]
+  const rows = records.map((record) =>
+    shown.map(({ show, charactersMax }) => toCell(show(record), charactersMax)),
+  )
+  return formatTable([shown.map(({ title }) => title), ...rows])
+}
+
+function field(name: string): Column {
+  return { title: name, show: (record) => record[name] }
+}
+
+/** Numbers stay numbers: they stand at the right. */
+function toCell(value: unknown, charactersMax?: number): string | number {
+  return typeof value === 'number' ? value : cell(value, charactersMax)
+}
+
+function countIn(value: unknown): number | undefined {
+  return Array.isArray(value) ? value.length : undefined
+}
+
+/** Unix seconds as a person reads them; any other form as it comes. */
+function instantText(value: unknown): unknown {
+  const seconds = typeof value === 'number' || /^\d{9,11}$/.test(String(value)) ? Number(value) : Number.NaN
+  return seconds > 0 && seconds < 1e11 ? `${new Date(seconds * 1000).toISOString().slice(0, 16)}Z` : value
 }

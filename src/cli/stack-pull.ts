@@ -1,8 +1,7 @@
 import type { Pulled } from '../operations/stack-files.ts'
-import type { CommandDefinition } from './command.ts'
-import { cell } from './stack-cells.ts'
+import type { CommandDefinition } from './context.ts'
 import { dirOption, withStack } from './stack-session.ts'
-import { countOf, formatTable } from './table.ts'
+import { cell, countOf, formatTable } from './table.ts'
 
 interface PullOptions {
   dir: string
@@ -19,7 +18,6 @@ export const stackPullCommand: CommandDefinition<PullOptions> = {
     const { pullStack } = await import('../operations/stack-files.ts')
     const pulled = await withStack(context, (client) => pullStack(client, { dir, signal: context.signal }))
     context.print(pulled, () => formatPulled(pulled))
-    return undefined
   },
 }
 

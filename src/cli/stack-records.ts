@@ -1,12 +1,11 @@
 import type { StackRecord } from '../stack/existing-items.ts'
 import type { Fields, StackKind } from '../stack/model.ts'
-import type { CommandDefinition } from './command.ts'
 import { confirm } from './confirm.ts'
-import type { CommandContext } from './context.ts'
-import { cell } from './stack-cells.ts'
+import type { CommandContext, CommandDefinition } from './context.ts'
 import { type InputOptions, inputOptions, readInput } from './stack-input.ts'
 import { listCommand } from './stack-list.ts'
 import { withStack } from './stack-session.ts'
+import { cell } from './table.ts'
 
 interface Group {
   kind: StackKind
@@ -42,7 +41,6 @@ const applyCommand: CommandDefinition = {
       const said = typeof result === 'object' && result !== null ? `\n${stringify(result)}` : ''
       return `Applied rule ${id}.${said}`
     })
-    return undefined
   },
 }
 
@@ -84,7 +82,6 @@ function getCommand({ kind, word }: Group): CommandDefinition {
       const { getRecord } = await import('../operations/stack-records.ts')
       const record = await withStack(context, (client) => getRecord(client, { kind, id, ...context }))
       await printRecord(context, record)
-      return undefined
     },
   }
 }
@@ -105,7 +102,6 @@ function createCommand({ kind, word, example }: Group): CommandDefinition<InputO
         createRecord(client, { kind, fields, signal: context.signal }),
       )
       await printRecord(context, record)
-      return undefined
     },
   }
 }
@@ -128,7 +124,6 @@ function updateCommand({ kind, word }: Group): CommandDefinition<InputOptions> {
         updateRecord(client, { kind, id, fields, signal: context.signal }),
       )
       await printRecord(context, record)
-      return undefined
     },
   }
 }

@@ -1,6 +1,5 @@
-import type { CommandDefinition } from './command.ts'
-import { stackApplyCommand } from './stack-apply.ts'
-import { stackPlanCommand } from './stack-plan.ts'
+import type { CommandDefinition } from './context.ts'
+import { stackApplyCommand, stackPlanCommand } from './stack-apply.ts'
 import { stackPullCommand } from './stack-pull.ts'
 import { stackRecordCommands } from './stack-records.ts'
 

@@ -1,8 +1,7 @@
 import { once } from 'node:events'
 import { ConfigError, ExitCode } from '../lib/errors.ts'
 import type { Role } from '../service.ts'
-import type { CommandDefinition } from './command.ts'
-import type { CommandContext } from './context.ts'
+import type { CommandContext, CommandDefinition } from './context.ts'
 
 interface StartOptions {
   roles: string

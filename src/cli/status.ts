@@ -1,8 +1,7 @@
 import { ExitCode } from '../lib/errors.ts'
 import type { CatalogStatus, FeedStatus, Status } from '../operations/read-status.ts'
 import type { OutboxOverview } from '../outbox/overview.ts'
-import type { CommandDefinition } from './command.ts'
-import { formatAge } from './format-age.ts'
+import type { CommandDefinition } from './context.ts'
 import { countOf, formatTable } from './table.ts'
 
 export const statusCommand: CommandDefinition = {
@@ -194,4 +193,13 @@ function describeOutcome({
   if (outcome === null) return 'waiting'
   const more = rejected ? `, ${rejected} of ${records} records rejected: catalogd imports ${sequence}` : ''
   return outcome + more
+}
+
+/** A span of time in the unit that a person would choose. */
+export function formatAge(ms: number): string {
+  if (ms < 1_000) return `${ms} ms`
+  const seconds = Math.round(ms / 1_000)
+  if (seconds < 120) return `${seconds} s`
+  const minutes = Math.round(seconds / 60)
+  return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`
 }

@@ -1,4 +1,7 @@
+import type { ProblemSummary } from '../imports/report.ts'
+import { reasonOf } from '../lib/reason-of.ts'
 import { safeLine } from '../lib/terminal-text.ts'
+import type { RecordIssue } from '../records/model.ts'
 
 /** Columns of text, two spaces apart; numbers stand at the right. The first row may be a heading. */
 export function formatTable(rows: readonly (readonly (string | number)[])[], indent = ''): string {
@@ -25,4 +28,60 @@ function widthOf(text: string): number {
 /** `1 feed`, `3 feeds`. */
 export function countOf(count: number, singular: string, plural = `${singular}s`): string {
   return `${count.toLocaleString('en')} ${count === 1 ? singular : plural}`
+}
+
+/** A value in a cell of a table: one line, cut where it is long. */
+export function cell(value: unknown, charactersMax = 40): string {
+  if (value === undefined || value === null) return ''
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+  return cut(safeLine(text), charactersMax)
+}
+
+/** A value as a person compares it with another: texts in quotation marks. */
+export function shownValue(value: unknown, charactersMax = 100): string {
+  return value === undefined || value === null
+    ? '(none)'
+    : cut(safeLine(JSON.stringify(value) ?? ''), charactersMax)
+}
+
+function cut(text: string, charactersMax: number): string {
+  // Cheap for long texts: no cell is built of more than a few times what is shown.
+  const characters = Array.from(
+    new Intl.Segmenter().segment(text.slice(0, charactersMax * 8)),
+    ({ segment }) => segment,
+  )
+  if (characters.length <= charactersMax && text.length <= charactersMax * 8) return text
+  return `${characters.slice(0, charactersMax - 1).join('')}…`
+}
+
+const problemsMax = 10
+/** Of a value: the reason shows the beginning of most. */
+const comparedCharacters = 40
+
+/** The most frequent problems: how often, the first example with its line and value, and what to do. */
+export function formatProblems(problems: readonly ProblemSummary[]): string[] {
+  const shown = problems
+    .slice(0, problemsMax)
+    .flatMap(({ field, code, severity, count, examples }) => [
+      `  ${severity === 'reject' ? 'rejected' : 'warning'}  ${countOf(count, 'record')}  ${field ?? 'record'}  ${code}`,
+      ...examples.slice(0, 1).flatMap(formatExample),
+    ])
+  const more = problems.length - problemsMax
+  return more > 0 ? [...shown, `  and ${countOf(more, 'further kind')} of problem`] : shown
+}
+
+function formatExample(issue: RecordIssue): string[] {
+  const { record, line, value, remedy } = issue
+  const reason = reasonOf(issue)
+  const isShown = value === undefined || reason.includes(beginningOf(value))
+  return [
+    `    record ${record}, line ${line}: ${reason}`,
+    ...(isShown ? [] : [`    value: ${value}`]),
+    ...(remedy === undefined ? [] : [`    → ${remedy}`]),
+  ]
+}
+
+/** As it stands in quotes. */
+function beginningOf(value: string): string {
+  return JSON.stringify(value.slice(0, comparedCharacters)).slice(1, -1)
 }

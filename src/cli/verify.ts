@@ -1,8 +1,7 @@
 import { ExitCode } from '../lib/errors.ts'
 import type { Verified } from '../operations/verify-products.ts'
-import type { CommandDefinition } from './command.ts'
-import { cell, shownValue } from './stack-cells.ts'
-import { countOf } from './table.ts'
+import type { CommandDefinition } from './context.ts'
+import { cell, countOf, shownValue } from './table.ts'
 
 interface VerifyOptions {
   partner?: string

@@ -1,10 +1,9 @@
 import { resolve } from 'node:path'
 import { Access, type AccessContext } from './build-access.ts'
-import { parseDuration } from './duration.ts'
+import { checked, parseDuration, parseSize } from './leaves.ts'
 import type { PullConfig, SftpSource, UrlSource } from './model.ts'
 import type { ConfigPath } from './problems.ts'
 import type { PullInput } from './pull-schema.ts'
-import { parseSize } from './size.ts'
 
 /** Where and when files of a feed are fetched, from a part that has passed every check. `path` ends with `pull`. */
 export function buildPull(input: PullInput, path: ConfigPath, context: AccessContext): PullConfig {
@@ -64,10 +63,4 @@ function buildSftp(input: PullInput, path: ConfigPath, context: AccessContext): 
     after: input.after ?? 'keep',
     moveTo: input.moveTo,
   }
-}
-
-/** The schema has accepted the value, so that its parser knows it. */
-function checked<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('a checked value of pull cannot be converted')
-  return value
 }

@@ -1,26 +1,31 @@
+import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import type { CatalogName, FeedName } from '../lib/brand.ts'
-import { buildApi, buildIntent, buildStack } from './build-access.ts'
-import { buildAlerts, buildConsole } from './build-operator.ts'
+import { Access, type AccessContext, buildApi, buildIntent, buildStack } from './build-access.ts'
 import { buildPull } from './build-pull.ts'
-import { buildSafety } from './build-safety.ts'
 import { consentCommandName } from './consent-fields.ts'
 import type { ConfigDocument } from './document.ts'
-import { longestMs, parseDuration } from './duration.ts'
 import { normalizeRule } from './field-rules.ts'
 import { buildFormat } from './format-schema.ts'
 import { buildGroup } from './group-schema.ts'
-import type { CatalogConfig, Config, ConsentsConfig, FeedConfig } from './model.ts'
+import { checked, longestMs, parseDuration, parseShare, parseSize } from './leaves.ts'
+import type {
+  AlertsConfig,
+  AsOfRule,
+  CatalogConfig,
+  Config,
+  ConsentsConfig,
+  ConsoleConfig,
+  FeedConfig,
+  Share,
+} from './model.ts'
 import type { ConfigPath } from './problems.ts'
 import { type CatalogInput, type ConfigInput, defaultSettle, type FeedInput } from './schema.ts'
-import { parseShare } from './share.ts'
-import { parseSize } from './size.ts'
 import { buildTransform } from './transform-schema.ts'
 
 /** Relative paths begin at the folder of the configuration file. */
 export interface BuildContext {
   document: ConfigDocument
-  /** Absolute path of the configuration file. */
   file: string
   folder: string
 }
@@ -162,8 +167,82 @@ const commandFeed: FeedConfig = {
   rejects: { atMost: 0 },
 }
 
-/** The schema has accepted the value, so that its parser knows it. */
-function checked<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('a checked value of the configuration cannot be converted')
-  return value
+/** The keys of a feed that keep a bad file from doing damage; those that are not there are left out. */
+function buildSafety({ verify, asOf, changes }: FeedInput): Pick<FeedConfig, 'verify' | 'asOf' | 'changes'> {
+  const rule = asOf && buildAsOf(asOf)
+  return {
+    ...(verify === undefined ? {} : { verify }),
+    ...(rule === undefined ? {} : { asOf: rule }),
+    ...(changes === undefined ? {} : { changes: { atMost: buildLanes(changes.atMost) } }),
+  }
+}
+
+function buildAsOf({
+  name,
+  column,
+  date,
+  zone = 'UTC',
+}: NonNullable<FeedInput['asOf']>): AsOfRule | undefined {
+  if (name !== undefined) return { from: 'name', regex: name, zone }
+  return column === undefined ? undefined : { from: 'column', column, date, zone }
+}
+
+const lanes = ['urgent', 'new', 'deferred'] as const
+
+function buildLanes(atMost: NonNullable<FeedInput['changes']>['atMost']) {
+  const shareOf = (lane: (typeof lanes)[number]) => (typeof atMost === 'object' ? atMost[lane] : atMost)
+  const shares = lanes.flatMap((lane): [string, Share][] => {
+    const parsed = parseShare(shareOf(lane))
+    return parsed === undefined ? [] : [[lane, parsed]]
+  })
+  return Object.fromEntries(shares)
+}
+
+/** Undefined: the daemon listens nowhere. */
+function buildConsole(input: ConfigInput['console'], context: AccessContext): ConsoleConfig | undefined {
+  if (!input?.listen) return undefined
+  const { listen, token, tokenFile, hosts, maxBytes } = input
+  const access = new Access(context, ['console'])
+  return {
+    listen: checked(parseListenAddress(listen)),
+    token: token || tokenFile !== undefined ? access.token('token', token, tokenFile) : undefined,
+    hosts: hosts.map((name) => name.toLowerCase()),
+    bytesMax: checked(parseSize(maxBytes)),
+  }
+}
+
+/** Undefined: nobody is told. */
+function buildAlerts(input: ConfigInput['alerts'], context: AccessContext): AlertsConfig | undefined {
+  if (!input?.url) return undefined
+  const { url, headers, every, urgentLag } = input
+  const ofHeaders = new Access(context, ['alerts', 'headers'])
+  return {
+    url: new Access(context, ['alerts']).url(url),
+    headers: Object.entries(headers).map(([name, value]) => ({ name, value: ofHeaders.text(name, value) })),
+    everyMs: checked(parseDuration(every)),
+    urgentLagMs: checked(parseDuration(urgentLag)),
+  }
+}
+
+interface ListenAddress {
+  /** Without the brackets of an IPv6 address. */
+  host: string
+  /** 0: any free port. */
+  port: number
+}
+
+const form = /^(?:\[(?<v6>[0-9a-f:.]+)\]|(?<host>[a-z0-9.-]+)):(?<port>\d{1,5})$/i
+
+/** `127.0.0.1:8480`, `[::1]:8480`, `localhost:8480`; undefined when it is none. */
+export function parseListenAddress(text: string): ListenAddress | undefined {
+  const { v6, host, port = '' } = form.exec(text.trim())?.groups ?? {}
+  const name = v6 ?? host
+  if (name === undefined || Number(port) > 65_535 || (v6 !== undefined && isIP(v6) !== 6)) return undefined
+  return { host: name, port: Number(port) }
+}
+
+/** Whether only this machine can reach a host of this name. */
+export function isThisMachine(host: string): boolean {
+  if (host === 'localhost' || host.endsWith('.localhost') || host === '::1') return true
+  return isIP(host) === 4 && host.startsWith('127.')
 }

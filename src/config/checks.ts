@@ -1,12 +1,12 @@
-import { baseAddressProblem } from '../lib/base-address.ts'
+import { baseAddressProblem, webhookAddressProblem } from '../lib/base-address.ts'
+import { isThisMachine, parseListenAddress } from './build.ts'
 import { checkConsentFeed } from './consent-feed-checks.ts'
 import { consentCommandName } from './consent-fields.ts'
 import type { ConfigDocument } from './document.ts'
 import { checkDropFolders } from './drop-checks.ts'
-import { parseDuration } from './duration.ts'
 import { checkFeed } from './feed-checks.ts'
+import { parseDuration } from './leaves.ts'
 import type { FeedKind } from './model.ts'
-import { checkOperatorParts } from './operator-checks.ts'
 import {
   checkFieldNames,
   checkText,
@@ -17,7 +17,6 @@ import {
   soundPart,
 } from './parts.ts'
 import type { ConfigPath } from './problems.ts'
-import { redisAddressProblem } from './redis-address.ts'
 import { apiSchema, deferredSchema, feedShape } from './schema.ts'
 import { checkTransforms } from './transform-schema.ts'
 
@@ -142,4 +141,35 @@ function checkOwners(document: ConfigDocument, feedsPath: ConfigPath): void {
 
 function describeOwner(owner: string, feed: string): string {
   return owner === feed ? 'stands here twice' : `feed "${owner}" owns already`
+}
+
+/** Why a text is not the address of a Redis, or undefined when it is (or is empty). */
+function redisAddressProblem(address: string): string | undefined {
+  if (address === '' || address.startsWith('/')) return undefined
+  const isRedis = URL.canParse(address) && /^rediss?:$/.test(new URL(address).protocol)
+  return isRedis
+    ? undefined
+    : 'expected redis://host:port, rediss://host:port, or nothing for an own redis-server'
+}
+
+function checkOperatorParts(document: ConfigDocument): void {
+  checkText(document, ['console', 'listen'], (listen) => {
+    if (listen === '' || parseListenAddress(listen)) return undefined
+    return 'expected host:port such as 127.0.0.1:8480, or nothing'
+  })
+  checkOpenConsole(document)
+  checkText(document, ['alerts', 'url'], (url) => (url === '' ? undefined : webhookAddressProblem(url)))
+}
+
+/** Whoever can reach it may push, unless there is a token. */
+function checkOpenConsole(document: ConfigDocument): void {
+  const listen = document.at(['console', 'listen'])
+  const address = typeof listen === 'string' ? parseListenAddress(listen) : undefined
+  if (address === undefined || isThisMachine(address.host)) return
+  const hasToken = Boolean(document.at(['console', 'token'])) || document.at(['console', 'tokenFile'])
+  if (hasToken) return
+  document.addProblem(
+    ['console', 'listen'],
+    `found ${listen}, which others can reach, and no token, expected console.token, or 127.0.0.1`,
+  )
 }

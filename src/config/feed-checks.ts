@@ -1,9 +1,8 @@
 import type { ConfigDocument } from './document.ts'
 import { normalizeRule } from './field-rules.ts'
 import { fieldRuleSchema } from './field-schema.ts'
-import { checkFormat } from './format-checks.ts'
+import type { FormatConfig } from './format-model.ts'
 import { checkGroup } from './group-schema.ts'
-import { checkKey, checkKeyRule } from './key-checks.ts'
 import { checkFieldNames, type FieldKnowledge, namesAt, soundPart } from './parts.ts'
 import { patternsOverlap } from './pattern-overlap.ts'
 import { type ConfigPath, suggestion, suggestWord } from './problems.ts'
@@ -12,7 +11,6 @@ import { ruleProblems } from './rule-problems.ts'
 import { checkSafety } from './safety-checks.ts'
 import { feedShape } from './schema.ts'
 
-/** How the parts of one feed fit together. */
 export function checkFeed(document: ConfigDocument, path: ConfigPath, knowledge: FieldKnowledge): void {
   checkSource(document, path)
   const key = checkKey(document, [...path, 'key'], knowledge)
@@ -50,7 +48,6 @@ function checkFiles(document: ConfigDocument, path: ConfigPath): void {
 }
 
 interface FieldsKnowledge extends FieldKnowledge {
-  /** The field by which records name products. */
   key: string | undefined
 }
 
@@ -111,5 +108,77 @@ function checkOwned(document: ConfigDocument, path: ConfigPath): void {
       : `this feed does not map${suggestion(field, fields)}`
     const message = `found "${field}", which ${why}`
     document.addProblem([...path, 'owns', index], message)
+  }
+}
+
+/** The key of a feed, where it is sound; `path` is that of the key. */
+function checkKey(document: ConfigDocument, path: ConfigPath, knowledge: FieldKnowledge): string | undefined {
+  const key = soundPart(document, path, feedShape.key)
+  if (key === undefined) return undefined
+  const problem = knowledge.keyProblem?.(key)
+  if (problem !== undefined) document.addProblem(path, `found "${key}", which ${problem}`)
+  return problem === undefined ? key : undefined
+}
+
+/** Key and id at once would contradict each other wherever they name different products. */
+function checkKeyRule(document: ConfigDocument, path: ConfigPath, key: string): void {
+  const fields = namesAt(document, path)
+  if (!fields.includes(key)) {
+    document.addProblem([...path, key], `is missing, expected the column that holds ${key} of the product`)
+  }
+  if (!fields.includes('product_id')) return
+  document.addProblem([...path, 'product_id'], 'found beside key, expected one of them', 'key')
+}
+
+type FormatKey = 'path' | 'header' | 'delimiter' | 'quote' | 'encoding' | 'sheet' | 'members'
+
+/** What says nothing about files of a type. */
+const foreign: Readonly<Record<NonNullable<FormatConfig['type']>, readonly FormatKey[]>> = {
+  csv: ['path', 'sheet'],
+  tsv: ['path', 'delimiter', 'sheet'],
+  ndjson: ['path', 'header', 'delimiter', 'quote', 'sheet'],
+  json: ['header', 'delimiter', 'quote', 'sheet'],
+  xml: ['header', 'delimiter', 'quote', 'sheet'],
+  xlsx: ['path', 'delimiter', 'quote', 'encoding', 'members'],
+}
+
+export function checkFormat(document: ConfigDocument, path: ConfigPath): void {
+  const format = soundPart(document, path, feedShape.format)
+  if (format === undefined) return
+  if (format.type !== undefined) checkForeign(document, path, format)
+  checkPath(document, path, format)
+  const { header } = format
+  if (!Array.isArray(header)) return
+  for (const [index, name] of header.entries()) {
+    if (header.indexOf(name) === index) continue
+    document.addProblem([...path, 'header', index], `found "${name}" a second time, expected another name`)
+  }
+}
+
+function checkForeign(
+  document: ConfigDocument,
+  path: ConfigPath,
+  format: { type?: FormatConfig['type'] } & { [key in FormatKey]?: unknown },
+): void {
+  for (const key of format.type === undefined ? [] : foreign[format.type]) {
+    if (format[key] === undefined) continue
+    const message = `has no effect with type ${format.type}, expected it to be left out`
+    document.addProblem([...path, key], message, 'key')
+  }
+}
+
+/** The two kinds of path are written differently. */
+function checkPath(
+  document: ConfigDocument,
+  path: ConfigPath,
+  { type, path: way }: { type?: FormatConfig['type']; path?: string | undefined },
+): void {
+  if (way === undefined) return
+  const found = `found ${JSON.stringify(way)}`
+  if (type === 'xml' && way === '') {
+    document.addProblem([...path, 'path'], `${found}, expected the elements from the root to the record`)
+  }
+  if (type === 'json' && way.includes('/')) {
+    document.addProblem([...path, 'path'], `${found}, expected keys with dots between, such as data.products`)
   }
 }

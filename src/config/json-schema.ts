@@ -30,7 +30,6 @@ function isFieldNames(path: readonly (string | number)[]): boolean {
   return path.at(-2) === 'properties' && (path.at(-1) === 'owns' || path.at(-1) === 'urgent')
 }
 
-/** As it is committed and printed. */
 export function configJsonSchemaText(productFields: readonly string[]): string {
   return `${JSON.stringify(configJsonSchema(productFields), null, 2)}\n`
 }

@@ -1,7 +1,5 @@
 import { z } from 'zod'
-import { durationJson, formatDuration, parseDuration } from './duration.ts'
-import { parseShare, shareJson } from './share.ts'
-import { parseSize, sizeJson } from './size.ts'
+import type { Share } from './model.ts'
 
 /** What an editor is told; zod cannot see inside our own checks. */
 type Json = Readonly<Record<string, unknown>>
@@ -122,4 +120,86 @@ export function mappingOf<Key extends z.core.$ZodRecordKey, Value extends z.ZodT
   expected: string,
 ) {
   return z.record(key, value, { error: expected })
+}
+
+const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+const form = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/
+
+const durationJson = {
+  type: ['string', 'integer'],
+  pattern: '^(0|\\d+(\\.\\d+)?(ms|s|m|h|d))$',
+} as const
+
+// setTimeout knows 31 bits; 24 days are more than any delay here means.
+const timerMs = 2 ** 31 - 1
+/** What is only compared with a time that has passed may be longer. */
+export const longestMs = 100 * 365 * unitMs.d
+
+/** `500ms`, `2s`, `1.5h`, or a plain 0 → whole milliseconds; undefined when it is none. */
+export function parseDuration(value: unknown, maxMs: number = timerMs): number | undefined {
+  if (value === 0 || value === '0') return 0
+  if (typeof value !== 'string') return undefined
+  const [, amount, unit] = form.exec(value.trim()) ?? []
+  if (amount === undefined) return undefined
+  const delayMs = Number(amount) * unitMs[unit as keyof typeof unitMs]
+  return Number.isInteger(delayMs) && delayMs <= maxMs ? delayMs : undefined
+}
+
+/** The shortest form that `parseDuration` takes back: 90000 → `90s`. */
+export function formatDuration(delayMs: number): string {
+  const units = Object.entries(unitMs).reverse()
+  const [unit, size] = units.find(([, length]) => delayMs > 0 && delayMs % length === 0) ?? ['s', 1000]
+  return `${delayMs / size}${unit}`
+}
+
+/** What a parser above answers for a value that the schema has accepted, so that it knows it. */
+export function checked<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('a checked value of the configuration cannot be converted')
+  return value
+}
+
+const shareJson = {
+  type: ['string', 'number'],
+  minimum: 0,
+  maximum: 1,
+  pattern: '^\\d+(\\.\\d+)?%?$',
+} as const
+
+/** `10%` or 0.1 → 0.1; undefined when it is neither, or more than all. */
+export function parseShare(value: unknown): Share | undefined {
+  const share = typeof value === 'string' ? parseText(value.trim()) : value
+  return typeof share === 'number' && share >= 0 && share <= 1 ? share : undefined
+}
+
+function parseText(text: string): number | undefined {
+  const [, digits, percent] = /^(\d+(?:\.\d+)?)(%?)$/.exec(text) ?? []
+  if (digits === undefined) return undefined
+  return percent === '%' ? Number(digits) / 100 : Number(digits)
+}
+
+const unitBytes = {
+  B: 1,
+  kB: 1e3,
+  KB: 1e3,
+  MB: 1e6,
+  GB: 1e9,
+  KiB: 2 ** 10,
+  MiB: 2 ** 20,
+  GiB: 2 ** 30,
+} as const
+const sizeForm = /^(\d+(?:\.\d+)?) ?(B|kB|KB|MB|GB|KiB|MiB|GiB)?$/
+
+const sizeJson = {
+  type: ['string', 'integer'],
+  pattern: '^\\d+(\\.\\d+)? ?(B|kB|KB|MB|GB|KiB|MiB|GiB)?$',
+} as const
+
+/** Plain bytes, or `2MB` (2,000,000), `16MiB` … → whole bytes; undefined when it is none. */
+export function parseSize(value: unknown): number | undefined {
+  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? value : undefined
+  if (typeof value !== 'string') return undefined
+  const [, amount, unit = 'B'] = sizeForm.exec(value.trim()) ?? []
+  if (amount === undefined) return undefined
+  const bytes = Number(amount) * unitBytes[unit as keyof typeof unitBytes]
+  return Number.isSafeInteger(bytes) ? bytes : undefined
 }

@@ -15,7 +15,6 @@ import type { Environment } from './variables.ts'
 const fileBytesMax = 4_000_000
 
 export interface LoadOptions extends FieldKnowledge {
-  /** As the user named it; messages repeat it. */
   file: string
   env: Environment
 }

@@ -4,9 +4,7 @@ import type { CellCondition, FieldRule } from './rule-model.ts'
 
 /** The configuration after parsing, environment and defaults: what the stages are given. Durations in ms, sizes in bytes. */
 export interface Config {
-  /** Absolute path of the configuration file. */
   file: string
-  /** Absolute path of the state folder. */
   stateDir: string
   /** Empty: catalogd runs its own redis-server under the state folder. */
   redisUrl: string
@@ -22,7 +20,6 @@ export interface Config {
   catalogs: ReadonlyMap<CatalogName, CatalogConfig>
 }
 
-/** The HTTP server of the daemon. */
 export interface ConsoleConfig {
   /** Port 0: any free one. */
   listen: { host: string; port: number }
@@ -79,7 +76,6 @@ export interface CatalogConfig {
 
 /** How marketing consents are taken in and delivered: beside the products, at their own rate and with their own token. */
 export interface ConsentsConfig {
-  /** Calls at one time. */
   concurrency: number
   timeoutMs: number
   /** How long after the first attempt a grant that was not confirmed is tried again. */
@@ -128,7 +124,6 @@ export interface DeliveryConfig {
 
 export type FeedMode = 'full' | 'delta'
 
-/** What the records of a feed are about. */
 export type FeedKind = 'products' | 'consents'
 
 export interface FeedConfig {
@@ -171,11 +166,9 @@ export interface PullConfig {
   /** `pattern`: minute, hour, day, month, weekday. */
   schedule: { kind: 'every'; everyMs: number } | { kind: 'cron'; pattern: string; zone: string }
   source: UrlSource | SftpSource
-  /** A larger file is not fetched. */
   bytesMax: number
   /** How long the server may be silent. */
   silenceMs: number
-  /** How long one fetch may take. */
   totalMs: number
 }
 
@@ -243,7 +236,6 @@ export type GroupConfig =
 /** `file`: absolute path of a module whose default export is a function from record to record. */
 export interface TransformConfig {
   file: string
-  /** How long one record may take. */
   limitMs: number
 }
 

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { duration, mapping, mappingOf, optionalText, size, text, textOf } from './leaves.ts'
 import { headerName, headerValue } from './pull-schema.ts'
 
-/** Of the section `console`. */
 export const consoleSchema = mapping({
   listen: optionalText('host:port')
     .default('127.0.0.1:8480')
@@ -25,7 +24,6 @@ export const consoleSchema = mapping({
     .describe('Upper bound of a pushed file, as it is sent'),
 })
 
-/** Of the section `alerts`. */
 export const alertsSchema = mapping({
   url: optionalText('the address of a webhook')
     .optional()

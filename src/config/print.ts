@@ -1,10 +1,10 @@
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { stringify } from 'yaml'
 import { isSecretName, redactedText, redactText } from '../lib/redact.ts'
 import type { LoadedConfig } from './load.ts'
 import type { FeedConfig } from './model.ts'
 import { isMapping } from './parts.ts'
-import { describePull } from './print-pull.ts'
+import type { PullInput } from './pull-schema.ts'
 import { type ConfigInput, defaultSettle, type FeedInput } from './schema.ts'
 
 /**
@@ -15,7 +15,6 @@ export function printConfig(loaded: LoadedConfig): string {
   return `# ${loaded.config.file}, resolved; secrets are masked\n${stringify(describeConfig(loaded), { lineWidth: 0 })}`
 }
 
-/** The same as plain data. */
 export function describeConfig({ config, input }: LoadedConfig): Record<string, unknown> {
   const { redis, archive, console, alerts, stack, intent } = input
   const catalogs = [...config.catalogs].map(([name, { feeds }]) => {
@@ -89,4 +88,64 @@ function maskAddress(alerts: Section | undefined): Section | undefined {
 
 function withoutUndefined(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+}
+
+/** Headers that say what is wanted; of every other one the value may be a secret. */
+const harmlessHeaders: ReadonlySet<string> = new Set(['accept', 'accept-language', 'user-agent'])
+
+/**
+ * `pull` for `config print`: files absolute; passwords, values of headers, and the query of the address masked, where
+ * shops put their keys.
+ */
+function describePull(input: PullInput | undefined, folder: string): Record<string, unknown> {
+  if (input === undefined) return {}
+  const { url, headers, sftp, password, passwordFile, caFile, ...others } = input
+  return {
+    pull: withoutUndefined({
+      url: url && maskQuery(url),
+      headers: headers && Object.fromEntries(Object.entries(headers).map(maskHeader)),
+      sftp: sftp && {
+        ...sftp,
+        ...mask('password', sftp.password),
+        ...mask('passphrase', sftp.passphrase),
+        ...absolute(
+          {
+            passwordFile: sftp.passwordFile,
+            privateKeyFile: sftp.privateKeyFile,
+            knownHosts: sftp.knownHosts,
+          },
+          folder,
+        ),
+      },
+      ...mask('password', password),
+      ...absolute({ passwordFile, caFile }, folder),
+      ...others,
+    }),
+  }
+}
+
+/** What is left of a reference names a variable; it gives no secret away. */
+function maskValue(text: string): string {
+  return text === '' || /^\$\{\w+\}$/.test(text) ? text : redactedText
+}
+
+function mask(key: string, text: string | null | undefined): Record<string, string> {
+  return typeof text === 'string' ? { [key]: maskValue(text) } : {}
+}
+
+function maskHeader([name, value]: [string, string]): [string, string] {
+  return [name, harmlessHeaders.has(name.toLowerCase()) ? value : maskValue(value)]
+}
+
+function maskQuery(url: string): string {
+  const at = url.indexOf('?')
+  return at < 0 ? url : `${url.slice(0, at)}?${redactedText}`
+}
+
+function absolute(files: Readonly<Record<string, string | undefined>>, folder: string) {
+  return Object.fromEntries(
+    Object.entries(files).flatMap(([key, file]) =>
+      file === undefined ? [] : [[key, resolve(folder, file)]],
+    ),
+  )
 }

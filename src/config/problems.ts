@@ -19,7 +19,6 @@ export interface ConfigProblem extends Position {
   message: string
 }
 
-/** Everything that is wrong with a configuration, at once. */
 export class ConfigProblemsError extends ConfigError {
   readonly problems: readonly ConfigProblem[]
 

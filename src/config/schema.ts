@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { callBytesMax } from '../lib/call-bytes.ts'
-import { longestMs } from './duration.ts'
 import { fieldRuleSchema } from './field-schema.ts'
 import { formatShape } from './format-schema.ts'
 import { groupSchema } from './group-schema.ts'
 import {
   duration,
   flag,
+  longestMs,
   mapping,
   mappingOf,
   oneOf,
@@ -206,7 +206,6 @@ const catalogSchema = mapping({
   ),
 })
 
-/** Of the section `stack`. */
 const stackSchema = mapping({
   url: optionalText('a base address').optional().describe('https, or http on this machine'),
   accessToken: optionalText('an access token').optional(),
@@ -216,7 +215,6 @@ const stackSchema = mapping({
   name: optionalText('the name of the Stack').optional(),
 })
 
-/** Of the section `intent`. */
 const intentSchema = mapping({
   url: optionalText('a base address').optional().describe('https, or http on this machine'),
   token: optionalText('an API_LIM token').optional().describe('Token of kind API_LIM'),
@@ -277,7 +275,6 @@ export type ConfigInput = z.output<typeof configSchema>
 export type CatalogInput = ConfigInput['catalogs'][string]
 export type FeedInput = CatalogInput['feeds'][string]
 
-/** Under `pull`, likewise. */
 const accessOfPull = ['url', 'user', 'password', 'headers', 'sftp'] as const
 
 /** Whether an unset variable at this place is an error only where the value is used. */

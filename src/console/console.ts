@@ -1,9 +1,9 @@
+import { isIP } from 'node:net'
 import { type FastifyError, type FastifyInstance, fastify } from 'fastify'
+import type { ConsoleConfig } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import { drainRequests } from '../lib/drain-request.ts'
 import { ConfigError, systemErrorCode } from '../lib/errors.ts'
-import { refuseStrangers } from './guard.ts'
-import { type Health, registerHealth } from './health-route.ts'
 import { type PushOptions, registerPush } from './push-route.ts'
 
 export interface ConsoleOptions extends PushOptions {
@@ -114,4 +114,73 @@ function newServer(options: ConsoleOptions): FastifyInstance {
   app.register(async (scope) => registerHealth(scope, options))
   app.register(async (scope) => registerPush(scope, options))
   return app
+}
+
+/** How the daemon is: words only, since whoever reaches the port may ask. */
+export interface Health {
+  /**
+   * `failing`: it cannot do its work; `starting`: not yet, as long as the catalog is moved or made ready; `attention`: it
+   * can, and an operator should look at `catalogd status`.
+   */
+  status: 'ok' | 'attention' | 'starting' | 'failing'
+  parts: Readonly<Record<string, string>>
+}
+
+/** Balancers and monitors may ask often; so long an answer is used again. */
+const freshMs = 1_000
+
+/** `GET /health`: 200, or 503 when the daemon cannot do its work (yet). */
+function registerHealth(
+  app: FastifyInstance,
+  { health, clock }: { health: () => Promise<Health>; clock: Clock },
+): void {
+  let last: { atMs: number; answer: Promise<Health> } | undefined
+  app.get('/health', async (_request, reply) => {
+    const now = clock.monotonic()
+    if (last === undefined || now - last.atMs > freshMs) last = { atMs: now, answer: health() }
+    const answer = await last.answer
+    return reply
+      .code(answer.status === 'failing' || answer.status === 'starting' ? 503 : 200)
+      .header('cache-control', 'no-store')
+      .send(answer)
+  })
+}
+
+/**
+ * A web page from elsewhere must not reach the console through the browser of somebody here. Browsers name the page's
+ * origin. A page may also give its own name the address of this machine, so that all looks like one origin: the console is
+ * asked by an address, as localhost, by the name it listens on, or by a configured one.
+ */
+function refuseStrangers(
+  app: FastifyInstance,
+  { listen, hosts }: Pick<ConsoleConfig, 'listen' | 'hosts'>,
+): void {
+  const names = new Set([listen.host.toLowerCase(), ...hosts])
+  app.addHook('onRequest', async (request, reply) => {
+    const { origin, host, 'sec-fetch-site': site } = request.headers
+    if (!mayBeAsked(host, names)) {
+      return reply.code(403).send({
+        error: 'host',
+        message: `this console is not known as ${host === undefined ? 'nothing' : `"${host}"`}`,
+        hint: 'Ask it by its address or as localhost, or list the name under console.hosts',
+      })
+    }
+    const isOther = origin === undefined ? site === 'cross-site' : hostOf(origin) !== host?.toLowerCase()
+    if (!isOther) return
+    return reply
+      .code(403)
+      .send({ error: 'origin', message: 'web pages from elsewhere must not use the console' })
+  })
+}
+
+function mayBeAsked(host: string | undefined, names: ReadonlySet<string>): boolean {
+  const url = `http://${host ?? ''}`
+  const name = URL.canParse(url) ? new URL(url).hostname : ''
+  if (name === '') return false
+  const isAddress = isIP(name.replace(/^\[|\]$/g, '')) !== 0
+  return isAddress || name === 'localhost' || name.endsWith('.localhost') || names.has(name)
+}
+
+function hostOf(origin: string): string | undefined {
+  return URL.canParse(origin) ? new URL(origin).host : undefined
 }

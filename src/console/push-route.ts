@@ -1,3 +1,4 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -7,7 +8,6 @@ import { ConfigError, OperatingError, systemErrorCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { redactText } from '../lib/redact.ts'
 import type { AcceptPushed } from '../sources/push-acceptor.ts'
-import { checkToken } from './credentials.ts'
 import { parsePush } from './push-request.ts'
 
 export interface PushOptions {
@@ -126,4 +126,27 @@ function refuse(reply: FastifyReply, error: unknown, log: Log): FastifyReply {
   const message = isOperating ? redactText(error.message) : 'the state folder cannot be written'
   const hint = isOperating ? error.hint : undefined
   return reply.code(status).send({ error: code, message, ...(hint === undefined ? {} : { hint }) })
+}
+
+/** `missing`: none was shown; `wrong`: another one. */
+type Shown = 'right' | 'missing' | 'wrong'
+
+/** Compares what a request shows with the token, in a time that tells nothing of either. */
+function checkToken(authorization: string | undefined, token: string): Shown {
+  const shown = authorization === undefined ? undefined : tokenIn(authorization)
+  if (shown === undefined) return 'missing'
+  return timingSafeEqual(digestOf(shown), digestOf(token)) ? 'right' : 'wrong'
+}
+
+/** `Bearer <token>`, or Basic credentials with the token as password, as curl -u sends them. */
+function tokenIn(authorization: string): string | undefined {
+  const [, scheme = '', value = ''] = /^(\w+) +(\S+) *$/.exec(authorization) ?? []
+  if (/^bearer$/i.test(scheme)) return value
+  if (!/^basic$/i.test(scheme)) return undefined
+  const pair = Buffer.from(value, 'base64').toString('utf8')
+  return pair.slice(pair.indexOf(':') + 1)
+}
+
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
 }

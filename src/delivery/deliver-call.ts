@@ -1,6 +1,6 @@
 import type { CallOutcome } from '../api/call-outcome.ts'
 import { classify, type Verdict } from '../api/classify.ts'
-import { partBytes } from '../api/settle-part.ts'
+import { partBytes } from '../api/upsert-batch.ts'
 import type { ClaimedProduct } from '../outbox/model.ts'
 import type { DeliveryContext } from './context.ts'
 

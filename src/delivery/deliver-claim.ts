@@ -1,5 +1,5 @@
 import { type FailureVerdict, isAboutProducts } from '../api/classify.ts'
-import { halveByBytes, partBytes, settlePart } from '../api/settle-part.ts'
+import { halveByBytes, partBytes, settlePart } from '../api/upsert-batch.ts'
 import type { Claim, ClaimedProduct, Refusal, ReleaseOutcome } from '../outbox/model.ts'
 import type { DeliveryContext } from './context.ts'
 import { type CallResult, deliverCall } from './deliver-call.ts'

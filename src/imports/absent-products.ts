@@ -5,7 +5,6 @@ import type { ProductId } from '../lib/brand.ts'
 import type { MirrorReader } from '../mirror/model.ts'
 import type { IdTable } from '../records/id-table.ts'
 
-/** Which of these products a file does not name. */
 export type AbsentProducts = (ids: readonly ProductId[]) => readonly ProductId[]
 
 interface Reading {

@@ -1,8 +1,7 @@
 import type { RejectsWriter } from '../records/rejects-writer.ts'
 import type { StepContext } from './context.ts'
 import type { Applied, ImportRun } from './import-run.ts'
-import type { FeedFile } from './open-feed-file.ts'
-import { type ReadItem, readFeedFile } from './read-feed-file.ts'
+import { type FeedFile, type ReadItem, readFeedFile } from './open-feed-file.ts'
 
 export interface PassOptions<Item>
   extends Pick<ImportRun<StepContext>, 'context' | 'problems' | 'turn' | 'progress'> {
@@ -22,7 +21,6 @@ interface Steps<Item> {
   apply(batch: BatchOf<Item>): Promise<void>
   /** Between two transactions, while nothing else of the pass is under way. */
   settle?(applied: Applied): Promise<void>
-  /** The warnings of the items are not counted here. */
   leavesWarnings?: boolean
 }
 

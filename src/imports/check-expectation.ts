@@ -1,5 +1,5 @@
 import type { FileRefusedError } from '../lib/errors.ts'
-import { fileRefusal } from '../records/refusal.ts'
+import { fileRefusal } from '../records/read-file.ts'
 import { hashContent } from '../sources/compress.ts'
 import type { AcceptLine } from '../sources/model.ts'
 import type { StepContext } from './context.ts'

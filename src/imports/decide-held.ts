@@ -1,7 +1,6 @@
 import type { AcceptSequence } from '../lib/brand.ts'
 import type { DecisionLine } from '../sources/model.ts'
-import { type FeedContext, readHeld } from './context.ts'
-import { formatHeld, type Held } from './held.ts'
+import { type FeedContext, formatHeld, type Held, readHeld } from './context.ts'
 import { appliedStep } from './manifest-steps.ts'
 import { applyRemovals } from './removals.ts'
 

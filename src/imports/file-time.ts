@@ -7,7 +7,6 @@ import type { IdListener } from './open-feed-file.ts'
 export interface FullFile {
   sequence: number
   file: string
-  /** ISO 8601. */
   asOf: string
 }
 

@@ -1,12 +1,22 @@
+import { diffDocuments } from '../catalog/diff.ts'
+import { applyDue, encodeLater } from '../catalog/later.ts'
+import { mergePatch } from '../catalog/merge.ts'
+import type { Change, ProductPatch, ProductState } from '../catalog/model.ts'
+import { composeDocument, decodeState } from '../catalog/stored-form.ts'
+import type { FeedName, ProductId } from '../lib/brand.ts'
+import type { StoredProduct } from '../mirror/model.ts'
 import type { Judgement } from '../records/judge.ts'
 import { reasonColumn } from '../records/model.ts'
 import type { AcceptLine } from '../sources/model.ts'
 import { absentProducts } from './absent-products.ts'
-import type { ApplyOptions } from './apply-records.ts'
-import { countChanges } from './count-changes.ts'
-import { percent } from './held.ts'
+import { applyPass } from './apply-pass.ts'
+import { type ApplyOptions, patchesOfKnown } from './apply-records.ts'
+import { percent } from './context.ts'
 import { knownProducts } from './known-products.ts'
-import type { Tally } from './tally.ts'
+import { type PlanRules, planChunk } from './plan-chunk.ts'
+import { ImportProgress } from './progress.ts'
+import { ProblemCollector } from './report.ts'
+import { emptyTally, type Tally } from './tally.ts'
 
 /** With fewer products a share says nothing. */
 const knownMin = 20
@@ -78,4 +88,82 @@ function describeChanges({ counts, atMost, products }: Counted): string | undefi
     return [`${what}, more than changes.atMost.${lane} (${percent(limit)})`]
   })
   return texts.length === 0 ? undefined : texts.join('; ')
+}
+
+/**
+ * What applying a file would change in each lane, now and at the times that it announces; nothing is changed or
+ * reported. A product counts once in a lane.
+ */
+async function countChanges(options: ApplyOptions): Promise<Tally> {
+  const { context, accept, file } = options
+  const { feed, rules, mirror, clock } = context
+  const tally = emptyTally()
+  const count = (patches: readonly ProductPatch[]) => {
+    const stored = mirror.read(patches.map(({ productId }) => productId))
+    const steps = patches.map((patch) => ({ patch }))
+    const planning = { stored, feed: feed.name, ...rules }
+    const changes = [...planChunk({ steps, ...planning }).changes, ...planAnnounced(patches, planning)]
+    for (const lane of ['urgent', 'new', 'deferred'] as const) {
+      const changed = changes.filter((change) => change.lane === lane).map(({ productId }) => productId)
+      tally[lane] += new Set(changed).size
+    }
+  }
+  const progress = new ImportProgress({ ...accept, bytes: file.source.bytes }, clock)
+  progress.update({ phase: 'comparing' })
+  const { key } = feed
+  // A product that is not known changes nothing.
+  const lookUp = (patches: readonly ProductPatch[], field: string) =>
+    mirror.lookUp({ field, values: [...new Set(patches.map(({ productId }) => productId))] })
+  await applyPass(
+    { ...options, progress, problems: new ProblemCollector(), rejects: { write: async () => undefined } },
+    {
+      apply: async ({ items, progressJson: value }) => {
+        const patches = items.map(({ item }) => item)
+        count(key === undefined ? patches : patchesOfKnown(patches, lookUp(patches, key)))
+        if (value !== undefined)
+          await mirror.update([], () => ({ writes: [], progress: { feed: feed.name, value } }))
+      },
+    },
+  )
+  return tally
+}
+
+interface Options extends PlanRules {
+  stored: ReadonlyMap<ProductId, StoredProduct>
+  feed: FeedName
+}
+
+/**
+ * Pure: how products change at times to come that the patches newly announce, one change for each time at which one
+ * does. What was announced before counts no more.
+ */
+function planAnnounced(patches: readonly ProductPatch[], options: Options): Change[] {
+  const { stored, feed, ranks } = options
+  return patches.flatMap((patch) => {
+    const times = patch.later?.map(({ at }) => at) ?? []
+    if (times.length === 0) return []
+    const { document, partial, meta } = stored.get(patch.productId) ?? {}
+    const state = meta === undefined ? undefined : decodeState({ document, partial, meta })
+    const next = mergePatch({ state, patch, feed, ranks })
+    if (textOf(state) === textOf(next)) return []
+    return changesAt(times, { ...options, next, productId: patch.productId })
+  })
+}
+
+function changesAt(
+  times: readonly number[],
+  { next, productId, ranks, urgent }: Options & { next: ProductState; productId: ProductId },
+): Change[] {
+  const now = composeDocument(next, productId)
+  if (now.kind === 'incomplete') return []
+  return times.flatMap((nowMs) => {
+    const then = composeDocument(applyDue(next, { nowMs, ranks }), productId)
+    if (then.kind === 'incomplete') return []
+    const documents = { before: now.document, after: then.document }
+    return diffDocuments({ productId, ...documents, urgent, missing: false }) ?? []
+  })
+}
+
+function textOf(state: ProductState | undefined): string {
+  return JSON.stringify(encodeLater(state?.later ?? new Map()))
 }

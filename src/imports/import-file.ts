@@ -2,12 +2,12 @@ import { dirname } from 'node:path'
 import type { FeedMode } from '../config/model.ts'
 import { FileRefusedError } from '../lib/errors.ts'
 import type { MirrorChunk } from '../mirror/model.ts'
-import { failedDirOf, removeFailedFile } from '../sources/failed-files.ts'
-import type { AcceptLine } from '../sources/model.ts'
+import { failedDirOf, removeFailedFile } from '../sources/layout.ts'
+import type { ManifestView } from '../sources/manifest-index.ts'
+import type { AcceptLine, OutcomeLine } from '../sources/model.ts'
 import { checkExpectation } from './check-expectation.ts'
-import { readHeld, type StepContext } from './context.ts'
+import { formatHeld, heldAfter, readHeld, type StepContext } from './context.ts'
 import type { FullFile } from './file-time.ts'
-import { formatHeld, heldAfter } from './held.ts'
 import type { Ending, ImportRun } from './import-run.ts'
 import { appliedStep } from './manifest-steps.ts'
 import { describeRefusal } from './open-feed-file.ts'
@@ -126,16 +126,13 @@ async function finish(
 }
 
 /** A file that stays out. Its report is there, unless somebody removed it. */
-export async function passUnapplied(
-  context: StepContext,
-  accept: AcceptLine,
-): Promise<ImportReport | undefined> {
+async function passUnapplied(context: StepContext, accept: AcceptLine): Promise<ImportReport | undefined> {
   await settle(context, { accept })
   return readReport(reportPath(context.reportsDir, accept))
 }
 
 /** A file that the mirror no longer knows to be held: it waits for its decision again, whatever it would change now. */
-export async function holdAgain(
+async function holdAgain(
   context: StepContext,
   accept: AcceptLine,
   { at, mode }: { at: string; mode: FeedMode },
@@ -169,4 +166,37 @@ function readTally({ book }: StepContext, claim: string): Tally {
   const tally = emptyTally()
   for (const name of tallyNames) tally[name] = counts[name] ?? 0
   return tally
+}
+
+type Passed = { isPassed: false } | { isPassed: true; report: ImportReport | undefined }
+
+/**
+ * Settles a file of which nothing was applied when it was imported before: the mirror lost how it ended, or the feed
+ * went back for an approved file. Neither may let in what was kept out: how much a file would change depends on what is
+ * stored, and in a replay other feeds may not have come as far as they had.
+ */
+export async function passAgain(context: StepContext, accept: AcceptLine): Promise<Passed> {
+  const { manifest } = context
+  const before = manifest.outcome(accept.sequence)
+  if (before === undefined) return { isPassed: false }
+  if (staysOut(before, manifest)) return { isPassed: true, report: await passUnapplied(context, accept) }
+  const { whole: mode, at } = before
+  if (mode === undefined) return { isPassed: false }
+  // A file that is known to be held is judged anew: it may fit in after the one that was approved.
+  const isKnown = readHeld(context).some(({ sequence }) => sequence === accept.sequence)
+  if (isKnown) return { isPassed: false }
+  return { isPassed: true, report: await holdAgain(context, accept, { at, mode }) }
+}
+
+/** Refused, late, or discarded as a whole: the first decision about a held file is the one that was carried out. */
+export function staysOut(
+  { outcome, whole, of }: OutcomeLine,
+  manifest: Pick<ManifestView, 'decisions'>,
+): boolean {
+  if (outcome === 'refused' || outcome === 'late') return true
+  if (whole === undefined) return false
+  const decided = manifest
+    .decisions()
+    .find((line) => (line.decision === 'approve' || line.decision === 'discard') && line.import === of)
+  return decided?.decision === 'discard'
 }

@@ -2,11 +2,9 @@ import { ConfigError, FileRefusedError } from '../lib/errors.ts'
 import { IdTableBuilder } from '../records/id-table.ts'
 import type { Judgement } from '../records/judge.ts'
 import { type AbsentProducts, absentProducts } from './absent-products.ts'
-import { applyKeyedRecords } from './apply-keyed.ts'
-import { applyRecords } from './apply-records.ts'
-import { readHeld } from './context.ts'
+import { applyKeyedRecords, applyRecords } from './apply-records.ts'
+import { readHeld, reasonToHold } from './context.ts'
 import { FileTime } from './file-time.ts'
-import { reasonToHold } from './held.ts'
 import { isWholeFeed, reasonToHoldFile } from './hold-file.ts'
 import {
   describeJudgement,

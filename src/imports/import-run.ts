@@ -3,14 +3,12 @@ import type { Judgement } from '../records/judge.ts'
 import { openRejectsWriter, type RejectsWriter } from '../records/rejects-writer.ts'
 import type { AcceptLine } from '../sources/model.ts'
 import { checkCount } from './check-expectation.ts'
-import { type FeedContext, type StepContext, spillDirOf } from './context.ts'
-import type { Held } from './held.ts'
+import { type FeedContext, type Held, type StepContext, spillDirOf } from './context.ts'
 import type { ImportTurn } from './import-turns.ts'
 import type { OpenOptions, UnboundFile } from './open-feed-file.ts'
 import type { ImportProgress } from './progress.ts'
 import { type ImportReport, type ProblemCollector, rejectsPath } from './report.ts'
 
-/** One import of one file, under way. */
 export interface ImportRun<Context extends StepContext = FeedContext> {
   context: Context
   accept: AcceptLine
@@ -33,11 +31,9 @@ export interface Applied {
   unchanged: number
   /** Records that a later one with the same id replaces. */
   superseded: number
-  /** Products that miss required fields. */
   incomplete: number
 }
 
-/** How an import ends, before it is written down. */
 export type Ending = Partial<ImportReport> &
   Pick<ImportReport, 'outcome'> & {
     held?: Held
@@ -87,7 +83,6 @@ export function listColumns(columns: readonly string[]): string {
   return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ')
 }
 
-/** What a report says of it. */
 export function describeJudgement({ records, grouping, warnings, dialect }: Judgement) {
   const counted = grouping ? { records, rows: grouping.rows } : { records }
   return { ...counted, warnings: [...warnings], dialect: describeDialect(dialect) }

@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts'
 import { describeError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import { isOperatingFailure } from '../sources/folder-access.ts'
+import { isOperatingFailure } from '../sources/durable.ts'
 import type { Importer } from './importer.ts'
 import type { UnexpectedFailures } from './unexpected-failures.ts'
 
@@ -41,7 +41,6 @@ export class ImportRunner implements AsyncDisposable {
     this.#running = this.#run().catch((error: unknown) => this.#options.onFatal(error))
   }
 
-  /** New lines stand in the manifest. */
   wake(): void {
     this.#importer?.wake()
   }

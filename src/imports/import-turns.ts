@@ -5,7 +5,6 @@ const waitMsMax = 100
 /** The changes of a small file still have to be delivered when its import is over: the process stays free for that. */
 const lingerMs = 40
 
-/** One running import. */
 export interface ImportTurn extends Disposable {
   /** Before each batch: waits while a smaller file is being imported, for a moment at most. */
   take(): Promise<void>

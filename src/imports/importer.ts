@@ -3,9 +3,9 @@ import type { AcceptSequence } from '../lib/brand.ts'
 import type { Watchdog, WatchedWork } from '../lib/watchdog.ts'
 import type { AcceptLine, DecisionLine } from '../sources/model.ts'
 import type { ImportContext, StepContext } from './context.ts'
+import { passAgain } from './import-file.ts'
 import { ImportTurns } from './import-turns.ts'
 import { appliedStep, appliedUpTo, type ImportStep, stepsAfter } from './manifest-steps.ts'
-import { passAgain } from './pass-again.ts'
 import type { ImportReport } from './report.ts'
 
 export interface ImporterOptions {
@@ -42,7 +42,6 @@ export class Importer {
     this.#turns = new ImportTurns(options.context.clock)
   }
 
-  /** New lines stand in the manifest. */
   wake(): void {
     for (const wake of this.#wakers) wake()
   }

@@ -17,7 +17,6 @@ import { ArchiveQueue } from './archive-queue.ts'
 import { applyConsentDecision } from './catalog-decisions.ts'
 import { consentBook } from './consent-book.ts'
 import type { ImportBook } from './context.ts'
-import { describeTrouble, logImport } from './describe-import.ts'
 import { importConsents } from './import-consents.ts'
 import { importFile } from './import-file.ts'
 import { ImportRunner } from './import-runner.ts'
@@ -25,7 +24,7 @@ import { Importer } from './importer.ts'
 import { appliedStep } from './manifest-steps.ts'
 import { NoticePublisher } from './notice-publisher.ts'
 import { openProductImports } from './product-imports.ts'
-import type { ImportReport } from './report.ts'
+import { describeTrouble, type ImportReport, logImport } from './report.ts'
 import { Retention } from './retention.ts'
 import { UnexpectedFailures } from './unexpected-failures.ts'
 
@@ -42,7 +41,6 @@ export interface IntakeOptions {
   openConsents?: () => Promise<ConsentStore | undefined>
   /** `false`: only what commands hand in is accepted; the drop folders are left alone. */
   watchesDropFolders: boolean
-  /** How long imported files are kept. */
   keepMs: number
   /** `false`: files are accepted, but another process imports them. */
   imports: boolean
@@ -52,7 +50,6 @@ export interface IntakeOptions {
   onFatal: (error: unknown) => void
 }
 
-/** What others may ask of it. */
 export interface Intake extends AsyncDisposable {
   manifest: ManifestView
   mirror: Mirror

@@ -1,15 +1,18 @@
+import { keyValues } from '../catalog/feed-key.ts'
+import { decodeState } from '../catalog/stored-form.ts'
 import type { CatalogConfig } from '../config/model.ts'
+import type { ProductId } from '../lib/brand.ts'
 import type { Log } from '../lib/log.ts'
-import type { Mirror } from '../mirror/model.ts'
+import type { WatchedWork } from '../lib/watchdog.ts'
+import type { KeyEntry, Mirror, StoredProduct } from '../mirror/model.ts'
 import { applyCatalogDecision } from './catalog-decisions.ts'
-import type { ImportBook, ProductParts } from './context.ts'
+import type { ImportBook, ProductContext, ProductParts } from './context.ts'
 import { decideHeld } from './decide-held.ts'
 import { importFile } from './import-file.ts'
 import { importProducts } from './import-products.ts'
 import { Importer, type ImporterOptions } from './importer.ts'
-import { prepareKeyIndexes } from './key-indexes.ts'
-import { planRulesOf } from './plan-chunk.ts'
-import { runAnnounced } from './run-announced.ts'
+import { productPages } from './known-products.ts'
+import { planDue, planRulesOf } from './plan-chunk.ts'
 
 interface ProductImportOptions {
   catalog: CatalogConfig
@@ -41,7 +44,6 @@ export async function openProductImports(
   })
 }
 
-/** What imports of products remember stands in the mirror. */
 function mirrorBook(mirror: Mirror): ImportBook {
   return {
     applied: (scope) => mirror.applied(scope),
@@ -50,4 +52,77 @@ function mirrorBook(mirror: Mirror): ImportBook {
     counts: (claim) => mirror.counts(claim),
     update: (change) => mirror.update([], () => ({ ...change, writes: [] })),
   }
+}
+
+/** Upper bound of how late a change is applied that was announced after the last look. */
+const lookEveryMs = 1_000
+const idsPerStep = 500
+
+/**
+ * Applies what feeds have announced (the end of a sale, say) when its time has come, until the context's signal ends
+ * it. What fell due while no process ran is applied at once. Safe to repeat: what is applied is no longer announced.
+ */
+export async function runAnnounced(context: ProductContext, work: WatchedWork): Promise<void> {
+  const { mirror, clock, signal } = context
+  while (!signal.aborted) {
+    const next = mirror.nextSwitch()
+    const waitMs = next === undefined ? lookEveryMs : next - clock.now()
+    if (waitMs > 0) {
+      work.rest()
+      await clock.sleep(Math.min(waitMs, lookEveryMs), signal).catch(() => undefined)
+      continue
+    }
+    work.advance()
+    await applyAnnounced(context)
+  }
+}
+
+async function applyAnnounced({ mirror, clock, rules, catalog, log }: ProductContext): Promise<void> {
+  const nowMs = clock.now()
+  let changed = 0
+  await mirror.update(mirror.switchesDue(nowMs, idsPerStep), (stored) => {
+    const { writes, changes, switches } = planDue({ stored, nowMs, ...rules })
+    changed = changes.length
+    // Noted for each of them, changed or not: one that waits for nothing would be looked at for ever, and one that a
+    // record has moved since the ids were read still waits.
+    return { writes, switches }
+  })
+  if (changed > 0)
+    log.info({ catalog: catalog.name, products: changed }, 'announced changes hold from now on')
+}
+
+type KeyContext = Pick<ProductContext, 'mirror' | 'rules' | 'log' | 'catalog' | 'signal'>
+
+/**
+ * Makes the indexes by which feeds find products fit the configuration: those that no feed asks for are removed, since
+ * nobody keeps them, and new ones are filled from the products that are there. To be done before anything is imported.
+ * Safe to repeat: an index counts as complete once the last product is in it.
+ */
+async function prepareKeyIndexes(context: KeyContext): Promise<void> {
+  const { mirror, rules, log, catalog, signal } = context
+  const complete = mirror.keyFields()
+  const fresh = rules.keyFields.filter((field) => !complete.includes(field))
+  const stale = complete.filter((field) => !rules.keyFields.includes(field))
+  if (fresh.length + stale.length === 0) return
+  await mirror.update([], () => ({ writes: [], keyFields: { drop: [...stale, ...fresh] } }))
+  if (fresh.length === 0) return
+  let products = 0
+  for await (const page of productPages(mirror, signal)) {
+    products += page.length
+    const ids = page.map(({ productId }) => productId)
+    await mirror.update(ids, (stored) => ({ writes: [], addKeys: entriesOf(stored, fresh) }))
+  }
+  await mirror.update([], () => ({ writes: [], keyFields: { complete: fresh } }))
+  if (products > 0)
+    log.info({ catalog: catalog.name, keys: fresh, products }, 'products can be found by keys')
+}
+
+function entriesOf(stored: ReadonlyMap<ProductId, StoredProduct>, keyFields: readonly string[]): KeyEntry[] {
+  return [...stored].flatMap(([productId, { meta, document, partial }]) => {
+    if (meta === undefined) return []
+    const { fields } = decodeState({ meta, document, partial })
+    return keyFields.flatMap((field) =>
+      keyValues(fields, field).map((value) => ({ field, value, productId })),
+    )
+  })
 }

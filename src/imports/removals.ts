@@ -1,6 +1,5 @@
 import type { AbsentProducts } from './absent-products.ts'
-import type { FeedContext } from './context.ts'
-import type { Removals } from './held.ts'
+import type { FeedContext, Removals } from './context.ts'
 import { knownProducts } from './known-products.ts'
 import { planChunk } from './plan-chunk.ts'
 

@@ -30,7 +30,6 @@ export function emptyTally(): Tally {
   }
 }
 
-/** Adds one change, by kind and lane. */
 export function tallyChange(tally: Tally, change: Change): void {
   tally[change.kind] += 1
   tally[change.lane] += 1

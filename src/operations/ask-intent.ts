@@ -44,7 +44,6 @@ export interface Answered {
   response: IntentResponse
 }
 
-/** Asks once. Without a `chatId` a conversation begins. */
 export async function askIntent(
   client: IntentClient,
   { chatId = randomUUID(), ...question }: Omit<IntentQuestion, 'chatId'> & { chatId?: string | undefined },

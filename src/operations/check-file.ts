@@ -2,8 +2,7 @@ import { requiredFields } from '../api/contract/product.ts'
 import type { ProductPatch } from '../catalog/model.ts'
 import type { FeedConfig, FeedMode } from '../config/model.ts'
 import { describeJudgement } from '../imports/import-run.ts'
-import type { FeedFile } from '../imports/open-feed-file.ts'
-import { type ReadBatch, readFeedFile } from '../imports/read-feed-file.ts'
+import { type FeedFile, type ReadBatch, readFeedFile } from '../imports/open-feed-file.ts'
 import { ProblemCollector, type ProblemSummary } from '../imports/report.ts'
 import { openFile } from './open-file.ts'
 
@@ -29,7 +28,6 @@ export interface FileCheck {
     columns: readonly string[]
     different: number
     repeated: number
-    /** Records without a readable id. */
     unreadable: number
     /** The first record that a later one with its id replaces; without the id where that is an address. */
     example?: { line: number; id?: string }

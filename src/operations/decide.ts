@@ -1,7 +1,7 @@
 import { isEmailAddress } from '../api/contract/values.ts'
 import type { CatalogConfig, FeedKind } from '../config/model.ts'
 import { ConsentReader } from '../consents/reader.ts'
-import { describeHeld, parseHeld } from '../imports/held.ts'
+import { describeHeld, parseHeld } from '../imports/context.ts'
 import type { AcceptSequence, ProductId } from '../lib/brand.ts'
 import { ConfigError, StorageError } from '../lib/errors.ts'
 import { catalogKeys } from '../outbox/keys.ts'

@@ -1,20 +1,21 @@
 import { sensitiveFields } from '../api/contract/product.ts'
+import { keyValues } from '../catalog/feed-key.ts'
 import type { Change } from '../catalog/model.ts'
 import { showValue } from '../catalog/show-value.ts'
+import { decodeState } from '../catalog/stored-form.ts'
 import type { CatalogConfig, FeedConfig } from '../config/model.ts'
 import { absentProducts } from '../imports/absent-products.ts'
+import { patchesOfKnown } from '../imports/apply-records.ts'
 import { isWholeFeed } from '../imports/hold-file.ts'
-import { patchesOfKnown } from '../imports/key-matches.ts'
-import { knownProducts } from '../imports/known-products.ts'
-import type { ProductFile } from '../imports/open-feed-file.ts'
+import { knownProducts, productPages } from '../imports/known-products.ts'
+import { type ProductFile, readFeedFile } from '../imports/open-feed-file.ts'
 import { type ProductStep, planChunk, planRulesOf } from '../imports/plan-chunk.ts'
-import { readFeedFile } from '../imports/read-feed-file.ts'
 import { ProblemCollector } from '../imports/report.ts'
 import { emptyTally, type Tally, tallyNames } from '../imports/tally.ts'
-import type { MirrorReader } from '../mirror/model.ts'
-import { IdTableBuilder } from '../records/id-table.ts'
+import type { ProductId } from '../lib/brand.ts'
+import type { FoundProducts, MirrorReader } from '../mirror/model.ts'
+import { type IdTable, IdTableBuilder } from '../records/id-table.ts'
 import { diffConsents } from './diff-consents.ts'
-import { openProductFinder } from './find-products.ts'
 import { openFile } from './open-file.ts'
 
 interface DiffOptions {
@@ -30,7 +31,6 @@ interface DiffOptions {
   onChange: (change: Change) => void
 }
 
-/** What importing a file would change, without changing it. */
 export interface FileDiff {
   file: string
   feed: string
@@ -125,4 +125,38 @@ function withoutSecrets(change: Change): Change {
 
 function isSensitive(field: string): boolean {
   return (sensitiveFields as readonly string[]).includes(field)
+}
+
+/** Which products have these values in the field that is a feed's key. Changes nothing. */
+type FindProducts = (values: readonly string[]) => FoundProducts
+
+interface FindOptions {
+  mirror: MirrorReader
+  key: string
+  wanted: IdTable
+  signal: AbortSignal
+}
+
+/** Through the index where the daemon keeps one; a key that it does not know yet is looked for in all products, once. */
+async function openProductFinder(options: FindOptions): Promise<FindProducts> {
+  const { mirror, key } = options
+  if (mirror.keyFields().includes(key)) return (values) => mirror.lookUp({ field: key, values })
+  const found = await scanProducts(options)
+  return (values) => new Map(values.map((value) => [value, found.get(value) ?? []]))
+}
+
+async function scanProducts({ mirror, key, wanted, signal }: FindOptions): Promise<FoundProducts> {
+  const found = new Map<string, ProductId[]>()
+  for await (const page of productPages(mirror, signal)) {
+    for (const [id, { meta, document, partial }] of mirror.read(page.map(({ productId }) => productId))) {
+      if (meta === undefined) continue
+      for (const value of keyValues(decodeState({ meta, document, partial }).fields, key)) {
+        if (!wanted.has(value)) continue
+        const known = found.get(value)
+        if (!known) found.set(value, [id])
+        else if (known.length < 2) known.push(id)
+      }
+    }
+  }
+  return found
 }

@@ -18,7 +18,6 @@ export interface ImportEntry {
   outcome: 'waiting' | ImportOutcome
   /** What the operator decided about what was held. */
   decision: 'approve' | 'discard' | null
-  /** Null while it waits. */
   report: ImportReport | null
 }
 

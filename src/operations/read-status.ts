@@ -1,18 +1,21 @@
 import { join } from 'node:path'
 import type { CatalogConfig, FeedConfig, FeedKind } from '../config/model.ts'
 import { ConsentReader, readConsentOverview } from '../consents/reader.ts'
-import { type Held, parseHeld } from '../imports/held.ts'
+import { type Held, parseHeld } from '../imports/context.ts'
 import type { ProgressState } from '../imports/progress.ts'
 import { readReport, reportPath } from '../imports/report.ts'
 import type { MirrorReader } from '../mirror/model.ts'
 import { catalogKeys } from '../outbox/keys.ts'
 import { type OutboxOverview, readOverview } from '../outbox/overview.ts'
-import type { RedisState } from '../redis/connections.ts'
-import { countFailedFiles, failedDirOf } from '../sources/failed-files.ts'
+import type { RedisConnections, RedisState } from '../redis/connections.ts'
+import { readNextDue } from '../redis/schedules.ts'
+import { countFailedFiles, failedDirOf } from '../sources/layout.ts'
 import { type ManifestReader, readManifest } from '../sources/manifest-reader.ts'
 import type { AcceptLine } from '../sources/model.ts'
+import { describeSchedule, describeSource } from '../sources/pull/describe-source.ts'
+import { pullDirOf, readPullState } from '../sources/pull/pull-state.ts'
+import { idOf } from '../sources/pull/pulls.ts'
 import { openMirror, stateDirOf } from '../storage.ts'
-import { type PullStatus, readPullStatus } from './pull-status.ts'
 import { findDaemon, type OperationContext } from './run-here.ts'
 
 export interface FeedStatus {
@@ -166,4 +169,43 @@ function healthOf({ overview, consents, feeds, notices }: Judged): CatalogStatus
     notices.length > 0 ||
     feeds.some(({ held, refused, stale }) => held.length > 0 || refused.files > 0 || stale !== null)
   return asks ? 'attention' : 'ok'
+}
+
+/** How the fetching of a feed goes. Times are ISO 8601. */
+interface PullStatus {
+  /** Without query and credentials. */
+  from: string
+  schedule: string
+  /** Of the last fetch, and of the last one that succeeded, whether it brought a file or not. */
+  lastAt: string | null
+  succeededAt: string | null
+  /** By the schedule; a fetch that failed is repeated before. Null: no daemon has begun yet, or Redis is away. */
+  nextAt: string | null
+  failure: { since: string; times: number; text: string } | null
+}
+
+interface Reading {
+  catalog: CatalogConfig
+  connections: RedisConnections
+  /** `state/<catalog>`. */
+  dir: string
+}
+
+async function readPullStatus(
+  feed: FeedConfig,
+  { catalog, connections, dir }: Reading,
+): Promise<PullStatus | null> {
+  const { pull } = feed
+  if (!pull) return null
+  const { lastAt = null, succeededAt = null, failure = null } = await readPullState(pullDirOf(dir, feed.name))
+  const id = idOf(feed)
+  const next = connections.failure ? undefined : await readNextDue(connections, { catalog: catalog.name, id })
+  return {
+    from: describeSource(pull.source),
+    schedule: describeSchedule(pull),
+    lastAt,
+    succeededAt,
+    nextAt: next === undefined ? null : new Date(next).toISOString(),
+    failure,
+  }
 }

@@ -6,7 +6,6 @@ import type { Clock } from '../lib/clock.ts'
 export interface StackAccess {
   config: Config
   clock: Clock
-  /** Told before each wait for the rate limit. */
   onWait: (wait: StackWait) => void
 }
 

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { recommendationsMax } from '../api/contract/intent.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { type Recommendation, recommendationsMax } from '../api/contract/intent.ts'
+import { isObject } from '../api/contract/json-value.ts'
 import type { IntentClient } from '../api/intent-client.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { MirrorReader } from '../mirror/model.ts'
-import { compareProduct, type FieldDifference } from './verify-compare.ts'
 
 /** What the service answers for a product, held against what we would send. */
 export type Verified =
@@ -89,4 +90,120 @@ function promptFor({ name, brand }: Known['document']): string {
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value.trim() : ''
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+interface FieldDifference {
+  /** As we send it; `skus[ID].availability` inside a SKU. */
+  field: string
+  /** Null: none. */
+  ours: unknown
+  theirs: unknown
+}
+
+interface Pair {
+  ours: string
+  /** Names under which the response has it; the first that is there counts. */
+  theirs: readonly string[]
+  same: (ours: unknown, theirs: unknown) => boolean
+}
+
+/** What a response says of a product. The supplier's cost is not among it, and is never looked at. */
+const pairs: readonly Pair[] = [
+  { ours: 'name', theirs: ['name'], same: isSameText },
+  { ours: 'url', theirs: ['url'], same: isSameUrl },
+  { ours: 'image_url', theirs: ['imageUrl'], same: isSameUrl },
+  { ours: 'brand', theirs: ['brand'], same: isSameText },
+  { ours: 'availability', theirs: ['availability'], same: isSameAvailability },
+  { ours: 'price', theirs: ['price'], same: isSameNumber },
+  { ours: 'list_price', theirs: ['listPrice'], same: isSameNumber },
+  { ours: 'price_currency_code', theirs: ['priceCurrencyCode', 'currencyCode'], same: isSameText },
+  { ours: 'rating_value', theirs: ['ratingValue'], same: isSameNumber },
+  { ours: 'review_count', theirs: ['reviewCount'], same: isSameNumber },
+  { ours: 'inventory_level', theirs: ['inventoryLevel'], same: isSameNumber },
+]
+
+const skuPairs: readonly Pair[] = [
+  { ours: 'name', theirs: ['name'], same: isSameText },
+  { ours: 'availability', theirs: ['availability'], same: isSameAvailability },
+  { ours: 'inventory_level', theirs: ['inventoryLevel'], same: isSameNumber },
+]
+
+/** Only fields that the response has are compared; null there means that the service has no value. Pure. */
+export function compareProduct(document: Fields, theirs: Recommendation): FieldDifference[] {
+  // Services give the price as list price, and 0 as rating, where they were told none.
+  const filledIn = (field: string, value: unknown) =>
+    document[field] === undefined &&
+    ((field === 'list_price' && isSameNumber(document.price, value)) ||
+      ((field === 'rating_value' || field === 'review_count') && value === 0))
+  const differences = compareFields(pairs, document, theirs).filter(
+    ({ field, theirs: value }) => !filledIn(field, value),
+  )
+  return theirs.skus === undefined
+    ? differences
+    : [...differences, ...compareSkus(document.skus, theirs.skus ?? [])]
+}
+
+function compareFields(compared: readonly Pair[], document: Fields, theirs: Fields): FieldDifference[] {
+  return compared.flatMap(({ ours: field, theirs: names, same }) => {
+    const given = names.map((name) => theirs[name]).filter((value) => value !== undefined)
+    const [value] = [...given.filter((one) => one !== null), ...given]
+    const ours = document[field]
+    if (value === undefined || (isNothing(ours) && isNothing(value))) return []
+    if (!isNothing(ours) && !isNothing(value) && same(ours, value)) return []
+    return [{ field, ours: ours ?? null, theirs: value }]
+  })
+}
+
+function compareSkus(ours: unknown, theirs: readonly Fields[]): FieldDifference[] {
+  const own = new Map(skusById(ours))
+  const others = new Map(skusById(theirs))
+  const differences = [...own].flatMap(([id, sku]): FieldDifference[] => {
+    const other = others.get(id)
+    if (other === undefined) return [{ field: `skus[${id}]`, ours: sku, theirs: null }]
+    return compareFields(skuPairs, sku, other).map(({ field, ...values }) => ({
+      field: `skus[${id}].${field}`,
+      ...values,
+    }))
+  })
+  const added = [...others].filter(([id]) => !own.has(id))
+  return [...differences, ...added.map(([id, sku]) => ({ field: `skus[${id}]`, ours: null, theirs: sku }))]
+}
+
+/** A SKU without an id cannot be found in the response. */
+function skusById(skus: unknown): [string, Fields][] {
+  if (!Array.isArray(skus)) return []
+  return skus.filter(isObject).flatMap((sku): [string, Fields][] => {
+    return isNothing(sku.id) ? [] : [[String(sku.id), sku]]
+  })
+}
+
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === null || value === ''
+}
+
+function isSameText(one: unknown, other: unknown): boolean {
+  return isDeepStrictEqual(one, other) || String(one).trim() === String(other).trim()
+}
+
+function isSameNumber(one: unknown, other: unknown): boolean {
+  return isSameText(one, other) || Number(one) === Number(other)
+}
+
+/** `InStock`, `in stock` and `https://schema.org/InStock` say the same. */
+function isSameAvailability(one: unknown, other: unknown): boolean {
+  const plain = (value: unknown) =>
+    String(value)
+      .replace(/^https?:\/\/schema\.org\//i, '')
+      .replaceAll(/[\s_-]/g, '')
+      .toLowerCase()
+  return plain(one) === plain(other)
+}
+
+/** However the parts are escaped. */
+function isSameUrl(one: unknown, other: unknown): boolean {
+  if (isSameText(one, other)) return true
+  const [ours, theirs] = [String(one), String(other)]
+  return URL.canParse(ours) && URL.canParse(theirs) && new URL(ours).href === new URL(theirs).href
 }

@@ -17,7 +17,6 @@ const place = [
 ]
 const shownProblems = 5
 
-/** What the user's own feed file was taken for. */
 export interface OwnGuess {
   /** As it stands in a configuration. */
   feed: string

@@ -78,7 +78,6 @@ export interface SampleOptions {
   isIncluded?: (product: number) => boolean
 }
 
-/** The id of a product, by its number. */
 export function sampleId(product: number): string {
   return `SKU-${String(product).padStart(8, '0')}`
 }

@@ -1,4 +1,3 @@
-/** What separates and encloses the cells of one file. */
 export interface CellSyntax {
   delimiter: string
   quote: string | undefined

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { FileRefusedError } from '../lib/errors.ts'
 import type { JsonObject } from './look-up.ts'
-import type { RecordSlice } from './model.ts'
-import type { TextSplitter } from './text-splitter.ts'
+import type { RecordSlice, TextSplitter } from './model.ts'
 import { XmlCheck } from './xml-check.ts'
 import { XmlSplitter, type XmlSplitterOptions } from './xml-splitter.ts'
 
@@ -47,7 +46,6 @@ export class CheckedXml implements TextSplitter {
     return this.#splitter.frame
   }
 
-  /** The document is a file of rejected records. */
   get isRejects(): boolean {
     return this.#check.isRejects
   }

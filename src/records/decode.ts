@@ -1,9 +1,8 @@
 import { isAscii } from 'node:buffer'
 import iconv from 'iconv-lite'
 import type { Encoding } from '../config/format-model.ts'
-import type { DamagePlaces } from './damage-places.ts'
-import { fileRefusal } from './refusal.ts'
-import { SingleByteDecoder, undecodable } from './single-byte.ts'
+import { type DamagePlaces, SingleByteDecoder, undecodable } from './damage-places.ts'
+import { fileRefusal } from './read-file.ts'
 
 /**
  * Turns a file's bytes into UTF-8 text. What cannot be decoded becomes, or stays, bytes that are not valid UTF-8, so

@@ -3,8 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
 import { FileRefusedError, systemErrorCode } from '../lib/errors.ts'
 import { ExpansionMeter } from './expansion-meter.ts'
-import { type FileSource, openSource, readFileChunks } from './read-file.ts'
-import { fileRefusal } from './refusal.ts'
+import { type FileSource, fileRefusal, openSource, readFileChunks } from './read-file.ts'
 
 /** How the file as a whole is compressed. */
 export type StreamCompression = 'none' | 'gzip' | 'zstd'

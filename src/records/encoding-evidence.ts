@@ -29,7 +29,6 @@ export class EncodingEvidence {
     this.#held = Buffer.concat([this.#held, chunk.subarray(lastLine, lastLine + Math.max(0, room))])
   }
 
-  /** Everything has been added. */
   end(): void {
     this.#tally.end()
     this.#gather(this.#held)

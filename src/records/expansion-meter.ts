@@ -1,4 +1,4 @@
-import { fileRefusal } from './refusal.ts'
+import { fileRefusal } from './read-file.ts'
 
 /** When an expanding file is taken for a bomb. */
 export interface ExpansionLimits {

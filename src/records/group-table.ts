@@ -1,10 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { GroupConfig } from '../config/model.ts'
-import type { IdTable } from './id-table.ts'
+import type { HashedText, IdTable, TextHash } from './id-table.ts'
 import { NumberList } from './number-list.ts'
 import { OpenLinks } from './open-links.ts'
 import { PartitionedTable } from './partitioned-table.ts'
-import type { HashedText, TextHash } from './text-hash.ts'
 
 /** What one row says about the rows it belongs together with. */
 export interface RowLinks {
@@ -60,7 +59,6 @@ export class GroupTable implements IdTable {
     return this.#heads.size + this.#withoutId
   }
 
-  /** Heads whose id cannot be read. */
   get withoutId(): number {
     return this.#withoutId
   }
@@ -83,7 +81,6 @@ export class GroupTable implements IdTable {
     return this.#heads.of(high).has(low, high)
   }
 
-  /** The same number for all rows of a product. */
   groupOf(row: number): number {
     return this.#groups.get(row)
   }

@@ -2,7 +2,6 @@ import { analyse } from 'chardet'
 import type { Encoding } from '../config/format-model.ts'
 import { betterLatin, oddities, plausibleScripts, strangeness, textAs } from './encoding-readings.ts'
 
-/** What text that is not UTF-8 seems to be. */
 export interface EncodingGuess {
   encoding: Encoding
   /** One of the encodings for languages with Latin letters, but not UTF-8. */

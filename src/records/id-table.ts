@@ -1,9 +1,7 @@
+import xxhash from 'xxhash-wasm'
 import { PartitionedTable } from './partitioned-table.ts'
-import { openTextHash, type TextHash } from './text-hash.ts'
 
-/** The product ids of one file. */
 export interface IdTable {
-  /** Different ids. */
   readonly size: number
   /** Ids that more than one record has. */
   readonly repeated: number
@@ -52,5 +50,20 @@ export class IdTableBuilder implements IdTable {
     const [low, high] = this.#hash(id)
     const last = this.#lastRecords.of(high).get(low, high)
     return last === undefined || last === record
+  }
+}
+
+/** 64 bits in two halves. */
+export type HashedText = readonly [low: number, high: number]
+
+export type TextHash = (text: string) => HashedText
+
+export async function openTextHash(): Promise<TextHash> {
+  const { h64 } = await xxhash()
+  const wide = new BigUint64Array(1)
+  const halves = new Uint32Array(wide.buffer)
+  return (text) => {
+    wide[0] = h64(text)
+    return [halves[0] as number, halves[1] as number]
   }
 }

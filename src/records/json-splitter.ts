@@ -2,10 +2,8 @@ import { type JsonListener, JsonMachine } from './json-machine.ts'
 import { parseJsonPath } from './json-path.ts'
 import { KeptText } from './kept-text.ts'
 import { elementsMax } from './limits.ts'
-import type { RecordSlice } from './model.ts'
-import { noRecordsRefusal } from './no-records.ts'
-import { fileRefusal } from './refusal.ts'
-import { defaultBatch, type TextSplitter } from './text-splitter.ts'
+import { defaultBatch, type RecordSlice, type TextSplitter } from './model.ts'
+import { fileRefusal, noRecordsRefusal } from './read-file.ts'
 
 export interface JsonSplitterOptions {
   /** What messages call the file. */
@@ -16,7 +14,6 @@ export interface JsonSplitterOptions {
    */
   path: string
   recordBytes: number
-  /** Number of the first record. */
   firstRecord: number
   batch?: { records: number; bytes: number }
 }

@@ -10,7 +10,6 @@ export class KeptText implements Disposable {
   #length = 0
   #offset = 0
 
-  /** All of it. */
   get bytes(): Buffer {
     return this.#bytes
   }

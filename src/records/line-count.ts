@@ -6,7 +6,6 @@ export class LineCount {
   #line = 1
   #afterReturn = false
 
-  /** The line in which the next byte stands. */
   get line(): number {
     return this.#line
   }

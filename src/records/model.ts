@@ -1,6 +1,6 @@
 import type { Encoding } from '../config/format-model.ts'
 import type { DamagePlaces } from './damage-places.ts'
-import type { XmlScope } from './xml-names.ts'
+import type { XmlScope } from './xml-items.ts'
 
 /** An extra column of a file of rejected records. A feed file that has it never counts anything as missing. */
 export const reasonColumn = 'catalogd_reason'
@@ -98,7 +98,6 @@ export interface RejectedRecord extends ParsedRecord {
   culprit?: number
 }
 
-/** Neighbouring records of one file, in file order. */
 export interface RecordBatch {
   records: readonly ParsedRecord[]
   rejected: readonly RejectedRecord[]
@@ -127,3 +126,25 @@ export interface RecordIssue {
   /** Product it belongs to, when its id could be read. */
   productId?: string
 }
+
+/**
+ * Cuts one text into records, whatever the borders of its chunks. Take all batches of a call before the next one: their
+ * memory is used again, and freed on disposal.
+ */
+export interface TextSplitter extends Disposable {
+  /** The records that end in this chunk. A batch without any is a moment to give way to other work. */
+  push(chunk: Buffer): Generator<RecordSlice[]>
+  /** The records that only the end of the text ends. Slices of the last chunk stay valid. */
+  end(): Iterable<RecordSlice[]>
+  /** Bytes of text taken so far. */
+  readonly textBytes: number
+  /** After `end`: the last record was not followed by what ends a record. */
+  readonly openEnded: boolean
+  /** Number of the last record so far; the one before the first when there is none. */
+  readonly lastRecord: number
+  /** What stands around the records; undefined where nothing does, or before the first record. */
+  readonly frame: RecordFrame | undefined
+}
+
+/** A batch ends with the record that reaches one of them. */
+export const defaultBatch = { records: 128, bytes: 2 ** 19 }

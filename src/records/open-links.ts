@@ -1,6 +1,6 @@
+import type { HashedText } from './id-table.ts'
 import { NumberList } from './number-list.ts'
 import { PartitionedTable } from './partitioned-table.ts'
-import type { HashedText } from './text-hash.ts'
 
 /** Fields of one entry in each of the lists. */
 const entryLength = 3

@@ -1,7 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { open } from 'node:fs/promises'
-import { SourceError, systemErrorCode } from '../lib/errors.ts'
-import { fileRefusal } from './refusal.ts'
+import { FileRefusedError, SourceError, systemErrorCode } from '../lib/errors.ts'
 
 /** The part of an archived file that belongs to one acceptance. */
 export interface FileSource {
@@ -61,5 +60,39 @@ function shorterThanAccepted(source: FileSource, found: number): Error {
     code: 'truncated',
     found: `the file ends after ${found} bytes, it had ${source.bytes} when it was accepted`,
     hint: 'Export the file again and drop it under a new name',
+  })
+}
+
+/** Builds the error for a file that is refused whole; every message begins with the file's name. */
+export function fileRefusal(options: {
+  name: string
+  code: string
+  found: string
+  hint: string
+  cause?: unknown
+}): FileRefusedError {
+  const { name, code, found, hint, cause } = options
+  return new FileRefusedError(code, `${name}: ${found}`, { hint, cause })
+}
+
+const pathsShown = 8
+
+/** The document is sound, but its records are not at the path, or nowhere to be seen. `seen` lists where they may be. */
+export function noRecordsRefusal(
+  name: string,
+  path: string | undefined,
+  seen: readonly string[] = [],
+): Error {
+  const shown = seen.slice(0, pathsShown).map((found) => (found === '' ? '"" (the root)' : found))
+  const more = seen.length > pathsShown ? ` and ${seen.length - pathsShown} more` : ''
+  const where =
+    path === undefined
+      ? 'nothing in it looks like a list of records'
+      : `there are no records at ${path === '' ? 'the root' : path}`
+  return fileRefusal({
+    name,
+    code: 'path-not-found',
+    found: seen.length === 0 ? where : `${where}; found ${shown.join(', ')}${more}`,
+    hint: 'Set format.path: for JSON the keys that lead to the array of records (data.products, or "" for the root) or to the object that holds them (data.products.*), for XML the elements from the root to the record (rss/channel/item)',
   })
 }

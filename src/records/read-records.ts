@@ -1,13 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { checkCellErrors } from './check-cell-errors.ts'
+import type { SaxesParser } from 'saxes'
 import { checkEncoding } from './check-encoding.ts'
 import type { DamagePlaces } from './damage-places.ts'
-import type { Dialect, ParsedRecord, RecordBatch, RecordSlice, RejectedRecord } from './model.ts'
+import { lookUp } from './look-up.ts'
+import type { Dialect, ParsedRecord, RecordBatch, RecordIssue, RecordSlice, RejectedRecord } from './model.ts'
 import { type ParsedSlice, parseCsv } from './parse-csv.ts'
 import { parseNdjson } from './parse-ndjson.ts'
-import { parseXml } from './parse-xml.ts'
 import type { FileSource } from './read-file.ts'
 import { readSlices } from './slices.ts'
+import { isCellError } from './xlsx-text.ts'
+import { openParser, XmlItem, type XmlObject, type XmlScope } from './xml-items.ts'
 
 export interface ReadOptions extends FileSource {
   /** From the first pass, so that both passes see the same text. */
@@ -33,7 +35,6 @@ export async function* readRecords(options: ReadOptions): AsyncGenerator<RecordB
   }
 }
 
-/** Parses a selection of the slices of one batch. */
 function parseSlices(
   slices: readonly RecordSlice[],
   {
@@ -67,4 +68,84 @@ function parse(slices: readonly RecordSlice[], dialect: Dialect, columns: readon
 
 function recordOf(result: ParsedSlice): ParsedRecord {
   return 'parsed' in result ? result.parsed : result.rejected
+}
+
+/** The first cell of a spreadsheet's row that holds an error in place of a value: such a row is rejected. */
+function checkCellErrors({ record, line, cells }: ParsedRecord, columns: readonly string[]): RecordIssue[] {
+  const index = cells.findIndex(isCellError)
+  if (index < 0) return []
+  const value = String(cells[index])
+  const remedy =
+    'correct the formula, or open the spreadsheet and save it, so that its formulas are calculated'
+  return [
+    {
+      record,
+      line,
+      field: columns[index],
+      code: 'cell-error',
+      message: `holds ${value} in place of a value: ${remedy}`,
+      value,
+      remedy,
+      severity: 'reject',
+    },
+  ]
+}
+
+/** Parses record elements; the first pass has found the document around them well-formed. */
+export function parseXml(slices: readonly RecordSlice[], columns: readonly string[]): ParsedSlice[] {
+  const elements = new ElementParser()
+  return slices.map(({ record, line, bytes, scope }) => {
+    const text = bytes.toString('utf8')
+    const source = elements.parse(text, scope)
+    if (source instanceof Error) return rejected({ record, line, cells: [], source: text, text }, source)
+    const cells = columns.map((column) => lookUp(source, column))
+    return { parsed: { record, line, cells, source, text } }
+  })
+}
+
+/** Opens a parser when the surroundings of the elements change: seldom. */
+class ElementParser {
+  #parser: SaxesParser<{ xmlns: true }> | undefined
+  #scope: XmlScope | undefined
+  #item: XmlItem | undefined
+
+  parse(text: string, scope: XmlScope = { version: '1.0', namespaces: {} }): XmlObject | Error {
+    try {
+      this.#item = undefined
+      if (this.#parser === undefined || scope !== this.#scope) this.#parser = this.#open(scope)
+      this.#parser.write(text).close()
+      return (this.#item as XmlItem | undefined)?.item ?? new Error('holds no element')
+    } catch (error) {
+      // What the parser knew of the broken element must not touch the next one.
+      this.#parser = undefined
+      return error instanceof Error ? error : new Error(String(error))
+    }
+  }
+
+  #open(scope: XmlScope): SaxesParser<{ xmlns: true }> {
+    this.#scope = scope
+    const parser = openParser(scope)
+    parser.on('opentag', (tag) => {
+      if (this.#item === undefined) this.#item = new XmlItem(tag)
+      else this.#item.open(tag)
+    })
+    parser.on('text', (text) => this.#item?.text(text))
+    parser.on('cdata', (text) => this.#item?.text(text))
+    parser.on('closetag', () => this.#item?.close())
+    return parser
+  }
+}
+
+function rejected(record: ParsedRecord, cause: Error): ParsedSlice {
+  const remedy = 'correct the element'
+  const issue: RecordIssue = {
+    record: record.record,
+    line: record.line,
+    field: undefined,
+    code: 'not-xml',
+    message: `cannot be read: it ${cause.message}; ${remedy}`,
+    remedy,
+    severity: 'reject',
+  }
+  return { rejected: { ...record, issues: [issue] } }
 }

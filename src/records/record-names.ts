@@ -8,12 +8,10 @@ const many = new RegExp(
   'i',
 )
 
-/** What one record is often called. */
 export function isRecordName(name: string): boolean {
   return one.test(name)
 }
 
-/** What several are often called. */
 export function isRecordsName(name: string): boolean {
   return many.test(name)
 }

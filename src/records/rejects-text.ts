@@ -1,17 +1,15 @@
+import iconv from 'iconv-lite'
 import type { Encoding } from '../config/format-model.ts'
-import { encodeText } from './encode-text.ts'
+import { reasonOf } from '../lib/reason-of.ts'
 import { type JsonPath, parseJsonPath } from './json-path.ts'
-import type { Dialect, ParsedRecord } from './model.ts'
+import type { Dialect, ParsedRecord, RecordIssue, RejectedRecord } from './model.ts'
 import { rejectColumns } from './reject-columns.ts'
-import type { RejectNotes } from './reject-notes.ts'
 
 /** How rejected records become a file that can be corrected and dropped again. */
 export interface RejectsFormat {
-  /** What the file begins with. */
   readonly head: Buffer
   /** The record at `index`, counted from 0. */
   record(record: ParsedRecord, notes: RejectNotes, index: number): Buffer
-  /** What the file ends with. */
   readonly tail: Buffer
 }
 
@@ -145,4 +143,53 @@ function textsOf(
 
 function textOf(cell: unknown): string {
   return cell === undefined || cell === null ? '' : String(cell)
+}
+
+/** Text as bytes of the encoding; characters that it does not have become `?`. */
+export function encodeText(text: string, encoding: Encoding): Buffer {
+  if (encoding === 'utf-8') return Buffer.from(text, 'utf8')
+  if (encoding === 'utf-16le') return Buffer.from(text, 'utf16le')
+  if (encoding === 'utf-16be') return Buffer.from(text, 'utf16le').swap16()
+  // By whole characters: the library's tables of single bytes know halves of pairs only, and write two marks for them.
+  const known = text.replace(/[\u{10000}-\u{10ffff}]/gu, (character) =>
+    hasPairs.test(encoding) ? character : '?',
+  )
+  return iconv.encode(known, encoding, { addBOM: false })
+}
+
+const hasPairs = /^(utf-32|gb18030|big5)/
+
+/** What a file of rejected records says about one of them: a text each, on one line, empty where there is nothing to say. */
+interface RejectNote {
+  field: string
+  value: string
+  reason: string
+  remedy: string
+}
+
+export interface RejectNotes {
+  /** Of the record in the file it was read from. */
+  line: number
+  /** At least one. */
+  notes: readonly RejectNote[]
+}
+
+/** Why a record is rejected; its warnings only where it has nothing else. */
+export function notesOf({ line, issues }: RejectedRecord): RejectNotes {
+  const reasons = issues.filter(({ severity }) => severity === 'reject')
+  return { line, notes: (reasons.length > 0 ? reasons : issues).map(noteOf) }
+}
+
+function noteOf(issue: RecordIssue): RejectNote {
+  const { field = '', value = '', remedy = '' } = issue
+  return {
+    field: oneLine(field),
+    value: oneLine(value),
+    reason: oneLine(reasonOf(issue)),
+    remedy: oneLine(remedy),
+  }
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
 }

@@ -1,10 +1,9 @@
 import type { DamagePlaces } from './damage-places.ts'
 import { JsonSplitter } from './json-splitter.ts'
-import type { Dialect, RecordSlice } from './model.ts'
+import type { Dialect, RecordSlice, TextSplitter } from './model.ts'
 import type { FileSource } from './read-file.ts'
 import { RecordSplitter } from './splitter.ts'
 import { readTexts } from './text.ts'
-import type { TextSplitter } from './text-splitter.ts'
 import { XmlSplitter } from './xml-splitter.ts'
 
 /**

@@ -3,10 +3,9 @@ import type { CellSyntax } from './cells.ts'
 import { isCommentLine } from './comment-line.ts'
 import { delimiterLine } from './delimiter-line.ts'
 import { GrowingMemory } from './growing-memory.ts'
-import type { Dialect, RecordSlice } from './model.ts'
+import { type Dialect, defaultBatch, type RecordSlice, type TextSplitter } from './model.ts'
 import { NextByte } from './next-byte.ts'
-import { fileRefusal } from './refusal.ts'
-import { defaultBatch, type TextSplitter } from './text-splitter.ts'
+import { fileRefusal } from './read-file.ts'
 
 export interface SplitterOptions extends CellSyntax {
   lineEnd: Dialect['lineEnd']
@@ -15,7 +14,6 @@ export interface SplitterOptions extends CellSyntax {
   recordBytes: number
   /** The text is CSV, with a header or without: a `sep=` line, or one of comments, may stand before the first record. */
   hasCells: boolean
-  /** Number of the first record, or of the header. */
   firstRecord: number
   /** A batch ends with the record that reaches one of them. */
   batch?: { records: number; bytes: number }
@@ -69,7 +67,6 @@ export class RecordSplitter implements TextSplitter {
     this.#record = options.firstRecord
   }
 
-  /** Bytes of text taken so far. */
   get textBytes(): number {
     return this.#offset + this.#length
   }

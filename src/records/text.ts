@@ -2,10 +2,9 @@ import type { Encoding } from '../config/format-model.ts'
 import { DamagePlaces } from './damage-places.ts'
 import { createDecoder, type Decoding, decodeChunks, withoutMark } from './decode.ts'
 import { readDecompressed } from './decompress.ts'
-import { checkNested, isSpreadsheet } from './detect-compression.ts'
+import { checkNested, isSpreadsheet, readPackedSheets } from './detect-compression.ts'
 import { markedEncoding } from './detect-encoding.ts'
 import type { Dialect, FileText } from './model.ts'
-import { readPackedSheets } from './packed-sheets.ts'
 import type { FileSource } from './read-file.ts'
 import type { Sample } from './sample.ts'
 import { readSheet } from './xlsx-sheet.ts'
@@ -93,7 +92,6 @@ export async function* readTexts(
   }
 }
 
-/** The bytes of each text, decompressed. */
 async function* readBytes(
   source: FileSource,
   { compression, packing, members, sheet }: Container,

@@ -1,17 +1,14 @@
 import { describeError } from '../lib/errors.ts'
 import type { IdReader } from './judge-pass.ts'
 import { lookUp } from './look-up.ts'
-import type { ParsedRecord, RecordBatch, RecordIssue } from './model.ts'
+import type { ParsedRecord, RecordBatch, RecordIssue, RejectedRecord } from './model.ts'
 import { packRepeated, unpackRepeated } from './pack-repeated.ts'
-import { rejectedRows } from './rejected-rows.ts'
 import type { TransformRecord } from './transform-record.ts'
 import { Transformer, type TransformOutcome } from './transformer.ts'
 
 /** What stands between reading records and mapping them. */
 export interface TransformStep {
-  /** Absolute path of the user's file. */
   file: string
-  /** How long one record may take. */
   limitMs: number
   /** Those of the file, and after them those that the transform may add. */
   columns: readonly string[]
@@ -134,4 +131,15 @@ function issueOf(
 ): RecordIssue {
   const message = remedy === undefined ? found : `${found}; ${remedy}`
   return { record, line, field: undefined, code, message, remedy, severity: 'reject' }
+}
+
+/** The rows of the file that a rejected record was made from, as they were before any transform. */
+export function rejectedRows(record: ParsedRecord, issues: readonly RecordIssue[]): RejectedRecord[] {
+  const given = record.given ?? record
+  return (given.rows ?? [given]).map((row, index) => ({
+    ...row,
+    issues,
+    culprit: record.record,
+    ...(index === 0 ? {} : { isRest: true }),
+  }))
 }

@@ -3,7 +3,6 @@ import { isMainThread, type MessagePort, workerData } from 'node:worker_threads'
 import { packRepeated, unpackRepeated } from './pack-repeated.ts'
 import type { Transform, TransformRecord } from './transform-record.ts'
 
-/** What became of one record. */
 export type Outcome =
   | { kind: 'record'; record: TransformRecord }
   | { kind: 'skipped' }
@@ -13,7 +12,6 @@ export type Outcome =
 export type Loaded = { loaded: true } | { loaded: false; reason: string }
 
 export interface TransformWorkerData {
-  /** Absolute path of the user's file. */
   file: string
   /** One number: the place of the record that is being transformed in its message. */
   progress: SharedArrayBuffer

@@ -1,12 +1,10 @@
-import { fileRefusal } from './refusal.ts'
+import { fileRefusal } from './read-file.ts'
 import type { TransformRecord } from './transform-record.ts'
 import { TransformThread } from './transform-thread.ts'
 import type { Outcome } from './transform-worker.ts'
 
 export interface TransformerOptions {
-  /** Absolute path of the user's file. */
   file: string
-  /** How long one record may take. */
   limitMs: number
   /** What messages call the feed file. */
   name: string

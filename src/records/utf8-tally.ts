@@ -20,7 +20,6 @@ export class Utf8Tally {
     this.#count(bytes.subarray(0, complete))
   }
 
-  /** Everything has been added. */
   end(): void {
     this.#count(this.#held)
     this.#held = Buffer.alloc(0)

@@ -1,7 +1,6 @@
 import { SaxesParser } from 'saxes'
 import { systemErrorCode } from '../lib/errors.ts'
-import type { FileSource } from './read-file.ts'
-import { fileRefusal } from './refusal.ts'
+import { type FileSource, fileRefusal } from './read-file.ts'
 
 /** No part of a workbook is nested deeper. */
 const depthMax = 64

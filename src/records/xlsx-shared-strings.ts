@@ -1,5 +1,4 @@
-import type { FileSource } from './read-file.ts'
-import { fileRefusal } from './refusal.ts'
+import { type FileSource, fileRefusal } from './read-file.ts'
 import type { PartHandler } from './xlsx-part.ts'
 import { damagedWorkbook } from './xlsx-part.ts'
 import { plainText } from './xlsx-text.ts'
@@ -34,7 +33,6 @@ export class SharedStrings implements PartHandler {
     this.#source = source
   }
 
-  /** Bytes of the longest. */
   get longest(): number {
     return this.#longest
   }

@@ -1,7 +1,6 @@
 import { ExpansionMeter } from './expansion-meter.ts'
 import { columnsMax } from './limits.ts'
-import type { FileSource } from './read-file.ts'
-import { fileRefusal } from './refusal.ts'
+import { type FileSource, fileRefusal } from './read-file.ts'
 import { damagedWorkbook, type PartHandler, parsePart, pieceLengthMax } from './xlsx-part.ts'
 import { errorText, notCalculated, plainText } from './xlsx-text.ts'
 import { openWorkbook, type Workbook } from './xlsx-workbook.ts'

@@ -1,7 +1,6 @@
 import { posix } from 'node:path'
 import type { ExpansionLimits } from './expansion-meter.ts'
-import type { FileSource } from './read-file.ts'
-import { fileRefusal } from './refusal.ts'
+import { type FileSource, fileRefusal } from './read-file.ts'
 import { NumberFormats } from './xlsx-number-formats.ts'
 import { damagedWorkbook, type PartHandler, parsePart } from './xlsx-part.ts'
 import { SharedStrings } from './xlsx-shared-strings.ts'
@@ -14,7 +13,6 @@ const limits: ExpansionLimits = { ratioMax: 200, fromBytes: 32 * 2 ** 20 }
 export interface Workbook extends AsyncDisposable {
   /** Of the sheet that was asked for. */
   sheet: string
-  /** XML of the sheet. */
   rows: AsyncIterable<Buffer>
   strings: SharedStrings
   formats: NumberFormats

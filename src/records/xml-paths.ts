@@ -3,7 +3,7 @@ import { SaxesParser, type SaxesTagNS } from 'saxes'
 import { depthMax } from './limits.ts'
 import { isRecordName, recordNameOf } from './record-names.ts'
 import { rejectsInstruction } from './xml-check.ts'
-import { atomKeyOf } from './xml-names.ts'
+import { atomKeyOf } from './xml-items.ts'
 
 /** Levels of elements that are looked at, the root counted. */
 const levelsMax = 4

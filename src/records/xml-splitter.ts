@@ -1,11 +1,9 @@
 import { KeptText } from './kept-text.ts'
 import { elementsMax, tagBytesMax } from './limits.ts'
 import { LineCount } from './line-count.ts'
-import type { RecordFrame, RecordSlice } from './model.ts'
-import { noRecordsRefusal } from './no-records.ts'
-import { fileRefusal } from './refusal.ts'
-import { defaultBatch, type TextSplitter } from './text-splitter.ts'
-import { readStartTag, type XmlScope } from './xml-names.ts'
+import { defaultBatch, type RecordFrame, type RecordSlice, type TextSplitter } from './model.ts'
+import { fileRefusal, noRecordsRefusal } from './read-file.ts'
+import { readStartTag, type XmlScope } from './xml-items.ts'
 import { readToken, type XmlToken } from './xml-token.ts'
 
 export interface XmlSplitterOptions {
@@ -14,7 +12,6 @@ export interface XmlSplitterOptions {
   /** From the root to the record element, `rss/channel/item`. */
   path: string
   recordBytes: number
-  /** Number of the first record. */
   firstRecord: number
   batch?: { records: number; bytes: number }
 }
@@ -46,7 +43,6 @@ export class XmlSplitter implements TextSplitter {
   #position = 0
   #counted = 0
   #depth = 0
-  /** Of the record so far. */
   #elements = 0
   /** Up to where the end of the last token was looked for in vain. */
   #seen = 0
@@ -58,7 +54,6 @@ export class XmlSplitter implements TextSplitter {
   /** Elements were seen, but the one around the records (false) was not (true). */
   #isElsewhere: boolean | undefined
   #unfinished: XmlToken | undefined
-  /** Where the last token ends in the whole text. */
   #tokenEnd = 0
 
   constructor(options: XmlSplitterOptions) {

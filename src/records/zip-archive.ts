@@ -4,8 +4,7 @@ import { crc32, createInflateRaw } from 'node:zlib'
 import yauzl from 'yauzl'
 import { systemErrorCode } from '../lib/errors.ts'
 import { type ExpansionLimits, ExpansionMeter } from './expansion-meter.ts'
-import { type FileSource, openSource, readFileChunks } from './read-file.ts'
-import { fileRefusal } from './refusal.ts'
+import { type FileSource, fileRefusal, openSource, readFileChunks } from './read-file.ts'
 import { checkMember, damagedArchive, membersMax, type ZipMember } from './zip-member.ts'
 
 const compressedChunkBytes = 64 * 2 ** 10

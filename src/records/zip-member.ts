@@ -1,14 +1,12 @@
 import picomatch from 'picomatch'
 import type yauzl from 'yauzl'
-import type { FileSource } from './read-file.ts'
-import { fileRefusal } from './refusal.ts'
+import { type FileSource, fileRefusal } from './read-file.ts'
 
 /** An archive with more is refused. */
 export const membersMax = 10_000
 const nameLengthMax = 1000
 const namesShown = 5
 
-/** A file inside a zip archive. */
 export interface ZipMember {
   /** With its folders, separated by `/`. */
   name: string

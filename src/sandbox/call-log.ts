@@ -17,7 +17,6 @@ export interface CallRecord {
   ids: readonly string[] | undefined
   status: number | undefined
   end: CallEnd
-  /** Name of the fault that was applied. */
   fault: string | undefined
 }
 
@@ -72,7 +71,6 @@ export class CallLog {
     this.#totals.callsByStatus.set(key, (this.#totals.callsByStatus.get(key) ?? 0) + 1)
   }
 
-  /** The newest last. */
   last(limit: number): readonly CallRecord[] {
     return this.#calls.slice(-Math.min(Math.max(limit, 1), callsKeptMax))
   }

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { type FastifyError, type FastifyInstance, type FastifyReply, fastify } from 'fastify'
 import { drainRequests } from '../lib/drain-request.ts'
 import type { Log } from '../lib/log.ts'
-import { shownPath } from './other-methods.ts'
 
 /** Product ids and addresses stand in paths, and the contract gives them no length. */
 const pathParameterCharactersMax = 10_000
@@ -49,4 +48,35 @@ export function newServer(logger: Log | undefined, closing: AbortSignal): Fastif
     return reply.code(500).send({ message: 'the sandbox failed to answer; see its log' })
   })
   return app
+}
+
+const methods = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'] as const
+
+interface OtherMethods {
+  url: string
+  taken: readonly string[]
+  /** Says in the form of the group what there is. */
+  refuse: (reply: FastifyReply, message: string) => FastifyReply
+}
+
+/** The methods that a path does not take are answered 405, with those that it takes. */
+export function refuseOtherMethods(scope: FastifyInstance, { url, taken, refuse }: OtherMethods): void {
+  // fastify answers HEAD where there is GET.
+  const allowed: readonly string[] = taken.includes('GET') ? [...taken, 'HEAD'] : taken
+  scope.route({
+    method: methods.filter((method) => !allowed.includes(method)),
+    url,
+    handler: async ({ method, url: asked }, reply) => {
+      reply.code(405).header('allow', allowed.join(', '))
+      return refuse(reply, `there is no ${method} ${shownPath(asked)}; there is ${taken.join(', ')}`)
+    },
+  })
+}
+
+const pathShownMax = 200
+
+/** A path as it may be shown, without addresses: callers log what they are answered. */
+export function shownPath(url: string): string {
+  const [path = ''] = url.split('?', 1)
+  return path.replaceAll(/[^/]*(?:@|%40)[^/]*/gi, '…').slice(0, pathShownMax)
 }

@@ -6,7 +6,7 @@ import { ClaimIds, type ClaimParts, claimFileName } from './claim-name.ts'
 import { copyDurably, removeIfPresent, syncFile, syncFolder } from './durable.ts'
 import { copyName, layoutOf } from './layout.ts'
 import type { Manifest } from './manifest.ts'
-import type { NewLine } from './manifest-lines.ts'
+import type { NewLine } from './manifest-reading.ts'
 import type { AcceptLine, ClaimId } from './model.ts'
 import { freeBytes, fullError, isFull, spareBytes } from './space.ts'
 

@@ -13,15 +13,13 @@ import {
   syncFolder,
   writeDurably,
 } from './durable.ts'
-import { failedReportSuffix } from './failed-files.ts'
 import { lstatIfPresent } from './folder-scan.ts'
-import { compressName, layoutOf } from './layout.ts'
+import { compressName, failedReportSuffix, layoutOf } from './layout.ts'
 import type { Manifest } from './manifest.ts'
 import type { ManifestView } from './manifest-index.ts'
 import type { AcceptLine, ArchiveLine, ClaimId } from './model.ts'
 import { isFull } from './space.ts'
 
-/** Copied in less time than anybody notices. */
 const copyBytesMax = 64 * 2 ** 20
 
 /** Whether the copy of a refused file is made after its import. */

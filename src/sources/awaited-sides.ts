@@ -3,8 +3,8 @@ import type { Clock } from '../lib/clock.ts'
 import type { Candidate, DropPlace } from './claim-candidate.ts'
 import type { BatchResult } from './drop-acceptor.ts'
 import { displayName, type RawName } from './entry-name.ts'
+import { parseSideName } from './file-patterns.ts'
 import type { NoticeBoard } from './notices.ts'
-import { parseSideName } from './side-files.ts'
 
 interface AwaitedOptions {
   place: DropPlace

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import type { FeedMode } from '../config/model.ts'
 import type { FeedName } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
+import { decodeExpectation, encodeExpectation } from './file-patterns.ts'
 import type { AcceptLine, ClaimId, Expectation } from './model.ts'
-import { decodeExpectation, encodeExpectation } from './side-files.ts'
 
 /** What the name of a claimed file says, enough to write its manifest line after a crash. */
 export interface ClaimParts {
@@ -79,7 +79,6 @@ export function partsOf(accept: AcceptLine): ClaimParts {
   return { claim, feed, mode, name, grownFrom, resend: resend === true, pushKey, asOfMs, expect }
 }
 
-/** Undefined for a name that is none of ours. */
 export function parseClaimFileName(fileName: string): ClaimParts | undefined {
   const match = claimPattern.exec(fileName)?.groups
   if (!match?.claim || !match.feed || !match.name) return undefined

@@ -29,7 +29,6 @@ interface Hashing extends Reading {
   onPart?: () => void
 }
 
-/** Hash of the content, in hexadecimal. */
 export async function hashContent({ algorithm = 'sha256', onPart, ...reading }: Hashing): Promise<string> {
   const hash = createHash(algorithm)
   await readParts(reading, (part) => {

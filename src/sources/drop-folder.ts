@@ -3,13 +3,11 @@ import type { FeedConfig } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import { compileNameTime, type ReadTime } from './as-of.ts'
 import { displayName, entryPath, isTemporaryName, type RawName } from './entry-name.ts'
-import { compileNames, type MatchMode } from './file-patterns.ts'
+import { compileNames, isSideOf, type MatchMode, ownersOf, parseSideName } from './file-patterns.ts'
 import { type FolderEntry, lstatIfPresent, scanFolder } from './folder-scan.ts'
+import { mapPool } from './growth.ts'
 import { Markers } from './markers.ts'
-import { OrphanSides } from './orphan-sides.ts'
-import { mapPool } from './pool.ts'
 import { type FoundFile, type ObservedFile, Settling } from './settling.ts'
-import { isSideOf } from './side-files.ts'
 
 interface DropFolderOptions {
   feed: FeedConfig
@@ -69,7 +67,6 @@ export class DropFolder {
     return this.#markers !== undefined
   }
 
-  /** Looks at the whole folder. */
   async scan(): Promise<ScanResult> {
     const leftAlone: LeftAlone = { count: 0, examples: [] }
     let entries = 0
@@ -184,4 +181,44 @@ export class DropFolder {
 function noteLeftAlone(leftAlone: LeftAlone, text: string): void {
   leftAlone.count++
   if (leftAlone.examples.length < examplesMax) leftAlone.examples.push(text)
+}
+
+/** A writer may send the side file long before the file, or after the file was accepted. */
+const keptMs = 3_600_000
+
+/** Side files of a drop folder to which no file belongs: those that have lain there for an hour are to be removed. */
+export class OrphanSides {
+  #sinceMs = new Map<RawName, number>()
+  #found: RawName[] = []
+  #temporary: string[] = []
+
+  add(raw: RawName): void {
+    this.#found.push(raw)
+  }
+
+  /** A file of a scan that its writer has not finished: its side files may be there already. */
+  addTemporary(name: string): void {
+    if (this.#temporary.length < 1000) this.#temporary.push(name)
+  }
+
+  /** Ends a scan of the whole folder. `isThere`: whether a file of that name waits to be accepted. */
+  endScan(isThere: (raw: RawName) => boolean, nowMs: number): RawName[] {
+    const sinceMs = new Map<RawName, number>()
+    for (const raw of this.#found) {
+      const side = parseSideName(raw)
+      if (!side || ownersOf(side).some(isThere)) continue
+      const stem = displayName(side.stem)
+      if (this.#temporary.some((name) => name.includes(stem))) continue
+      sinceMs.set(raw, this.#sinceMs.get(raw) ?? nowMs)
+    }
+    this.drop()
+    this.#sinceMs = sinceMs
+    return [...sinceMs].filter(([, since]) => nowMs - since >= keptMs).map(([raw]) => raw)
+  }
+
+  /** After a scan that failed half-way. */
+  drop(): void {
+    this.#found = []
+    this.#temporary = []
+  }
 }

@@ -11,7 +11,6 @@ export function rawNameOf(bytes: Buffer): RawName {
   return bytes.toString('latin1')
 }
 
-/** The path of an entry, byte for byte. */
 export function entryPath(dir: string, raw: RawName): Buffer {
   return Buffer.concat([Buffer.from(`${dir}/`), Buffer.from(raw, 'latin1')])
 }

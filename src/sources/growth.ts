@@ -6,7 +6,6 @@ import { type ClaimParts, claimFileName, partsOf } from './claim-name.ts'
 import { removeIfPresent } from './durable.ts'
 import { lstatIfPresent } from './folder-scan.ts'
 import type { AcceptLine, ClaimId } from './model.ts'
-import { mapPool } from './pool.ts'
 
 interface Watched {
   accept: AcceptLine
@@ -119,4 +118,28 @@ export class GrowthWatch {
     if (file.keepUntilMs !== undefined) file.keepUntilMs = this.#clock.monotonic() + this.#quietMs
     return accepted
   }
+}
+
+/** Runs a step for each item, so many at a time; results in the order of the items. Ends all before it throws the first error. */
+export async function mapPool<T, R>(
+  items: readonly T[],
+  atOnce: number,
+  step: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results = new Array<R>(items.length)
+  const errors: unknown[] = []
+  const entries = items.entries()
+  const work = async () => {
+    for (const [position, item] of entries) {
+      if (errors.length > 0) return
+      try {
+        results[position] = await step(item)
+      } catch (error) {
+        errors.push(error)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, work))
+  if (errors.length > 0) throw errors[0]
+  return results
 }

@@ -6,15 +6,12 @@ import type { AcceptLine, ArchiveLine, ClaimId, DecisionLine, ManifestLine, Outc
 
 /** The manifest as it is read, by its writer and by other processes. */
 export interface ManifestView {
-  /** The sequence of the next file or decision. */
   readonly nextSequence: AcceptSequence
   /** Accepted files in accept order, of one feed or of all. */
   files(feed?: FeedName): Iterable<AcceptLine>
   file(sequence: AcceptSequence): AcceptLine | undefined
   fileOf(claim: ClaimId): AcceptLine | undefined
-  /** The newest outcome of a file. */
   outcome(sequence: AcceptSequence): OutcomeLine | undefined
-  /** The file of a feed that was accepted last. */
   newest(feed: FeedName): AcceptLine | undefined
   /** Accepted files without an outcome, in accept order. */
   unfinished(feed?: FeedName): Iterable<AcceptLine>
@@ -119,7 +116,6 @@ export class ManifestIndex implements ManifestView {
     return sequence === undefined ? undefined : this.file(sequence)
   }
 
-  /** The file that was pushed under this key. */
   pushed(pushKey: string): AcceptLine | undefined {
     const isPush = (sequence: number) => this.file(sequence as AcceptSequence)?.pushKey === pushKey
     const sequence = this.#pushKeys.find(pushKey, isPush)

@@ -5,7 +5,6 @@ import { manifestFileName } from './manifest.ts'
 import { ManifestIndex, type ManifestView } from './manifest-index.ts'
 import { readManifestLines } from './manifest-reading.ts'
 
-/** A manifest as other processes see it. */
 export interface ManifestReader extends ManifestView, Disposable {
   /** Takes up what its writer has appended since. */
   refresh(): Promise<void>

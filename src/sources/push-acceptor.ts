@@ -54,7 +54,6 @@ interface PushOptions {
   onAccepted: (accepted: AcceptLine[]) => void
 }
 
-/** Received at one time. */
 const runningMax = 64
 /** While a body arrives the disk may fill up by others. */
 const lookAtSpaceEveryBytes = 64 * 1024 * 1024

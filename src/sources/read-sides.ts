@@ -4,9 +4,9 @@ import type { SideKind } from '../config/model.ts'
 import { SourceError, systemErrorCode } from '../lib/errors.ts'
 import { removeIfPresent } from './durable.ts'
 import { displayName, entryPath, type RawName } from './entry-name.ts'
+import { parseSide, sideNamesOf } from './file-patterns.ts'
 import { lstatIfPresent } from './folder-scan.ts'
 import type { Expectation } from './model.ts'
-import { parseSide, sideNamesOf } from './side-files.ts'
 
 /** One that stood beside a file when it was read. */
 export interface SideFile {

@@ -42,7 +42,6 @@ export class Settling {
     }
   }
 
-  /** One file of a scan of the whole folder. */
   scan(file: FoundFile, nowMs: number): void {
     this.#scanned.push({ ...this.#look(file, nowMs), isSetAside: false })
     if (this.#scanned.length > this.#filesMax * 2) this.#keepOldest()
@@ -80,7 +79,6 @@ export class Settling {
     return this.#pending().flatMap((file) => (isDue(file) ? [file.raw] : []))
   }
 
-  /** By time, then name. */
   settled(): ObservedFile[] {
     return this.#pending()
       .filter(({ sinceMs, seenMs }) => seenMs - sinceMs >= this.#forMs)

@@ -7,7 +7,7 @@ import type { RedisConnections } from '../redis/connections.ts'
 import { Acceptor } from './acceptor.ts'
 import { DropAcceptor } from './drop-acceptor.ts'
 import { makeFolder } from './durable.ts'
-import { compileMarkerPattern, compileNames, rejectsFeedOf } from './file-patterns.ts'
+import { compileMarkerPattern, compileNames, isSideOf, rejectsFeedOf } from './file-patterns.ts'
 import { GrowthWatch } from './growth.ts'
 import { openInbox } from './inbox-watcher.ts'
 import { hiddenDirOf, layoutOf } from './layout.ts'
@@ -17,7 +17,6 @@ import { NoticeBoard } from './notices.ts'
 import { openPulls } from './pull/pulls.ts'
 import { systemNetwork } from './pull/resolve-host.ts'
 import { type AcceptPushed, PushAcceptor } from './push-acceptor.ts'
-import { isSideOf } from './side-files.ts'
 import { Upkeep } from './upkeep.ts'
 import { openWatcher } from './watcher.ts'
 
@@ -89,7 +88,6 @@ export async function openSources(options: SourcesOptions): Promise<Sources> {
   return { acceptPushed: pushes.accept, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() }
 }
 
-/** Names that other feeds of the same folder take. */
 function foreignNames(feed: FeedConfig, feeds: readonly FeedConfig[]): (name: string) => boolean {
   const others = feeds.filter((other) => other.name !== feed.name && other.dropDir === feed.dropDir)
   const matchers = others.map((other) => claimsOf(other))

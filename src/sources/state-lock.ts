@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import { readFile, rmdir, stat } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import type { Clock } from '../lib/clock.ts'
 import { SourceError, systemErrorCode } from '../lib/errors.ts'
-import { takeTurn } from './acquire-turn.ts'
 import { makeFolder, removeIfPresent, writeDurably } from './durable.ts'
 import { acquireLockFolder, folderIdentity, type LockFolder } from './lock-folder.ts'
 import { lifeOf, ownIdentity, processIdentitySchema } from './process-identity.ts'
@@ -163,4 +164,27 @@ function lostError(file: string, cause: Error): SourceError {
     hint: 'Another process may have taken over while this one was suspended; start it again to stand by',
     cause,
   })
+}
+
+/**
+ * One process of this host at a time looks at a lock and takes it, so that two that find a dead holder cannot remove
+ * each other's new lock. The turn is an abstract socket of Linux: the kernel ends it with its process, kill -9
+ * included. Undefined: another process has the turn.
+ */
+async function takeTurn(file: string): Promise<AsyncDisposable | undefined> {
+  const name = `\0catalogd-lock-${createHash('sha256').update(file).digest('hex').slice(0, 32)}`
+  const server = createServer((socket) => socket.destroy())
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen({ path: name }, resolve)
+    })
+  } catch (error) {
+    if (systemErrorCode(error) === 'EADDRINUSE') return undefined
+    throw error
+  }
+  server.unref()
+  return {
+    [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
+  }
 }

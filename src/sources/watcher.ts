@@ -6,15 +6,15 @@ import { AwaitedSides } from './awaited-sides.ts'
 import type { Candidate, DropPlace } from './claim-candidate.ts'
 import type { BatchResult, DropAcceptor } from './drop-acceptor.ts'
 import { DropFolder, type LeftAlone } from './drop-folder.ts'
-import { removeIfPresent } from './durable.ts'
-import { displayName, entryPath, isTemporaryName, type RawName } from './entry-name.ts'
-import { EventKeeper } from './event-keeper.ts'
 import {
   describeFolderError,
   ensureDropFolder,
   fileAccessError,
   isOperatingFailure,
-} from './folder-access.ts'
+  removeIfPresent,
+} from './durable.ts'
+import { displayName, entryPath, isTemporaryName, type RawName } from './entry-name.ts'
+import { EventKeeper } from './event-keeper.ts'
 import type { GrowthWatch } from './growth.ts'
 import type { AcceptLine } from './model.ts'
 import type { NoticeBoard } from './notices.ts'

@@ -1,7 +1,7 @@
 import { ApiCallError, ApiResponseError } from '../api/api-error.ts'
 import { OperatingError } from '../lib/errors.ts'
+import type { StackService } from './client-service.ts'
 import type { Step } from './model.ts'
-import type { StackService } from './service.ts'
 
 export interface StepFailure {
   step: Step

@@ -4,8 +4,7 @@ import type { RuleCreate } from '../api/contract/rule.ts'
 import type { TermCreate } from '../api/contract/term.ts'
 import type { StackClient } from '../api/stack-client.ts'
 import type { StackRecord } from './existing-items.ts'
-import type { Fields, StackKind } from './model.ts'
-import type { StackService } from './service.ts'
+import type { Fields, ItemId, StackKind } from './model.ts'
 
 /** The service as the client of the API reaches it. The client checks all fields by the contract. */
 export function serviceOf(client: StackClient, signal: AbortSignal): StackService {
@@ -46,4 +45,14 @@ async function createOne(
   else if (kind === 'views') await client.views.create(fields as ModerationViewWrite, options)
   else if (kind === 'terms') await client.terms.create(fields as TermCreate, options)
   else throw new Error('users are never created')
+}
+
+/** What the files need of the service. Every method throws an OperatingError when it fails. */
+export interface StackService {
+  /** All of a kind, over all pages. */
+  list(kind: StackKind): AsyncIterable<StackRecord>
+  create(kind: StackKind, fields: Fields): Promise<void>
+  /** Changes the fields that are named. */
+  update(kind: StackKind, id: ItemId, fields: Fields): Promise<void>
+  remove(kind: StackKind, id: ItemId): Promise<void>
 }

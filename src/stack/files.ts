@@ -1,17 +1,18 @@
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isMap, isSeq, type Node, stringify } from 'yaml'
 import { ConfigError, systemErrorCode } from '../lib/errors.ts'
-import { formatFile } from './format-file.ts'
-import { kindRules } from './kinds.ts'
+import { type KindRules, kindRules } from './kinds.ts'
 import {
   type DesiredItem,
   type ExistingItem,
+  type Fields,
   type StackItems,
   type StackKind,
   type StackProblem,
   stackKinds,
 } from './model.ts'
-import { parseFile } from './parse-file.ts'
+import { type Entry, openText, parseEntry } from './parse-entry.ts'
 
 /** Far above the files of any Stack. */
 const fileBytesMax = 64_000_000
@@ -50,7 +51,6 @@ export interface WrittenFile {
   kind: StackKind
   file: string
   items: number
-  /** Whether it says something else than before. */
   changed: boolean
 }
 
@@ -104,4 +104,101 @@ async function readText(file: string): Promise<string> {
   } catch (cause) {
     throw new ConfigError('stack-files', `${file} is not UTF-8`, { hint: 'Save it as UTF-8', cause })
   }
+}
+
+interface ParsedFile {
+  items: DesiredItem[]
+  problems: StackProblem[]
+}
+
+/** The items that a file wants. `file` is how messages name it. What the contract says of them is checked later. */
+export function parseFile(kind: StackKind, source: { file: string; text: string }): ParsedFile {
+  const rules = kindRules[kind]
+  const opened = openText(source)
+  if (Array.isArray(opened)) return { items: [], problems: opened }
+  const root = opened.document.contents
+  if (!isSeq<Node>(root)) {
+    const found = root === null ? 'nothing' : isMap(root) ? 'a mapping' : 'a single value'
+    const message = `found ${found}, expected a list of ${rules.word}s; write [] when there is none`
+    return { items: [], problems: [{ place: opened.placeOf(root) ?? opened.start, message }] }
+  }
+  const parsed: ParsedFile = { items: [], problems: [] }
+  for (const node of root.items) {
+    const entry = parseEntry(rules, opened, node)
+    const item = 'message' in entry ? entry : nameItem(rules, entry)
+    if ('message' in item) parsed.problems.push(item)
+    else parsed.items.push(item)
+  }
+  return parsed
+}
+
+function nameItem({ kind, nameField, word }: KindRules, entry: Entry): DesiredItem | StackProblem {
+  const name = entry.fields[nameField]
+  if (typeof name === 'string' && name !== '') {
+    if (kind !== 'users') return { ...entry, name, namedBy: 'name' }
+    const { [nameField]: _, ...fields } = entry.fields
+    return { ...entry, name, namedBy: 'name', fields }
+  }
+  const { email } = entry.fields
+  if (kind === 'users' && name === undefined && typeof email === 'string' && email !== '') {
+    return { ...entry, name: email, namedBy: 'email' }
+  }
+  const needed = kind === 'users' ? 'username (or else email)' : nameField
+  const found = name === undefined || name === '' || name === null ? 'none' : 'one that is no text'
+  return {
+    place: entry.places.get(nameField) ?? entry.place,
+    message: `${needed}: found ${found}, expected the name of the ${word}`,
+  }
+}
+
+/** What the head of a file says of it. */
+const heads: Readonly<Record<StackKind, readonly string[]>> = {
+  rules: [
+    'Automation rules of the Stack. A rule is known by its name.',
+    'trigger: conditions under $or, one of which must hold. action: what is done then. enabled: 1 or 0.',
+  ],
+  views: [
+    'Moderation views of the Stack. A view is known by its view_name.',
+    'filter_value_tags and filter_value_terms hold ids of this Stack; another one has others.',
+  ],
+  terms: [
+    'Terms of the Stack: what is taken in from which network. A term is known by its name.',
+    'type, network and num_of_backfill are fixed: when one differs, the term is deleted and created again.',
+  ],
+  users: [
+    'Users of the Stack, with their e-mail addresses. A user is known by the username, without one by the e-mail.',
+    'Users are neither created nor deleted from here. acl_groups: 1 Admin, 2 Moderator, 3 Developer.',
+  ],
+}
+
+const commonHead = [
+  'Written by "catalogd stack pull", which writes it anew each time; yours to edit between.',
+  'A field that is left out stays as it is, an empty one ("" or []) is emptied.',
+  'See "catalogd stack plan", then "catalogd stack apply".',
+]
+
+/** The file that a plan finds nothing to do for. Ordered by name, so that two of them can be compared. */
+export function formatFile(kind: StackKind, items: readonly ExistingItem[]): string {
+  const head = [...heads[kind], ...commonHead].map((line) => `# ${line}\n`).join('')
+  const entries = items
+    .filter(({ name }) => name !== '')
+    .toSorted((one, other) => compareNames(one.name, other.name))
+    .map(({ fields }) => formatEntry(ordered(kind, fields)))
+  return `${head}\n${entries.length === 0 ? '[]\n' : entries.join('')}`
+}
+
+function formatEntry(fields: Fields): string {
+  const text = stringify([fields], { lineWidth: 0, aliasDuplicateObjects: false })
+  // An empty line between two items, but none that would become the end of a text.
+  return /[|>]\d?\+\d?$/m.test(text) ? text : `${text}\n`
+}
+
+/** The same order everywhere, whatever the language of the machine. */
+export function compareNames(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0
+}
+
+function ordered(kind: StackKind, fields: Fields): Fields {
+  const names = kindRules[kind].fields.filter((field) => fields[field] !== undefined)
+  return Object.fromEntries(names.map((field) => [field, fields[field]]))
 }

@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 import { text } from '../api/contract/fields.ts'
 import { moderationViewFields, moderationViewWriteSchema } from '../api/contract/moderation-view.ts'
+import { fieldsOf } from '../api/contract/problems.ts'
 import { ruleCreateSchema, ruleFields, ruleUpdateSchema } from '../api/contract/rule.ts'
-import { fieldsOf } from '../api/contract/schema-at.ts'
 import {
   termCreateOnlyFields,
   termCreateSchema,

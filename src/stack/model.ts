@@ -24,7 +24,6 @@ export interface DesiredItem {
   places: ReadonlyMap<string, Place>
 }
 
-/** An item as the service has it. */
 export interface ExistingItem {
   id: ItemId
   /** Empty: it has none, and no file can speak of it. */
@@ -50,7 +49,6 @@ interface StepBase {
   name: string
 }
 
-/** One thing to do at the service. */
 export type Step =
   | (StepBase & { action: 'create'; fields: Fields })
   | (StepBase & { action: 'update'; id: ItemId; changes: readonly FieldChange[]; fields: Fields })
@@ -73,7 +71,6 @@ export interface StackPlan {
   warnings: readonly string[]
 }
 
-/** Why no plan can be made. */
 export interface StackProblem {
   place?: Place
   message: string

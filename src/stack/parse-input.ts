@@ -1,9 +1,8 @@
 import { contractProblems } from '../api/contract/problems.ts'
 import { ConfigError } from '../lib/errors.ts'
-import { toFieldValues } from './field-values.ts'
 import { type KindRules, kindRules } from './kinds.ts'
 import type { Fields, Place, StackKind, StackProblem } from './model.ts'
-import { openText, parseEntry } from './parse-entry.ts'
+import { openText, parseEntry, toFieldValues } from './parse-entry.ts'
 import { StackProblemsError } from './problems.ts'
 
 export interface Input {

@@ -1,8 +1,8 @@
+import type { StackService } from './client-service.ts'
 import { type StackRecord, toExistingItems } from './existing-items.ts'
-import { findRepeatedThere } from './match-items.ts'
 import type { ExistingItem, StackItems, StackKind, StackProblem } from './model.ts'
+import { findRepeatedThere } from './plan.ts'
 import { StackProblemsError } from './problems.ts'
-import type { StackService } from './service.ts'
 
 /** What the service holds of some kinds. One after the other: a rate limit is shared by all calls. */
 export async function readStack(

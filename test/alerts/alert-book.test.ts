@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { AlertBook, type BookEntry } from '../../src/alerts/alert-book.ts'
-import type { Condition } from '../../src/alerts/model.ts'
+import { AlertBook, type BookEntry, type Condition } from '../../src/alerts/alert-book.ts'
 import type { CatalogName } from '../../src/lib/brand.ts'
 
 const minute = 60_000

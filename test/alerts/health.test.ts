@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { lookAtDisk, lookAtRedis } from '../../src/alerts/look-at-storage.ts'
+import { lookAtDisk, lookAtRedis } from '../../src/alerts/catalog-look.ts'
 import { readHealth } from '../../src/alerts/read-health.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { openRedis, type RedisState } from '../../src/redis/connections.ts'

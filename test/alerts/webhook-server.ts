@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { AlertPayload } from '../../src/alerts/model.ts'
+import type { AlertPayload } from '../../src/alerts/alert-book.ts'
 import type { AlertsConfig } from '../../src/config/model.ts'
 import { waitFor } from '../support/events.ts'
 

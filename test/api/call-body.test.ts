@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { bodyBytes, buildBody } from '../../src/api/call-body.ts'
+import { bodyBytes, buildBody } from '../../src/api/catalog-calls.ts'
 
 test('the body is the JSON array of the documents, and its length is known exactly beforehand', () => {
   const product = fc.record({

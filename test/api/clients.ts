@@ -1,5 +1,5 @@
+import type { ClientOptions, RequestOptions } from '../../src/api/api-caller.ts'
 import { CatalogClient } from '../../src/api/catalog-client.ts'
-import type { ClientOptions, RequestOptions } from '../../src/api/client-options.ts'
 import { ConsentClient } from '../../src/api/consent-client.ts'
 import type { Product } from '../../src/api/contract/product.ts'
 import { IntentClient } from '../../src/api/intent-client.ts'

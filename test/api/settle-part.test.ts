@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { halveByBytes, partBytes, type Sendable, settlePart } from '../../src/api/settle-part.ts'
+import { halveByBytes, partBytes, type Sendable, settlePart } from '../../src/api/upsert-batch.ts'
 import type { ProductId } from '../../src/lib/brand.ts'
 
 const toPart = (lengths: readonly number[]): Sendable[] =>

@@ -1,11 +1,11 @@
 /** Microseconds per record of the catalog stage, on products of about 1.3 KB. Run: `node test/bench/catalog.ts`. */
-import { composeDocument } from '../../src/catalog/compose.ts'
+
 import { diffDocuments } from '../../src/catalog/diff.ts'
 import { compileMapping } from '../../src/catalog/mapping.ts'
 import { mergePatch } from '../../src/catalog/merge.ts'
 import type { ProductDocument, ProductPatch, ProductState } from '../../src/catalog/model.ts'
 import { rankFields } from '../../src/catalog/ranks.ts'
-import { decodeState, storedForm } from '../../src/catalog/stored-form.ts'
+import { composeDocument, decodeState, storedForm } from '../../src/catalog/stored-form.ts'
 import type { FieldRule } from '../../src/config/rule-model.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import type { ParsedRecord } from '../../src/records/model.ts'

@@ -1,11 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { composeDocument } from '../../src/catalog/compose.ts'
 import { applyDue, nextSwitch } from '../../src/catalog/later.ts'
 import { markMissing, mergePatch } from '../../src/catalog/merge.ts'
 import type { LaterPatch, ProductPatch, ProductState } from '../../src/catalog/model.ts'
 import type { FieldRanks } from '../../src/catalog/ranks.ts'
-import { decodeState, storedForm } from '../../src/catalog/stored-form.ts'
+import { composeDocument, decodeState, storedForm } from '../../src/catalog/stored-form.ts'
 import type { FeedName, ProductId } from '../../src/lib/brand.ts'
 
 const productId = 'P1' as ProductId

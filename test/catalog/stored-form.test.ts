@@ -1,9 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type ProductField, productFields, productSchema } from '../../src/api/contract/product.ts'
-import { composeDocument } from '../../src/catalog/compose.ts'
 import type { ProductState } from '../../src/catalog/model.ts'
-import { decodeState, encodeMeta, feedsOf, metaFields, storedForm } from '../../src/catalog/stored-form.ts'
+import {
+  composeDocument,
+  decodeState,
+  encodeMeta,
+  feedsOf,
+  metaFields,
+  storedForm,
+} from '../../src/catalog/stored-form.ts'
 import type { FeedName, ProductId } from '../../src/lib/brand.ts'
 
 const productId = 'P1' as ProductId

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import type { CommandDefinition } from '../../src/cli/command.ts'
+import type { CommandDefinition } from '../../src/cli/context.ts'
 import { ExitCode } from '../../src/lib/errors.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { runCli } from './support.ts'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import type { CommandDefinition } from '../../src/cli/command.ts'
+import type { CommandDefinition } from '../../src/cli/context.ts'
 import { InterruptedError } from '../../src/cli/interrupts.ts'
 import { wholeNumberOption } from '../../src/cli/option-values.ts'
 import { ConfigError, EndpointError, ExitCode, StorageError } from '../../src/lib/errors.ts'
@@ -33,7 +33,9 @@ const failing = (usage: string, failure: () => unknown): CommandDefinition => ({
   usage,
   summary: 'fail',
   examples: [`catalogd ${usage}`],
-  run: () => Promise.reject(failure()),
+  run: async () => {
+    throw failure()
+  },
 })
 
 const commands: CommandDefinition[] = [

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { CommandDefinition } from '../../src/cli/command.ts'
+import type { CommandDefinition } from '../../src/cli/context.ts'
 import { runProgram } from '../../src/cli/program.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { ClientOptions } from '../../src/api/client-options.ts'
+import type { ClientOptions } from '../../src/api/api-caller.ts'
 import { openSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 
 /**

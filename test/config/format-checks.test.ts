@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { checkFormat } from '../../src/config/format-checks.ts'
+import { checkFormat } from '../../src/config/feed-checks.ts'
 import { feedShape } from '../../src/config/schema.ts'
 
 /** Problems of a format, as `key: message`. */

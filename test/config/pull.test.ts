@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { isCron } from '../../src/config/cron.ts'
 import { describeConfig } from '../../src/config/print.ts'
+import { isCron } from '../../src/config/pull-schema.ts'
 import { problemsOf, read } from './support.ts'
 
 function withPull(lines: string, feedLines = ''): string {

@@ -1,8 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatDuration, parseDuration } from '../../src/config/duration.ts'
-import { parseShare } from '../../src/config/share.ts'
-import { parseSize } from '../../src/config/size.ts'
+import { formatDuration, parseDuration, parseShare, parseSize } from '../../src/config/leaves.ts'
 
 describe('parseDuration', () => {
   it.each([

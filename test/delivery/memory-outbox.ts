@@ -1,4 +1,4 @@
-import { bodyBytesOf } from '../../src/api/call-body.ts'
+import { bodyBytesOf } from '../../src/api/catalog-calls.ts'
 import type { ProductId } from '../../src/lib/brand.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { digestDocument } from '../../src/mirror/digest.ts'

@@ -1,8 +1,7 @@
 import type { Encoding } from '../../src/config/format-model.ts'
 import { FileRefusedError } from '../../src/lib/errors.ts'
 import { decodeChunks } from '../../src/records/decode.ts'
-import type { RecordSlice } from '../../src/records/model.ts'
-import type { TextSplitter } from '../../src/records/text-splitter.ts'
+import type { RecordSlice, TextSplitter } from '../../src/records/model.ts'
 import type { Random } from './random.ts'
 
 /** Lengths of chunks, taken in turn. */

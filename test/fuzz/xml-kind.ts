@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { CheckedXml } from '../../src/records/checked-xml.ts'
 import type { Dialect, RecordSlice } from '../../src/records/model.ts'
-import { parseXml } from '../../src/records/parse-xml.ts'
+import { parseXml } from '../../src/records/read-records.ts'
 import { openSplitter } from '../../src/records/slices.ts'
 import { decodeCut, firstDifference, generateCuts, splitCut } from './chunks.ts'
 import { decodeWhole, type Encoded, encode, generateEncoded } from './encoded.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { heldAfter } from '../../src/imports/held.ts'
+import { heldAfter } from '../../src/imports/context.ts'
 import { feed, openImports, row } from './harness.ts'
 
 type Box = Awaited<ReturnType<typeof openImports>>

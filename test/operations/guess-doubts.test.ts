@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { fewForSale } from '../../src/operations/guess/left-marks.ts'
+import { fewForSale } from '../../src/operations/guess/try-guess.ts'
 import { guessText, tableOf } from './guess-support.ts'
 
 const five = ['1', '2', '3', '4', '5']

@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { guessFeed } from '../../src/operations/guess/guess-feed.ts'
-import { leftMarks } from '../../src/operations/guess/left-marks.ts'
-import { tryGuess } from '../../src/operations/guess/try-guess.ts'
+import { leftMarks, tryGuess } from '../../src/operations/guess/try-guess.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { tableOf } from './guess-support.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { compareProduct } from '../../src/operations/verify-compare.ts'
+import { compareProduct } from '../../src/operations/verify-products.ts'
 
 const ours = {
   product_id: 'P',

@@ -1,7 +1,7 @@
 import iconv from 'iconv-lite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Encoding } from '../../src/config/format-model.ts'
-import { encodeText } from '../../src/records/encode-text.ts'
+import { encodeText } from '../../src/records/rejects-text.ts'
 import { compress, FeedFolder, judgeAndRead } from './feed-file.ts'
 import { zipOf } from './zip-file.ts'
 

@@ -3,8 +3,8 @@ import { SaxesParser } from 'saxes'
 import { expect, it } from 'vitest'
 import { CheckedXml } from '../../src/records/checked-xml.ts'
 import { JsonSplitter } from '../../src/records/json-splitter.ts'
-import { parseXml } from '../../src/records/parse-xml.ts'
-import type { TextSplitter } from '../../src/records/text-splitter.ts'
+import type { TextSplitter } from '../../src/records/model.ts'
+import { parseXml } from '../../src/records/read-records.ts'
 import { XmlSplitter } from '../../src/records/xml-splitter.ts'
 
 // saxes and JSON.parse over the whole text are the truth.

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Encoding } from '../../src/config/format-model.ts'
+import { SingleByteDecoder } from '../../src/records/damage-places.ts'
 import { createDecoder } from '../../src/records/decode.ts'
-import { encodeText } from '../../src/records/encode-text.ts'
-import { SingleByteDecoder } from '../../src/records/single-byte.ts'
+import { encodeText } from '../../src/records/rejects-text.ts'
 import { Utf8Tally } from '../../src/records/utf8-tally.ts'
 import { encode, FeedFolder, judge, judgeAndRead } from './feed-file.ts'
 

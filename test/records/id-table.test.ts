@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { HashTable } from '../../src/records/hash-table.ts'
 import { IdTableBuilder } from '../../src/records/id-table.ts'
+import { HashTable } from '../../src/records/partitioned-table.ts'
 
 describe('the table of ids', () => {
   it('holds a million ids and the last record of those that repeat', async () => {

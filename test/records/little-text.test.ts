@@ -1,8 +1,8 @@
 import iconv from 'iconv-lite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Encoding } from '../../src/config/format-model.ts'
-import { encodeText } from '../../src/records/encode-text.ts'
 import { EncodingEvidence } from '../../src/records/encoding-evidence.ts'
+import { encodeText } from '../../src/records/rejects-text.ts'
 import { FeedFolder, judge } from './feed-file.ts'
 import { productTexts } from './product-texts.ts'
 

@@ -1,7 +1,6 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { EventKeeper } from '../../src/sources/event-keeper.ts'
-import { openFolderEvents } from '../../src/sources/folder-events.ts'
+import { EventKeeper, openFolderEvents } from '../../src/sources/event-keeper.ts'
 import { NoticeBoard } from '../../src/sources/notices.ts'
 import { startChild } from '../support/child.ts'
 import { waitFor } from '../support/events.ts'

@@ -5,8 +5,8 @@ import type { AcceptSequence, FeedName, ProductId } from '../../src/lib/brand.ts
 import { systemClock } from '../../src/lib/clock.ts'
 import { SourceError } from '../../src/lib/errors.ts'
 import { openManifest } from '../../src/sources/manifest.ts'
-import type { NewLine } from '../../src/sources/manifest-lines.ts'
 import { readManifest } from '../../src/sources/manifest-reader.ts'
+import type { NewLine } from '../../src/sources/manifest-reading.ts'
 import { leakCheck } from '../support/leak-check.ts'
 import { tempDir } from '../support/temp-dir.ts'
 

@@ -6,7 +6,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { Acceptor } from '../../src/sources/acceptor.ts'
 import { DropAcceptor } from '../../src/sources/drop-acceptor.ts'
 import { openManifest } from '../../src/sources/manifest.ts'
-import type { NewLine } from '../../src/sources/manifest-lines.ts'
+import type { NewLine } from '../../src/sources/manifest-reading.ts'
 import { leakCheck } from '../support/leak-check.ts'
 import { tempDir } from '../support/temp-dir.ts'
 

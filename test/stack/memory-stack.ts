@@ -1,10 +1,9 @@
 import type { ModerationViewWrite } from '../../src/api/contract/moderation-view.ts'
 import { groupView } from '../../src/api/view-form.ts'
 import { type StackRecord, toExistingItems } from '../../src/stack/existing-items.ts'
-import { formatFile } from '../../src/stack/format-file.ts'
+import { formatFile, parseFile } from '../../src/stack/files.ts'
 import type { DesiredItem } from '../../src/stack/model.ts'
 import { type Fields, type StackItems, type StackKind, type Step, stackKinds } from '../../src/stack/model.ts'
-import { parseFile } from '../../src/stack/parse-file.ts'
 
 export type Records = Readonly<Record<StackKind, readonly StackRecord[]>>
 

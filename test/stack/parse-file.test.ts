@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { parseFile } from '../../src/stack/files.ts'
 import type { StackKind } from '../../src/stack/model.ts'
-import { parseFile } from '../../src/stack/parse-file.ts'
 import { parseInput } from '../../src/stack/parse-input.ts'
 import { noRecords, parse, pulled } from './memory-stack.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { bareSchema, kindOf, type WireKind } from './fields.ts'
 import { isObject } from './json-value.ts'
-import { fieldsOf, schemaAt } from './schema-at.ts'
+import { fieldsOf, schemaAt } from './problems.ts'
 
 /**
  * What real clients send, in the contract's form: form fields and query fields are all texts, ids and numbers are texts

@@ -55,7 +55,6 @@ export interface ColumnFacts {
   json: 'texts' | 'objects' | undefined
   /** Characters by name or number, such as `&amp;`. */
   entities: number
-  /** Mean number of characters. */
   characters: number
   examples: readonly string[]
   /** Each different text once. */

@@ -1,10 +1,8 @@
 import type { ColumnFacts } from './column-facts.ts'
-import { why } from './guess-reason.ts'
-import type { Given, Guesses, MeaningGuess, RuleGuess } from './model.ts'
+import { type Given, type Guesses, type MeaningGuess, type RuleGuess, why } from './model.ts'
 
 const unknownShopUrl = 'https://shop.example'
 
-/** The page of the product. */
 export function urlRule(guesses: Guesses, rules: readonly RuleGuess[], given: Given): RuleGuess {
   const guess = guesses.get('url')
   if (!guess) return builtUrlRule(rules, { given, slug: guesses.get('slug')?.facts })

@@ -4,9 +4,8 @@ import { Problem } from '../../catalog/problem.ts'
 import type { ColumnFacts } from './column-facts.ts'
 import { findLocale } from './find-locale.ts'
 import { amountRule, amountsOf } from './guess-prices.ts'
-import { listed, why } from './guess-reason.ts'
 import { guessVisibility, type VisibilityGuess } from './guess-visibility.ts'
-import type { Guesses, MeaningGuess, RuleGuess } from './model.ts'
+import { type Guesses, listed, type MeaningGuess, type RuleGuess, why } from './model.ts'
 
 /** What can be sold, before what is hidden is left aside. */
 interface StockGuess {

@@ -2,8 +2,7 @@ import { htmlToText } from '../../catalog/html-text.ts'
 import { type CategoryMarks, findCategoryMarks } from './category-marks.ts'
 import type { ColumnFacts } from './column-facts.ts'
 import { keyText } from './feed-text.ts'
-import { listed, oneLine, why } from './guess-reason.ts'
-import type { Guesses, MeaningGuess, RuleGuess } from './model.ts'
+import { type Guesses, listed, type MeaningGuess, oneLine, type RuleGuess, why } from './model.ts'
 
 const field = 'categories'
 /** Of a list as of a path the elements stand in one cell: the name says which it is. */

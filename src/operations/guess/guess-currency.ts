@@ -1,6 +1,5 @@
 import type { ColumnFacts } from './column-facts.ts'
-import { listed, why } from './guess-reason.ts'
-import type { Given, Guesses, MeaningGuess, RuleGuess } from './model.ts'
+import { type Given, type Guesses, listed, type MeaningGuess, type RuleGuess, why } from './model.ts'
 
 const field = 'price_currency_code'
 const unknownCurrency = 'EUR'
@@ -14,7 +13,6 @@ interface Reading {
   doubt: string | undefined
 }
 
-/** What stands beside amounts. */
 export function readsCurrency(
   priced: readonly Pick<ColumnFacts, 'codes' | 'marks'>[],
   { currency }: Given,

@@ -3,13 +3,11 @@ import { describeDialect } from '../../records/describe-dialect.ts'
 import { type ColumnFacts, columnFacts } from './column-facts.ts'
 import { checkLine, type FeedLine, feedLines } from './feed-text.ts'
 import { withListPrice } from './find-list-price.ts'
-import type { Lists } from './find-members.ts'
-import { unusedImages } from './further-images.ts'
+import { type Lists, unusedImages } from './find-members.ts'
 import { groupLine, groupTable } from './guess-groups.ts'
 import { parentColumn } from './guess-links.ts'
 import { guessMeanings } from './guess-meanings.ts'
 import { guessPreset } from './guess-preset.ts'
-import { listed } from './guess-reason.ts'
 import { rulesOfRows } from './guess-row-rules.ts'
 import { guessRules } from './guess-rules.ts'
 import { mayHide } from './guess-visibility.ts'
@@ -17,7 +15,7 @@ import { HeaderNames } from './header-names.ts'
 import { headerlessLines, looksLikeData } from './headerless.ts'
 import { refuseLinesAbove } from './lines-above.ts'
 import { missingImage } from './missing-image.ts'
-import type { Given, Guesses, RuleGuess } from './model.ts'
+import { type Given, type Guesses, listed, type RuleGuess } from './model.ts'
 import { withoutParts, withVariants } from './nested-variants.ts'
 import { presetLines } from './preset-lines.ts'
 import { namesIn } from './rule-columns.ts'
@@ -25,7 +23,6 @@ import { sampleDoubts } from './sample-doubts.ts'
 import { readSampleTable, type SampleTable } from './sample-table.ts'
 import { unusedTopics } from './unused-topics.ts'
 
-/** What a file was taken for. */
 export interface FeedGuess {
   name: string
   dialect: string
@@ -177,7 +174,6 @@ function ruleLines(
   ]
 }
 
-/** Lists whose objects have amounts of their own. */
 function unusedVariants(rules: readonly RuleGuess[], members: readonly ColumnFacts[]): FeedLine[] {
   if (rules.some(({ field }) => field === 'skus')) return []
   const priced = members.filter(

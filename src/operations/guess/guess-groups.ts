@@ -22,7 +22,6 @@ import type { Guesses, MeaningGuess } from './model.ts'
 /** In the words of a rule. */
 export type Conditions = Readonly<Record<string, unknown>>
 
-/** Rows of which several are one product. */
 export interface Grouping {
   links: RowLinks
   /** Columns that say which rows are one product, besides its number. */

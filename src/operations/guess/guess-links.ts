@@ -11,13 +11,11 @@ export interface RowFile {
   names: HeaderNames
 }
 
-/** Which rows are one product. */
 export interface RowLinks {
   /** In the words of the configuration. */
   group: unknown
   comment: string
   doubt?: string
-  /** The number of the product. */
   id: ColumnFacts
   /** Others that say which rows are one product. */
   columns: readonly string[]

@@ -6,7 +6,6 @@ import type { SampleTable } from './sample-table.ts'
 /** A preset that knows the columns of a file, and what it asks for. */
 export interface PresetGuess {
   preset: string
-  /** The columns by which it was recognised. */
   signature: readonly string[]
   needsShopUrl: boolean
   needsCurrency: boolean

@@ -4,17 +4,15 @@ import { imageRules, urlRule } from './guess-addresses.ts'
 import { availabilityRule, stockLocale } from './guess-availability.ts'
 import { categoryRules } from './guess-categories.ts'
 import { amountRule, priceRules } from './guess-prices.ts'
-import { why } from './guess-reason.ts'
 import { skusRule } from './guess-skus.ts'
 import type { Meaning } from './header-names.ts'
-import type { Given, Guesses, RuleGuess } from './model.ts'
+import { type Given, type Guesses, type RuleGuess, why } from './model.ts'
 
 const plainFields = ['name', 'brand'] as const
 /** Nothing is left of a number with a minus behind it. */
 const notMinus = '^(?:.*-$)?(.*)$'
 const extraEntries = ['gtin', 'mpn', 'color', 'size', 'material'] as const
 
-/** The rules of a file that fits no preset. */
 export function guessRules(guesses: Guesses, given: Given, { members, names }: Lists): RuleGuess[] {
   const rules: RuleGuess[] = [idRule(guesses, given)]
   for (const field of plainFields) addPlain(rules, field, guesses)

@@ -4,7 +4,6 @@ import { guessStock } from './guess-availability.ts'
 import { amountRule, amountsOf } from './guess-prices.ts'
 import type { Guesses, RuleGuess } from './model.ts'
 
-/** The objects of the list that holds the prices. */
 export function skusRule(guesses: Guesses, { members, names }: Lists): RuleGuess[] {
   const list = (guesses.get('sale_price') ?? guesses.get('price'))?.facts.list
   if (list === undefined || !ofVariants.test(list)) return []

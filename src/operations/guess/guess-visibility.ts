@@ -1,7 +1,6 @@
 import type { ColumnFacts } from './column-facts.ts'
-import { listed } from './guess-reason.ts'
 import type { Meaning } from './header-names.ts'
-import type { Guesses } from './model.ts'
+import { type Guesses, listed } from './model.ts'
 import { readVisibility } from './visibility-words.ts'
 
 type Cells = readonly string[] | { not: readonly string[] }

@@ -1,10 +1,9 @@
 import { type ColumnFacts, columnFacts } from './column-facts.ts'
 import { checkLine, type FeedLine, feedLines } from './feed-text.ts'
 import { guessMeanings } from './guess-meanings.ts'
-import { listed } from './guess-reason.ts'
 import { guessRules } from './guess-rules.ts'
 import type { HeaderNames, Meaning } from './header-names.ts'
-import type { Given, Guesses, MeaningGuess } from './model.ts'
+import { type Given, type Guesses, listed, type MeaningGuess } from './model.ts'
 import { namesIn } from './rule-columns.ts'
 import type { SampleTable } from './sample-table.ts'
 

@@ -1,6 +1,6 @@
 import type { ColumnFacts } from './column-facts.ts'
 import { checkLine, type FeedLine } from './feed-text.ts'
-import { listed } from './guess-reason.ts'
+import { listed } from './model.ts'
 
 const ofImages = /image|img|picture|photo|bild|foto|visuel|imagen|media/i
 const imageFile = /\.(jpe?g|png|gif|webp|avif)\b/i

@@ -3,14 +3,12 @@ import type { ColumnFacts } from './column-facts.ts'
 import { checkLine, type FeedLine } from './feed-text.ts'
 import { ofSmallOnes } from './find-members.ts'
 import { type Row, textOf } from './guess-links.ts'
-import { listed } from './guess-reason.ts'
-import type { Guesses } from './model.ts'
+import { type Guesses, listed } from './model.ts'
 
 interface Sample {
   guesses: Guesses
   rows: readonly Row[]
   columns: readonly ColumnFacts[]
-  /** Columns that rules read. */
   used: ReadonlySet<string>
 }
 

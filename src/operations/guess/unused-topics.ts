@@ -2,13 +2,12 @@ import type { ColumnFacts } from './column-facts.ts'
 import { checkLine, type FeedLine } from './feed-text.ts'
 import { ofAmounts, ofOthers, spaced } from './find-amount.ts'
 import { isWithoutTax } from './guess-meanings.ts'
-import { listed } from './guess-reason.ts'
 import type { HeaderNames, Meaning } from './header-names.ts'
+import { listed } from './model.ts'
 import { ofDiscounts } from './settle-meanings.ts'
 
 interface Unused {
   columns: readonly ColumnFacts[]
-  /** Fields that rules are guessed for. */
   fields: ReadonlySet<string>
   names: HeaderNames
 }

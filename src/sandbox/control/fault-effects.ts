@@ -14,7 +14,6 @@ export interface FaultyCall {
   now: () => number
 }
 
-/** Does to a call what its fault says. */
 export async function applyFault(action: FaultAction, faulty: FaultyCall): Promise<FastifyReply> {
   const { reply, take, sleep } = faulty
   switch (action.kind) {

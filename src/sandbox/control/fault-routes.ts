@@ -4,7 +4,6 @@ import type { ReceivedBody } from '../request-body.ts'
 import { faultSettingSchema } from './fault-schema.ts'
 import type { Faults } from './faults.ts'
 
-/** `GET`, `POST` and `DELETE /sandbox/faults`, and `DELETE /sandbox/faults/<id>`. */
 export async function registerFaults(scope: FastifyInstance, { faults }: { faults: Faults }): Promise<void> {
   scope.get('/sandbox/faults', async () => ({ faults: faults.list() }))
 

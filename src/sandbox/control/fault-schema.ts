@@ -35,7 +35,6 @@ const headers = z
 /** Calls of one of the four groups of the API. */
 export type FaultGroup = 'products' | 'consent' | 'intent' | 'stack'
 
-/** One fault as it is set over HTTP. */
 const settingSchema = z.strictObject({
   name: z.string().min(1).max(100).optional(),
   /** Only calls of this group of the API; left out: product upserts. */
@@ -107,7 +106,6 @@ export type FaultAction =
   | { kind: 'half'; apply: Apply }
   | { kind: 'refuse'; named: boolean; reason: string; ids: ReadonlySet<string> | undefined }
 
-/** The action of a checked setting. */
 export function faultAction(setting: FaultSetting): FaultAction {
   const { apply } = setting
   if (setting.status !== undefined) return statusAction(setting, setting.status)

@@ -10,7 +10,6 @@ export interface FaultSubject {
 
 export interface Fault {
   readonly id: number
-  /** For the call log. */
   readonly name: string
   readonly action: FaultAction
 }

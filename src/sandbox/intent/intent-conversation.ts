@@ -4,7 +4,6 @@ import type { ParsedPrompt } from './intent-prompt.ts'
 import { type IntentQuery, type Ranking, type RankingOptions, rankProducts } from './intent-ranking.ts'
 import { isColour, isStopWord } from './intent-words.ts'
 
-/** What one conversation has come to. */
 export interface Conversation {
   query: IntentQuery
   /** Terms that the last narrowing brought: `instead` replaces them. */
@@ -13,7 +12,6 @@ export interface Conversation {
   required: readonly string[]
   /** Ids of all products that were shown, oldest first. */
   shown: readonly string[]
-  /** Prices of the last answer. */
   prices: readonly number[]
 }
 

@@ -123,7 +123,6 @@ export class ProductIndex {
         if (this.#timing.monotonic() - this.#lastTakenMs >= quietMs) await this.#catchUp()
       }
     } catch {
-      // The sandbox closes.
     } finally {
       this.#isWatching = false
     }

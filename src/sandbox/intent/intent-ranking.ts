@@ -24,12 +24,10 @@ export interface RankingOptions {
 }
 
 export interface Ranking {
-  /** Best first. */
   products: readonly IndexedProduct[]
   /** Products that match the words, whatever else is demanded. */
   matching: number
   corrected: readonly { from: string; to: string }[]
-  /** Words that no product has. */
   unknown: readonly string[]
   /** The brands that were named exclude all others, unless no product would be left. */
   brandsCount: boolean

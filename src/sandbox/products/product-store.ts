@@ -3,7 +3,6 @@ const timesKeptMax = 100
 /** A product as it was last taken. Times are milliseconds since the epoch, with fractions. */
 export interface HeldProduct {
   readonly id: string
-  /** Exactly the bytes that were sent. */
   document: Buffer
   /** How often it was taken, ever. */
   timesTaken: number
@@ -11,7 +10,6 @@ export interface HeldProduct {
   receivedAtMs: number[]
 }
 
-/** Told of every change, at once. */
 export interface ProductWatcher {
   taken(id: string): void
   cleared(): void

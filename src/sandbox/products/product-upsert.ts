@@ -4,15 +4,14 @@ import type { Log } from '../../lib/log.ts'
 import type { CallLog } from '../call-log.ts'
 import { applyFault } from '../control/fault-effects.ts'
 import type { Faults } from '../control/faults.ts'
-import type { SandboxTokens } from '../credentials.ts'
+import { basicProblem, type SandboxTokens } from '../credentials.ts'
 import type { OverlapWatch } from '../overlaps.ts'
-import { type ReceivedBody, receiveBytes } from '../request-body.ts'
+import { compressionProblem, type ReceivedBody, receiveBytes } from '../request-body.ts'
 import { productErrors } from './lenient-product.ts'
 import type { ProductStore } from './product-store.ts'
 import { answerTaken, type ProductRefusal, sendError, type Taken, type TakeOptions } from './upsert-answer.ts'
 import { type ParsedBody, parseUpsertBody, type UpsertBody } from './upsert-body.ts'
 import { beginCall, type UpsertCall } from './upsert-call.ts'
-import { refuseHead } from './upsert-head.ts'
 
 /** What the endpoint works with. Times are milliseconds; `now` has fractions. */
 export interface UpsertParts {
@@ -124,4 +123,43 @@ function documentAt(body: UpsertBody, index: number): Buffer {
   const document = body.documents[index]
   if (document === undefined) throw new Error('a product has no bytes')
   return document
+}
+
+interface HeadRules {
+  tokens: SandboxTokens
+  strict: boolean
+}
+
+interface HeadRefusal {
+  status: number
+  headers: Record<string, string>
+  type: string
+  message: string
+}
+
+/** What is refused before the body is read. */
+function refuseHead(request: FastifyRequest, { tokens, strict }: HeadRules): HeadRefusal | undefined {
+  const { authorization, 'content-type': contentType = '', 'content-encoding': encoding } = request.headers
+  const problem = basicProblem(authorization, 'products', tokens)
+  if (problem !== undefined) {
+    return {
+      status: 401,
+      headers: { 'www-authenticate': 'Basic realm="products", charset="UTF-8"' },
+      type: 'unauthorized',
+      message: problem,
+    }
+  }
+  const compressed = compressionProblem(encoding)
+  if (compressed !== undefined) {
+    return { status: 415, headers: {}, type: 'unsupported_media_type', message: compressed }
+  }
+  if (strict && !/^application\/json\s*(;|$)/i.test(contentType)) {
+    return {
+      status: 415,
+      headers: {},
+      type: 'unsupported_media_type',
+      message: 'send Content-Type: application/json',
+    }
+  }
+  return undefined
 }

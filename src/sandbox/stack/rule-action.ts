@@ -6,7 +6,6 @@ import type { StackRecord } from './stack-table.ts'
 const actionTypes = ['$addToSet', '$set'] as const
 type ActionType = (typeof actionTypes)[number]
 
-/** What is done to a record that matches. */
 export interface RuleAction {
   type: ActionType
   /** `tags`, `location.country`. */

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer'
+import { Busboy } from '@fastify/busboy'
 import { parse as parseForm } from 'qs'
 import { findJsonFault, isObject, jsonDepthMax } from '../../api/contract/json-value.ts'
 import { compressionProblem } from '../request-body.ts'
 import { refused, type StackRefusal } from './stack-answer.ts'
 import type { SentFields } from './stack-call.ts'
-import { readMultipart } from './stack-multipart.ts'
 
 export interface SentBody {
   bytes: Buffer
@@ -129,4 +129,40 @@ export function parsePairs(pairs: string): Record<string, unknown> | undefined {
 
 function unreadable(message: string): StackRefusal {
   return refused(400, { subject: 'request', reason: 'invalid_body' }, message)
+}
+
+type MultipartPairs = { kind: 'pairs'; pairs: [string, string][] } | { kind: 'unreadable'; why: string }
+
+const pairsMax = 5_000
+const nameBytesMax = 1_000
+
+/** The fields of a multipart form, in their order; files in it are passed over. The bytes are bounded by whoever read them. */
+function readMultipart(bytes: Buffer, contentType: string): Promise<MultipartPairs> {
+  return new Promise((resolve) => {
+    const pairs: [string, string][] = []
+    const refuse = (why: string) => resolve({ kind: 'unreadable', why })
+    let form: InstanceType<typeof Busboy>
+    try {
+      form = new Busboy({
+        headers: { 'content-type': contentType },
+        limits: { fieldSize: bytes.length + 1, fieldNameSize: nameBytesMax, parts: pairsMax },
+      })
+    } catch {
+      refuse('the content type of the multipart form has no usable boundary')
+      return
+    }
+    form.on('field', (name, value, nameTruncated) => {
+      if (nameTruncated) refuse(`a field name is longer than ${nameBytesMax} bytes`)
+      else if (name !== undefined) pairs.push([name, value])
+    })
+    form.on('file', (_name, stream) => {
+      // Unread files keep the form from ending, and one that breaks off emits an error of its own.
+      stream.on('error', () => refuse('the multipart form breaks off within a file'))
+      stream.resume()
+    })
+    form.on('partsLimit', () => refuse(`the multipart form has more than ${pairsMax} parts`))
+    form.on('error', () => refuse('the multipart form is not well-formed or breaks off'))
+    form.on('finish', () => resolve({ kind: 'pairs', pairs }))
+    form.end(bytes)
+  })
 }

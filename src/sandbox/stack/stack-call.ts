@@ -3,16 +3,13 @@ import type { Endpoint } from '../../api/contract/endpoints.ts'
 import type { StackAnswer, StackOutcome } from './stack-answer.ts'
 import type { StackStore } from './stack-store.ts'
 
-/** What the operations of the Stack work with. */
 export interface StackParts {
   store: StackStore
   /** Refuses what the contract does not have. */
   strict: boolean
-  /** Milliseconds since the epoch. */
   now: () => number
 }
 
-/** One request whose credentials are right. */
 export interface StackCall extends StackParts {
   endpoint: Endpoint
   /** The part of the path that names a record, as it was sent. */

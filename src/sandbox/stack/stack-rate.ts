@@ -1,4 +1,3 @@
-/** How many requests are answered in how long. */
 export interface RequestRate {
   requests: number
   perMs: number

@@ -7,7 +7,6 @@ import { seedTiles } from './tile-seed.ts'
 const stackTableNames = ['rules', 'views', 'users', 'terms', 'tiles', 'assets'] as const
 export type StackTableName = (typeof stackTableNames)[number]
 
-/** The Stack as plain JSON. */
 export const stackDataSchema = z.object({
   rules: stackTableSchema,
   views: stackTableSchema,

@@ -20,7 +20,6 @@ export const userOperations = {
   }),
 } satisfies Record<string, StackOperation>
 
-/** The fields that the names of orders mean. */
 const orderFields: Readonly<Record<string, string>> = { created: 'created_at' }
 
 /** Names of any script in the order of English; letters of either case stand together. */

@@ -66,7 +66,6 @@ export function seedTiles(): StackRecord[] {
   })
 }
 
-/** None to three, without repetition. */
 function tagsOf(index: number): JsonValue[] {
   const first = scatter(index, tags.length)
   return Array.from({ length: index % 4 }, (_, position) => pick(tags, first + position * 3))

@@ -1,11 +1,11 @@
 import type { Clock } from '../../lib/clock.ts'
 import { systemErrorCode } from '../../lib/errors.ts'
+import { parseRetryAfter } from '../../lib/retry-after.ts'
 import { isFull } from '../space.ts'
 import { describeUrl } from './describe-source.ts'
 import type { HttpAnswer } from './http-get.ts'
 import type { PartFile } from './part-file.ts'
 import { PullError } from './pull-error.ts'
-import { refusalOf } from './refusal.ts'
 import {
   parseContentRange,
   strongValidator,
@@ -15,7 +15,6 @@ import {
 } from './validators.ts'
 
 interface DownloadOptions {
-  /** One request with these headers. */
   get: (headers: Readonly<Record<string, string>>) => Promise<HttpAnswer>
   part: PartFile
   /** Of the version that is known already. */
@@ -187,4 +186,27 @@ function restless(): PullError {
   return new PullError('restless', 'the file changes faster than it can be fetched', {
     hint: 'Let the server write it under another name and rename it, or keep it longer',
   })
+}
+
+const busy: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])
+
+/** For an answer that brings no file. */
+function refusalOf(
+  { status, headers, url }: Pick<HttpAnswer, 'status' | 'headers' | 'url'>,
+  now: number,
+): PullError {
+  const isBusy = busy.has(status)
+  return new PullError(isBusy ? 'server-busy' : 'refused', `${describeUrl(url)} answers ${status}`, {
+    hint: hintOf(status, isBusy),
+    retryAfterMs: isBusy ? parseRetryAfter(headers['retry-after'], now) : undefined,
+  })
+}
+
+function hintOf(status: number, isBusy: boolean): string {
+  if (status === 401 || status === 403) return 'Correct user and password, or headers, beside url'
+  if (status === 404 || status === 410) return 'Correct url: there is no file any more'
+  if (status === 429) return 'It is asked too often: raise every'
+  return isBusy
+    ? 'It is tried again; if it stays so, ask whoever runs the server'
+    : 'Expected 200: correct url'
 }

@@ -43,7 +43,6 @@ export interface Fetched {
   remote?: RemoteFile
 }
 
-/** What is remembered of where files come from. */
 export function digestOfPlace(place: string): string {
   return createHash('sha256').update(place).digest('hex')
 }
@@ -67,13 +66,11 @@ export class FeedPull {
     return this.#state !== undefined
   }
 
-  /** Reads what is remembered. */
   async load(): Promise<void> {
     await makeFolder(this.dir)
     this.#state ??= await readPullState(this.dir)
   }
 
-  /** What is remembered; complete after `open`. */
   get state(): PullState {
     if (this.#state === undefined) throw new Error('a pull was not loaded')
     return this.#state
@@ -158,7 +155,6 @@ export class FeedPull {
     this.#state = state
   }
 
-  /** These pending files are accepted, the others are not. */
   #settle(accepted: PullState['pending']): Promise<void> {
     const { version, taken } = this.state
     const remotes = accepted.flatMap(({ remote }) => remote ?? [])

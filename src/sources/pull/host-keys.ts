@@ -1,6 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 
-/** A key that a server may show. */
 export interface KnownKey {
   type: string
   key: Buffer

@@ -27,7 +27,6 @@ export interface HttpAnswer extends AsyncDisposable {
   /** Lower-case names; of several values the first. */
   headers: Readonly<Record<string, string>>
   body: Readable
-  /** Where it came from in the end. */
   url: URL
 }
 

@@ -47,7 +47,6 @@ const pullState = z.object({
     .default([]),
 })
 
-/** What is remembered of the fetches of a feed. */
 export type PullState = z.output<typeof pullState>
 export type RemoteFile = z.output<typeof remoteFile>
 export type PulledVersion = NonNullable<PullState['version']>

@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { describeError } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Acceptor } from '../acceptor.ts'
-import { isOperatingFailure } from '../folder-access.ts'
+import { isOperatingFailure } from '../durable.ts'
 import type { AcceptLine } from '../model.ts'
 import type { NoticeBoard } from '../notices.ts'
 import { isFull } from '../space.ts'
@@ -164,7 +164,6 @@ function ignoreOperatingFailure(error: unknown): void {
   if (!isOperatingFailure(error)) throw error
 }
 
-/** What is remembered holds for this place only. */
 function placeOf({ source }: PullConfig): string {
   if (source.kind === 'url') return source.url.value().href
   return ['sftp', source.host.value(), source.port, source.user.value(), source.folder].join('\n')

@@ -4,7 +4,7 @@ import { describeError } from '../../lib/errors.ts'
 import { ReleaseStack } from '../../lib/release-stack.ts'
 import type { RedisConnections } from '../../redis/connections.ts'
 import { hasSchedules, openSchedules, type Schedules } from '../../redis/schedules.ts'
-import { isOperatingFailure } from '../folder-access.ts'
+import { isOperatingFailure } from '../durable.ts'
 import { Waker } from '../waker.ts'
 import { Puller, type PullerOptions } from './puller.ts'
 
@@ -114,7 +114,6 @@ class Pulls {
   }
 }
 
-/** The schedule of a feed. */
 export function idOf({ name }: Pick<FeedConfig, 'name'>): string {
   return `pull-${name}`
 }

@@ -12,7 +12,6 @@ export interface Address {
 
 /** What names mean, and which addresses are whose. */
 export interface Network {
-  /** All addresses of a name. */
   resolve: (hostname: string) => Promise<readonly Address[]>
   kindOf: (address: string) => AddressKind
 }
@@ -33,7 +32,6 @@ interface Checking {
   network: Network
 }
 
-/** Addresses of one host, every one of them checked. */
 export interface CheckedHost {
   addresses: readonly Address[]
   isPrivate: boolean

@@ -2,8 +2,7 @@ import type { FeedConfig } from '../../config/model.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { compileNameTime, type ReadTime } from '../as-of.ts'
 import { isTemporaryName } from '../entry-name.ts'
-import { compileMarkerPattern, compilePatterns, markersOf } from '../file-patterns.ts'
-import { isSideOf } from '../side-files.ts'
+import { compileMarkerPattern, compilePatterns, isSideOf, markersOf } from '../file-patterns.ts'
 import type { RemoteFile } from './pull-state.ts'
 
 interface Sighting {
