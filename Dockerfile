@@ -24,7 +24,7 @@ RUN ln -s /opt/catalogd/dist/main.js /usr/local/bin/catalogd \
 
 WORKDIR /srv/catalogd
 USER node
-# Feed files come in through drop; state is what must survive: the archive, the manifest, the reports.
+# Feed files come in through drop; state is what must survive and be backed up: the catalog, consents, manifest, archive.
 VOLUME ["/srv/catalogd/drop", "/srv/catalogd/state"]
 # Running calls are finished before the process ends, at most 10 s.
 STOPSIGNAL SIGTERM

@@ -3,9 +3,9 @@ import { countOf } from './table.ts'
 
 export const backupCommand: CommandDefinition = {
   usage: 'backup <folder>',
-  summary: 'copy what is known of the products and what was accepted into a new folder',
+  summary: 'copy catalog, consents and manifest into a new folder, while the daemon runs or not',
   details:
-    'The daemon may go on. The archive is not copied: back it up as files, or keep it (archive.keep) longer than the time between two backups.',
+    'Needs no Redis. The archive is not copied: back it up as files, and keep it (archive.keep) longer than the time between two backups.',
   examples: ['catalogd backup /backup/catalogd-$(date +%F)'],
   async run(context, { args: [folder = ''] }) {
     const { makeBackup } = await import('../operations/make-backup.ts')

@@ -71,6 +71,7 @@ async function setPause(
 export const pauseCommand: CommandDefinition<KindOptions> = {
   usage: 'pause',
   summary: 'make no more calls until resume; files are still taken in',
+  details: 'The decision is written down, and outlives a Redis that loses its data.',
   examples: ['catalogd pause', 'catalogd pause --consents'],
   options: kindOptions,
   async run(context, { options }) {

@@ -12,7 +12,8 @@ interface DiffOptions {
 export const diffCommand: CommandDefinition<DiffOptions> = {
   usage: 'diff <feed> <file>',
   summary: 'show what importing a file would change, field by field',
-  details: 'Touches nothing and needs no credentials. With --json: one change a line, the summary last.',
+  details:
+    'Touches nothing and needs neither Redis nor credentials. With --json: one change a line, the summary last.',
   examples: ['catalogd diff products ./export.csv', 'catalogd diff products ./export.csv --json | tail -1'],
   options: [{ flags: '--limit <n>', description: 'changes to show as text', default: 50, parse: Number }],
   async run(context, { args: [name = '', file = ''], options }) {

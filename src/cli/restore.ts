@@ -12,7 +12,7 @@ export const restoreCommand: CommandDefinition<RestoreOptions> = {
   usage: 'restore [folder]',
   summary: 'put a backup back; what was accepted since is imported again from the archive',
   details:
-    'No daemon may run. Says first what would happen. The next start sends every product once. Without a folder everything that the archive holds is imported again.',
+    'No daemon may run. Says first what would happen. The next start sends every product once, as soon as no earlier call can take effect any more. Without a folder everything that the archive holds is imported again.',
   examples: ['catalogd restore /backup/catalogd-2026-11-22', 'catalogd restore'],
   options: [
     { flags: '--yes', description: 'do not ask', default: false },

@@ -13,7 +13,7 @@ export const startCommand: CommandDefinition<StartOptions> = {
   usage: 'start',
   summary: 'run the daemon: watch the drop folders, fetch, import, deliver',
   details:
-    'Ends well on SIGTERM: running calls get 10 s to finish. A second daemon on the same state folder stands by and takes over. Further processes may run with --roles deliver on the same Redis.',
+    'Ends well on SIGTERM and Ctrl+C: running calls get 10 s to finish. A second daemon on the same state folder stands by and takes over. Further processes may run with --roles deliver on the same Redis. Where state folder, Redis and endpoint do not belong together nothing is sent: see restore and adopt.',
   examples: ['catalogd start', 'catalogd start --roles deliver'],
   logLevel: 'info',
   options: [

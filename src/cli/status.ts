@@ -8,7 +8,7 @@ export const statusCommand: CommandDefinition = {
   usage: 'status',
   summary: 'show what waits, what runs, and what is wrong',
   details:
-    'Exit code 0: all is well; 1: something asks for an operator (held, refused, failed); 3: no calls are made; 4: Redis is down, refuses changes, or is short of memory.',
+    'Exit code 0: all is well; 1: something asks for an operator (held, refused, failed); 3: no calls are made; 4: Redis is down (what is on disk is shown all the same), refuses changes, or is short of memory.',
   examples: ['catalogd status', 'catalogd status --json'],
   async run(context) {
     const { openStorage } = await import('../storage.ts')

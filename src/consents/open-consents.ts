@@ -125,7 +125,7 @@ function lostDatabase(path: string): StorageError {
     'consents-lost',
     `${path} is missing, although consents were accepted: nobody knows which were sent`,
     {
-      hint: `Restore it from a backup of the state folder. Without one create an empty file there (touch ${path}): then every revocation that the archive still holds is sent again, and grants wait for your decision`,
+      hint: `Put the last backup back: catalogd restore <folder>. Without one create an empty file there (touch ${path}): then every revocation that the archive still holds is sent again, and grants wait for your decision`,
     },
   )
 }

@@ -25,7 +25,9 @@ describe('docker-compose.yml', () => {
 
   it('keeps every write of Redis and never evicts', () => {
     const options = redis.command.join(' ')
-    expect(options).toBe('redis-server --appendonly yes --appendfsync everysec --maxmemory-policy noeviction')
+    expect(options).toBe(
+      'redis-server --appendonly yes --appendfsync everysec --maxmemory 1gb --maxmemory-policy noeviction',
+    )
     expect(redis.volumes).toEqual(['redis:/data'])
     expect(compose.volumes).toHaveProperty('redis')
   })
