@@ -54,6 +54,8 @@ export class Site implements AsyncDisposable {
   readonly sandbox: Sandbox
   /** Files put into the drop folder so far. */
   dropped = 0
+  /** What is started; another version of it may be put here. */
+  program = program
 
   private constructor(dir: TempDir, options: SiteOptions, sandbox: Sandbox) {
     this.#dir = dir
@@ -88,7 +90,7 @@ export class Site implements AsyncDisposable {
 
   /** Starts a process of the program and does not wait until it works. */
   async spawn(...args: string[]): Promise<Child> {
-    const child = await startChild(program, {
+    const child = await startChild(this.program, {
       args: args.length > 0 ? args : ['start'],
       cwd: this.#dir.path,
       env: { CATALOGD_CONFIG: undefined, ...this.#options.env },

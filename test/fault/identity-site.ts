@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+import { faultScale, type SeededRandom, seededRandom } from './random.ts'
+import { type RecordingEndpoint, returningFile } from './recording-endpoint.ts'
+import { Site } from './site.ts'
+
+/** `FAULT_SCALE` times, each with what is random in it drawn anew. */
+export function repeat(name: string, run: (random: SeededRandom) => Promise<void>): void {
+  test(name, { timeout: 600_000 * faultScale }, async () => {
+    const random = seededRandom(name)
+    for (let done = 1; done <= faultScale; done += 1) {
+      await run(random)
+      if (faultScale > 1) console.log(`${name}: ${done} of ${faultScale}`)
+    }
+  })
+}
+
+/** What may take effect late ends soon, so that starting over does not wait for minutes. */
+const delivery = '{ callBytes: 100KB, concurrency: 4, timeout: 1s, horizon: 1s, callsPerSecond: 200 }'
+
+interface RecordingSiteOptions {
+  redisUrl?: string
+  endpoint: RecordingEndpoint
+  /** Of its products: see `returningFile`. */
+  catalog?: string
+  products?: number
+  token?: string
+}
+
+/** A site with a feed of products and one of consents, delivering to an endpoint that shares no code with it. */
+export async function openRecordingSite({
+  endpoint,
+  catalog = 'A',
+  products = 400,
+  ...options
+}: RecordingSiteOptions) {
+  const site = await Site.open({
+    ...options,
+    sandbox: endpoint,
+    catalog: (url) => `    api: { url: "${url}", productsTokenFile: ./token, emailToken: email-token }
+    delivery: ${delivery}
+    deferred: { after: 1s, atMost: 5s }
+    feeds:
+      products: { drop: ./drop, files: "*_full.csv", settle: 0s }
+      news: { kind: consents, drop: ./drop, files: "*.ndjson", settle: 0s }
+`,
+  })
+  const version = (number: number) => returningFile(number, { catalog, products })
+  return Object.assign(site, {
+    endpoint,
+    version: (number: number) => version(number).documents,
+    dropVersion: (number: number) =>
+      site.drop(`f${String(site.dropped).padStart(3, '0')}_full.csv`, version(number).text),
+    async dropConsents(consents: Readonly<Record<string, boolean>>) {
+      const lines = Object.entries(consents).map(([email, consent]) => JSON.stringify({ email, consent }))
+      await site.drop(`${site.dropped}.ndjson`, `${lines.join('\n')}\n`)
+      // Whether all is quiet is told by the newest file of products.
+      await site.untilAccepted((await site.accepted()).length + 1)
+    },
+  })
+}
+
+/** Starts a daemon, which is to be refused; answers what it says. */
+export async function refusalOf(site: Site, ...args: string[]): Promise<string> {
+  const child = await site.spawn(...args)
+  const { code } = await child.ended()
+  expect(code, child.stderr).not.toBe(0)
+  return child.stderr
+}
