@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { access } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { CatalogConfig, Config } from './config/model.ts'
@@ -61,15 +60,6 @@ export async function openStorage({ config, clock, log, signal, mayBeDown }: Sto
     await stack[Symbol.asyncDispose]()
     throw error
   }
-}
-
-/** Whether anything was ever stored; false only for an embedded Redis that never ran. */
-export async function hasStorage(config: Config): Promise<boolean> {
-  if (config.redisUrl !== '') return true
-  return access(join(config.stateDir, 'redis')).then(
-    () => true,
-    () => false,
-  )
 }
 
 /**

@@ -5,7 +5,33 @@ import { createStream, type RotatingFileStream } from 'rotating-file-stream'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { privateFileMode, privateFolderMode } from '../lib/private-modes.ts'
-import type { CallBegin, CallEnd } from './call-log-entry.ts'
+
+/** Written before a request is sent. */
+interface CallBegin {
+  event: 'begin'
+  /** Unique; ties the two entries of a call together. */
+  call: string
+  /** Wall-clock time in ms. */
+  at: number
+  /** The claim's token, not the endpoint's. */
+  token: string
+  ids: readonly string[]
+  /** Of the body. */
+  bytes: number
+}
+
+/** Written when its outcome is known; missing after a kill. */
+interface CallEnd {
+  event: 'end'
+  call: string
+  at: number
+  /** Absent when no response came. */
+  status?: number | undefined
+  /** The verdict: `acknowledge`, `retry`, `unknown` … */
+  outcome: string
+  requestId?: string | undefined
+  durationMs: number
+}
 
 /** Rotated files that are kept however old they are; beyond them, age decides. */
 const rotatedFilesKept = 8

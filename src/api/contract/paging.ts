@@ -21,5 +21,4 @@ export const userListQuerySchema = z.strictObject({
   order_by_direction: oneOf(orderDirections, 'Ascending or descending').default('asc'),
 })
 
-export type TermListQuery = z.input<typeof termListQuerySchema>
 export type UserListQuery = z.input<typeof userListQuerySchema>

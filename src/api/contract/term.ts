@@ -124,7 +124,6 @@ export const termUpdateSchema = z
 
 export type TermCreate = z.infer<typeof termCreateSchema>
 export type TermUpdate = z.infer<typeof termUpdateSchema>
-export type TermField = keyof typeof changeable | keyof typeof createOnly
 
 export const termUpdateFields = Object.keys(changeable) as (keyof typeof changeable)[]
 export const termCreateOnlyFields = Object.keys(createOnly) as (keyof typeof createOnly)[]

@@ -4,8 +4,6 @@ import { jsonValue } from './json-value.ts'
 import { isAclGroupList, isEmailAddress, isTimeZone } from './values.ts'
 
 export const distanceUnits = ['metric', 'imperial'] as const
-/** Group ids and what they mean. */
-export const aclGroups = { 1: 'Admin', 2: 'Moderator', 3: 'Developer' } as const
 
 const shape = {
   name: text('First name').optional(),
