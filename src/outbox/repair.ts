@@ -40,7 +40,9 @@ export async function startOver(access: LoopAccess, guard: GuardState | undefine
   if (guard && guard.generation !== generation && !former.includes(guard.generation))
     mirror.beginStartOver({ former: [guard.generation] })
   await shut(access)
-  if (guard?.endpoint === endpoint) await scripts.run(connection, 'hold', [lateForMs(access), 'start-over'])
+  // An emptied Redis does not tell where the last calls went.
+  if (!guard || guard.endpoint === endpoint)
+    await scripts.run(connection, 'hold', [lateForMs(access), 'start-over'])
   while (mirror.startOver({ nowMs: clock.now(), rowsMax })) await afterOthers()
   await open(access, { how: 'start-over', positions: nothingOffered, echoForMs: 0 })
 }

@@ -123,6 +123,18 @@ test('starting over for the same endpoint: calls wait until none of before can t
   expect(box.places()).toEqual([])
 })
 
+test('starting over on an emptied Redis waits as long: it does not tell where the last calls went', async () => {
+  await using box = await openHarness()
+  await box.put('a', '1')
+  await box.deliver()
+  box.mirror.beginStartOver({})
+  await box.connection.flushdb()
+  box.loop.forget()
+  await box.settle()
+  expect(await ask(box)).toMatchObject({ kind: 'wait' })
+  expect(await box.connection.hget(box.keys.pace, 'untilFor')).toBe('165000')
+})
+
 test('starting over takes the keys of another mirror, and sends to another endpoint at once', async () => {
   await using stack = new AsyncDisposableStack()
   await using box = await openHarness()
@@ -209,5 +221,6 @@ test('a mirror that was found to be old stays refused when Redis is emptied, unt
   box.mirror.beginStartOver({})
   const loop = box.openLoop()
   await box.settle(loop)
+  await box.connection.hset(box.keys.pace, 'until', 0)
   expect(idsOf(await box.claim())).toEqual(['a'])
 })
