@@ -126,7 +126,8 @@ export function lookAtRedis(state: RedisState): Condition[] {
     { kind: 'redis', subject, severity: 'critical', message, hint, forMs: redisLastsMs },
   ]
   if (!state.up) {
-    const hint = 'Files are still accepted; everything goes on by itself when it is back'
+    const hint =
+      'Files are still accepted and imported, and consents sent; everything else goes on by itself when it is back'
     return condition('down', `Redis at ${state.address} cannot be reached: ${state.error}`, hint)
   }
   const { aof, usedMemoryBytes, maxMemoryBytes } = state.info
