@@ -130,7 +130,8 @@ export class RedisConnections implements AsyncDisposable {
 
   /** A failed command as an operating failure that says what to do; bugs come back as they are. */
   explain(error: unknown): unknown {
-    return explainRedisFailure(error, this.address)
+    const down = isConnectionFailure(error) ? this.failure : undefined
+    return down ?? explainRedisFailure(error, this.address)
   }
 
   /** Why commands fail at present, or undefined. */
