@@ -19,9 +19,6 @@ import type { CatalogName } from './lib/brand.ts'
 import { ReleaseStack } from './lib/release-stack.ts'
 import { readVersion } from './lib/version.ts'
 import { Watchdog } from './lib/watchdog.ts'
-import type { CatalogKeys } from './outbox/keys.ts'
-import type { RedisOutbox } from './outbox/outbox.ts'
-import type { OutboxScripts } from './outbox/scripts.ts'
 import type { RedisConnections } from './redis/connections.ts'
 import { openTicketQueue } from './redis/tickets.ts'
 import { closeToOthers, isOpenToOthers } from './sources/layout.ts'
@@ -62,10 +59,9 @@ export async function openService(options: ServiceOptions): Promise<AsyncDisposa
     stack.push('note of an uncaught error', () => void process.off('uncaughtExceptionMonitor', noteUncaught))
     const parts: CatalogParts[] = []
     for (const catalog of options.catalogs) {
-      const opened = await openOutbox({ ...options, catalog })
-      const part: CatalogParts = { catalog, ...opened, watchdog, delivery: undefined }
+      const part: CatalogParts = { catalog, watchdog, delivery: undefined, mirrorId: undefined }
       if (options.roles.has('deliver') && hasProducts(catalog))
-        part.delivery = stack.use('delivery', await openCatalogDelivery(options, part))
+        part.delivery = stack.use('delivery', openDeliveryWhenReady(options, part))
       parts.push(part)
     }
     let intakes: Intakes | undefined
@@ -84,11 +80,10 @@ export async function openService(options: ServiceOptions): Promise<AsyncDisposa
 
 interface CatalogParts {
   catalog: CatalogConfig
-  keys: CatalogKeys
-  scripts: OutboxScripts
-  outbox: RedisOutbox
   watchdog: Watchdog
   delivery: Delivery | undefined
+  /** Of the mirror that this process has open. */
+  mirrorId: string | undefined
 }
 
 /** Pushed files need the process that accepts; every process tells how it is. */
@@ -224,8 +219,12 @@ function intakeOptions(options: ServiceOptions, part: CatalogParts): IntakeOptio
     dir: stateDirOf(config, catalog.name),
     keepMs: config.archive.keepMs,
     connections,
-    openMirror: (manifest) =>
-      openMirrorThread({ ...options, catalog, manifest, watchdog, onOffered: () => delivery?.wake() }),
+    openMirror: async (manifest) => {
+      const onOffered = () => delivery?.wake()
+      const mirror = await openMirrorThread({ ...options, catalog, manifest, watchdog, onOffered })
+      part.mirrorId = mirror.identity().mirrorId
+      return mirror
+    },
     endDelivery: async () => delivery?.[Symbol.asyncDispose](),
     watchesDropFolders: watchesDropFolders && options.roles.has('watch'),
     imports: options.roles.has('import'),
@@ -236,14 +235,33 @@ function intakeOptions(options: ServiceOptions, part: CatalogParts): IntakeOptio
   }
 }
 
-async function openCatalogDelivery(options: ServiceOptions, part: CatalogParts): Promise<Delivery> {
-  const { config, connections, clock } = options
-  const { catalog, outbox, watchdog } = part
-  const { api, delivery } = catalog
-  const log = options.log.child({ catalog: catalog.name })
+/** Redis may come later: files are imported meanwhile. */
+function openDeliveryWhenReady(options: ServiceOptions, part: CatalogParts): Delivery {
+  const { api } = part.catalog
   // Asked for now, so that a variable that is not set ends the start with a clear message instead of the first call.
   api.url.value()
   api.productsToken.value()
+  const { connections, onFatal } = options
+  const stop = new AbortController()
+  const opening = connections.untilFit(stop.signal).then(() => openCatalogDelivery(options, part))
+  opening.catch((error: unknown) => {
+    if (!stop.signal.aborted) onFatal(error)
+  })
+  return {
+    wake: () => void opening.then((delivery) => delivery.wake()).catch(() => undefined),
+    async [Symbol.asyncDispose]() {
+      stop.abort()
+      const delivery = await opening.catch(() => undefined)
+      await delivery?.[Symbol.asyncDispose]()
+    },
+  }
+}
+
+async function openCatalogDelivery(options: ServiceOptions, part: CatalogParts): Promise<Delivery> {
+  const { config, connections, clock } = options
+  const { catalog, watchdog } = part
+  const { api, delivery } = catalog
+  const log = options.log.child({ catalog: catalog.name })
   const stack = new ReleaseStack()
   const client = stack.use(
     'API client',
@@ -262,20 +280,13 @@ async function openCatalogDelivery(options: ServiceOptions, part: CatalogParts):
     'call log',
     new CallLog({ dir, processName, horizonMs: delivery.horizonMs, clock, log }),
   )
-  const tickets = stack.use(
-    'tickets',
-    await openTicketQueue({ connections, catalog: catalog.name, clock, log }),
-  )
+  const queue = await openTicketQueue({ connections, catalog: catalog.name, clock, log })
+  const tickets = stack.use('tickets', queue)
   const worker = await openDelivery({
-    outbox,
+    ...{ client, tickets, processName, clock, log, callLog },
+    outbox: await openOutbox({ catalog, connections, clock, mirrorId: () => part.mirrorId }),
     calls: productCalls,
-    client,
-    tickets,
     config: delivery,
-    processName,
-    clock,
-    log,
-    callLog,
     progress: watchedProgress(watchdog, `delivering ${catalog.name}`),
   })
   stack.use('delivery', worker)

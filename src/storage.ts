@@ -16,9 +16,9 @@ import type { MirrorThreadData } from './mirror-thread.ts'
 import { endpointOf } from './outbox/endpoint.ts'
 import type { MirrorPlace } from './outbox/guard.ts'
 import { catalogKeys } from './outbox/keys.ts'
-import { RedisOutbox } from './outbox/outbox.ts'
+import { RedisOutbox, type RedisOutboxOptions } from './outbox/outbox.ts'
 import { OutboxScripts } from './outbox/scripts.ts'
-import { openRedis, type RedisConnections } from './redis/connections.ts'
+import { type OpenRedisOptions, openRedis, type RedisConnections } from './redis/connections.ts'
 import { openEmbeddedRedis } from './redis/embedded-redis.ts'
 import type { ManifestView } from './sources/manifest-index.ts'
 import { readManifest } from './sources/manifest-reader.ts'
@@ -31,29 +31,27 @@ export interface StorageOptions {
   clock: Clock
   log: Log
   signal?: AbortSignal
-  /** For a command that has something to say also while a given Redis is away. */
+  /** For what has something to do also while a given Redis is away. */
   mayBeDown?: boolean
 }
 
 const downAfterMs = 2_000
 
 /** Redis, embedded or given, for as long as a command needs it. */
-export async function openStorage({ config, clock, log, signal, mayBeDown }: StorageOptions) {
+export async function openStorage({ config, ...options }: StorageOptions) {
   const stack = new ReleaseStack()
   try {
-    const until = signal ? { signal } : {}
-    if (config.redisUrl !== '') {
-      const address = { kind: 'url', url: config.redisUrl } as const
-      const within = mayBeDown ? { mayBeDown, openWithinMs: downAfterMs } : {}
-      const opened = await openRedis({ address, clock, log, ...within, ...until })
-      const connections = stack.use('Redis connections', opened)
-      return { connections, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() }
+    const within = options.mayBeDown ? { openWithinMs: downAfterMs } : {}
+    const at = async (): Promise<Pick<OpenRedisOptions, 'address' | 'cleanRuns' | 'openWithinMs'>> => {
+      if (config.redisUrl !== '') return { address: { kind: 'url', url: config.redisUrl }, ...within }
+      const dir = join(config.stateDir, 'redis')
+      const { socketPath, cleanRuns } = stack.use(
+        'embedded Redis',
+        await openEmbeddedRedis({ dir, ...options }),
+      )
+      return { address: { kind: 'socket', path: socketPath }, cleanRuns }
     }
-    const dir = join(config.stateDir, 'redis')
-    const server = stack.use('embedded Redis', await openEmbeddedRedis({ dir, clock, log, ...until }))
-    const address = { kind: 'socket', path: server.socketPath } as const
-    const { cleanRuns } = server
-    const opened = await openRedis({ address, clock, log, cleanRuns, ...until })
+    const opened = await openRedis({ ...options, ...(await at()) })
     const connections = stack.use('Redis connections', opened)
     return { connections, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() }
   } catch (error) {
@@ -98,7 +96,8 @@ export async function openMirrorThread({
 }: MirrorThreadOptions): Promise<LiveMirror> {
   const { name: catalogName, delivery, deferred, api } = catalog
   const file = join(stateDirOf(config, catalog.name), mirrorFileName)
-  {
+  // Where there is a mirror, at most keys are left to be removed, which the next start does.
+  if (!existsSync(file) || connections.failure === undefined) {
     using work = watchdog.watch(`moving ${catalogName} out of Redis`)
     const log = options.log.child({ catalog: catalogName })
     await upgradeCatalog({ ...options, log, catalog: catalogName, file, manifest, connections, work })
@@ -128,26 +127,26 @@ interface MirrorThreadOptions extends Pick<StorageOptions, 'config' | 'clock' | 
   onFatal: (error: unknown) => void
 }
 
-/** One catalog's keys, scripts and outbox over open connections. */
-export async function openOutbox(options: {
+/** One catalog's outbox over open connections. */
+export async function openOutbox({
+  catalog,
+  connections,
+  clock,
+  mirrorId,
+}: OutboxOptions): Promise<RedisOutbox> {
+  const keys = catalogKeys(catalog.name)
+  const { api, delivery, deferred } = catalog
+  return new RedisOutbox({
+    ...{ keys, delivery, deferred, clock, mirrorId },
+    connection: connections.commands,
+    scripts: await OutboxScripts.read(keys),
+    endpoint: () => endpointOf(api),
+  })
+}
+
+interface OutboxOptions extends Pick<RedisOutboxOptions, 'clock' | 'mirrorId'> {
   catalog: CatalogConfig
   connections: RedisConnections
-  clock: Clock
-}) {
-  const { catalog, connections, clock } = options
-  const keys = catalogKeys(catalog.name)
-  const scripts = await OutboxScripts.read(keys)
-  const { delivery, deferred } = catalog
-  const outbox = new RedisOutbox({
-    connection: connections.commands,
-    keys,
-    scripts,
-    delivery,
-    deferred,
-    endpoint: () => endpointOf(catalog.api),
-    clock,
-  })
-  return { keys, scripts, outbox }
 }
 
 /** Where the mirror is, for people. */

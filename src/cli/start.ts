@@ -52,7 +52,7 @@ async function openDaemon(
   for (const warning of warnings) context.log.warn(warning)
   const catalogs = await context.catalogs()
   const { clock, log, signal } = context
-  const storage = await openStorage({ config, clock, log, signal })
+  const storage = await openStorage({ config, clock, log, signal, mayBeDown: true })
   try {
     const service = await openService({
       config,

@@ -9,7 +9,7 @@ interface PassOptions {
   /** As the configuration names it: no call begins for keys of another one. */
   endpoint: () => string
   /** Of the process that imports: only its own mirror's products are sent. Others serve whichever mirror Redis names. */
-  mirrorId?: string | undefined
+  mirrorId?: (() => string | undefined) | undefined
 }
 
 /** With what a delivering process asks the guard: its endpoint and run of Redis, and the mirror that it serves. */
@@ -35,7 +35,8 @@ export class GuardPass {
     const { connection, keys, mirrorId } = this.#options
     const before = this.#owner
     const guard = await readGuard(connection, keys)
-    if (!guard || (mirrorId !== undefined && guard.mirrorId !== mirrorId)) return false
+    const own = mirrorId?.()
+    if (!guard || (own !== undefined && guard.mirrorId !== own)) return false
     this.#owner = { mirrorId: guard.mirrorId, generation: guard.generation }
     return before?.mirrorId !== guard.mirrorId || before.generation !== guard.generation
   }

@@ -49,7 +49,7 @@ export interface RedisOutboxOptions {
   /** As the configuration names it (`endpointOf`): no call begins for keys of another one. */
   endpoint?: () => string
   /** Of the process that imports: only its own mirror's products are sent. Others serve whichever mirror Redis names. */
-  mirrorId?: string
+  mirrorId?: (() => string | undefined) | undefined
   clock: Clock
 }
 

@@ -22,7 +22,7 @@ export interface OpenRedisOptions {
   log: Log
   /** How long a server may be unreachable before opening fails. Default: 10 s. */
   openWithinMs?: number
-  /** Opens also where no server is there in time: for who can do without. */
+  /** Opens also where no server is there in time: for who can do without; `untilFit` tells when it is there. */
   mayBeDown?: boolean
   signal?: AbortSignal
   /** Earlier runs of an embedded server that lost nothing (`EmbeddedRedis.cleanRuns`). */
@@ -37,13 +37,12 @@ export type RedisState =
 export async function openRedis(options: OpenRedisOptions): Promise<RedisConnections> {
   const connections = new RedisConnections(options)
   try {
-    const info = await connections.whileOpening(() => readServerInfo(connections.commands))
-    checkServerInfo(info, connections.address)
+    await connections.whileOpening(() => connections.checkFitness())
     return connections
   } catch (error) {
     if (options.mayBeDown && connections.failure) return connections
     await connections[Symbol.asyncDispose]()
-    throw explainRedisFailure(error, connections.address)
+    throw connections.explain(error)
   }
 }
 
@@ -77,6 +76,16 @@ export class RedisConnections implements AsyncDisposable {
 
   get cleanRuns(): readonly string[] {
     return this.#options.cleanRuns ?? []
+  }
+
+  /** Waits for as long as the server is away, then throws when it is not fit. */
+  async untilFit(signal: AbortSignal): Promise<void> {
+    await this.waitUntilReady({ signal })
+    await this.checkFitness()
+  }
+
+  async checkFitness(): Promise<void> {
+    checkServerInfo(await readServerInfo(this.commands), this.address)
   }
 
   /** Resolves when commands would be answered. Without `forMs` it waits until the signal says otherwise. */

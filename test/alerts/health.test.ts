@@ -25,7 +25,7 @@ describe('readHealth', () => {
     const { log } = collectLog()
     await using connections = await openRedis({ address: { kind: 'url', url: server.url }, clock, log })
     const catalog = catalogOf([feedNamed('products', dir.join('drop'))])
-    const { outbox } = await openOutbox({ catalog, connections, clock })
+    const outbox = await openOutbox({ catalog, connections, clock })
     const health = (intake: 'active' | 'starting' | 'standby' = 'active') =>
       readHealth({ connections, catalogs: [catalog], stateDir: dir.path, intake })
     const parts = { redis: 'ok', disk: 'ok', intake: 'active', calls: 'ok' }

@@ -50,7 +50,7 @@ async function openSite({ feed = {}, config = {}, redis = shared }: SiteOptions 
   await connections.commands.flushall()
   const catalog = catalogOf([feedNamed(feedName, dir.join('drop'), feed)])
   const manifest = stack.use(await openManifest({ dir: dir.join('state/main'), clock }))
-  const { outbox } = await openOutbox({ catalog, connections, clock })
+  const outbox = await openOutbox({ catalog, connections, clock })
   const mirror = stack.use(await openTestMirror(dir.join('state/main/catalog.db'), { clock }))
   const looked = { times: 0 }
   const readNotices = mirror.notices.bind(mirror)

@@ -80,18 +80,39 @@ test('files are imported while Redis is away, and what they change is delivered 
   await site.untilQuiet()
   await redis.stop()
   await site.drop('v2_full.csv', versionFile(2, 100))
-  const imported = async () => {
-    using mirror = site.openMirror()
-    const [newest] = mirror.applied('products' as FeedName)
-    return newest?.sequence === (await site.accepted())[1]?.sequence
-  }
-  await waitFor(imported, { what: () => `the import\n${site.logs()}` })
+  await untilImported(site, 2)
   expect((await site.documents()).size).toBe(100)
   await redis.restart()
   await site.untilQuiet()
   await site.expectDocuments(expectedDocuments(2, 100))
   expect(daemon.running).toBe(true)
 })
+
+test('a daemon that is started while Redis is away imports, and delivers when it is there', async () => {
+  await using redis = await startRedis({ aof: true })
+  await using site = await Site.open({ redisUrl: redis.url })
+  await redis.stop()
+  const daemon = await site.start()
+  await site.drop('v1_full.csv', versionFile(1, 100))
+  await untilImported(site, 1)
+  expect(await site.calls()).toEqual([])
+  await redis.restart()
+  await site.untilQuiet()
+  await site.expectDocuments(expectedDocuments(1, 100))
+  await site.drop('v2_full.csv', versionFile(2, 100))
+  await site.untilQuiet()
+  await site.expectDocuments(expectedDocuments(2, 100))
+  expect(daemon.running).toBe(true)
+})
+
+async function untilImported(site: Site, files: number): Promise<void> {
+  const imported = async () => {
+    using mirror = site.openMirror()
+    const [newest] = mirror.applied('products' as FeedName)
+    return newest !== undefined && newest.sequence === (await site.accepted())[files - 1]?.sequence
+  }
+  await waitFor(imported, { what: () => `the import\n${site.logs()}` })
+}
 
 test('a pause holds in a Redis that was wiped, until it is resumed', async () => {
   await using redis = await startRedis()

@@ -40,7 +40,7 @@ test('two installations with one name on one Redis: the second is refused and na
   expect(refusal).toMatchObject({ code: 'redis-other-mirror' })
   expect(refusal.message).toContain('/state/main on host-1')
   expect(refusal.hint).toContain('adopt')
-  const theirs = box.openOutbox({ mirrorId: mirror.readIdentity().mirrorId })
+  const theirs = box.openOutbox({ mirrorId: () => mirror.readIdentity().mirrorId })
   expect((await theirs.claim({ mode: 'any', bodyBytesMax })).kind).toBe('wait')
   await box.put('b', '1')
   expect(idsOf(await box.claim())).toEqual(['a', 'b'])
