@@ -7,10 +7,8 @@ import type { Clock } from './lib/clock.ts'
 import type { Log, LogLevel } from './lib/log.ts'
 import { ReleaseStack } from './lib/release-stack.ts'
 import type { Watchdog } from './lib/watchdog.ts'
-import { emptyMirror } from './mirror/empty-mirror.ts'
 import { LiveMirror } from './mirror/live-mirror.ts'
-import type { MirrorReader } from './mirror/model.ts'
-import { MirrorFileReader } from './mirror/reader.ts'
+import { MirrorReader } from './mirror/reader.ts'
 import { missingMirror } from './mirror/schema.ts'
 import type { MirrorThreadData } from './mirror-thread.ts'
 import { endpointOf } from './outbox/endpoint.ts'
@@ -75,11 +73,7 @@ export async function openMirror(
     // It may have come into being meanwhile, and with it the first line.
     if (manifest.nextSequence !== 1 && !existsSync(file)) throw missingMirror(file)
   }
-  if (!existsSync(file)) return emptyMirror()
-  const mirror = new MirrorFileReader(file)
-  if (mirror.isMade) return mirror
-  mirror[Symbol.dispose]()
-  return emptyMirror()
+  return new MirrorReader(existsSync(file) ? file : undefined)
 }
 
 /**

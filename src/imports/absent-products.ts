@@ -2,7 +2,7 @@ import { keyValues } from '../catalog/feed-key.ts'
 import { decodeState } from '../catalog/stored-form.ts'
 import type { FeedConfig } from '../config/model.ts'
 import type { ProductId } from '../lib/brand.ts'
-import type { MirrorReader } from '../mirror/model.ts'
+import type { MirrorReader } from '../mirror/reader.ts'
 import type { IdTable } from '../records/id-table.ts'
 
 export type AbsentProducts = (ids: readonly ProductId[]) => readonly ProductId[]

@@ -1,5 +1,6 @@
 import type { ConsentStore } from '../consents/store.ts'
-import type { Mirror, MirrorChunk } from '../mirror/model.ts'
+import type { MirrorChunk } from '../mirror/model.ts'
+import type { Mirror } from '../mirror/reader.ts'
 import type { DecisionLine } from '../sources/model.ts'
 import { productPages } from './known-products.ts'
 

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { feedsOf } from '../catalog/stored-form.ts'
 import type { FeedName, ProductId } from '../lib/brand.ts'
-import type { MirrorReader } from '../mirror/model.ts'
+import type { MirrorReader } from '../mirror/reader.ts'
 import type { FeedContext } from './context.ts'
 
 type Page = ReturnType<MirrorReader['pages']> extends Iterable<infer One> ? One : never

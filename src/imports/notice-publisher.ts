@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 import { redactText } from '../lib/redact.ts'
-import type { Mirror } from '../mirror/model.ts'
+import type { Mirror } from '../mirror/reader.ts'
 
 const againAfterMs = 2_000
 

@@ -29,7 +29,7 @@ export function watchFile(path: string, onLost: (error: StorageError) => void): 
       // It is gone.
     }
     clearInterval(timer)
-    const hint = 'It starts again; what was put there has to be what you want'
+    const hint = 'Stop catalogd, put the file back or run catalogd restore <folder>, and start it again'
     onLost(
       new StorageError('database-replaced', `${path} was removed or replaced while it was used`, { hint }),
     )

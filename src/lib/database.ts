@@ -48,6 +48,11 @@ export class Database implements Disposable {
     })
   }
 
+  /** Empty; gone when it is closed. */
+  static inMemory(): Database {
+    return new Database('memory', new DatabaseSync(':memory:'))
+  }
+
   get<Row>(sql: string, ...values: SQLInputValue[]): Row | undefined {
     return this.#try(() => this.#statement(sql).get(...values) as Row | undefined)
   }

@@ -20,12 +20,8 @@ export function bufferOf(bytes: Uint8Array, file: string): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-function damaged(file: string): StorageError {
-  return new StorageError(
-    'database-damaged',
-    `${file} is damaged: a document is not the one that was written`,
-    {
-      hint: 'Check the disk, then put the last backup back: catalogd restore <folder>',
-    },
-  )
+export function damaged(file: string): StorageError {
+  return new StorageError('database-damaged', `${file} is damaged: it does not hold what was written`, {
+    hint: 'Check the disk, then put the last backup back: catalogd restore <folder>',
+  })
 }

@@ -1,4 +1,5 @@
 import type { Database } from '../lib/database.ts'
+import { damaged } from './digest.ts'
 import type { CallsDecision } from './model.ts'
 import type { FactKind } from './schema.ts'
 
@@ -20,6 +21,16 @@ export function readFacts<Name extends string, Value extends FactValue>(
   const sql = 'SELECT name, value FROM facts WHERE kind = ?'
   const rows = database.all<{ name: Name; value: Value }>(sql, kind)
   return new Map(rows.map(({ name, value }) => [name, value]))
+}
+
+/** Of the mirror itself: written as JSON; undefined where it was never written. */
+export function readIdentityFact<Value>(database: Database, name: string): Value | undefined {
+  const text = readFact<string>(database, 'identity', name)
+  try {
+    return text === undefined ? undefined : (JSON.parse(text) as Value)
+  } catch {
+    throw damaged(database.file)
+  }
 }
 
 /** Undefined removes it. */

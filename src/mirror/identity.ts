@@ -1,38 +1,24 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
 import { Database } from '../lib/database.ts'
 import { fileIdentity, isSameFile } from '../lib/database-file.ts'
 import { StorageError } from '../lib/errors.ts'
-import { readFact, readFacts, writeFact } from './facts.ts'
+import { readFact, readIdentityFact, writeFact } from './facts.ts'
 import type { MirrorIdentity } from './loop-model.ts'
 
-export function readIdentity(database: Database): Omit<MirrorIdentity, 'last' | 'offered'> {
-  const facts = readFacts<string, string | number>(database, 'identity')
-  const text = (name: string): string | undefined => facts.get(name)?.toString()
-  const number = (name: string): number | undefined => {
-    const value = facts.get(name)
-    return value === undefined ? undefined : Number(value)
-  }
-  return {
-    mirrorId: text('mirrorId') ?? '',
-    generation: text('generation') ?? '',
-    former: JSON.parse(text('former') ?? '[]') as string[],
-    endpoint: text('endpoint'),
-    beat: number('beat') ?? 0,
-    runId: text('runId'),
-    repairing: text('repairing'),
-    lastLossMs: number('lastLossMs'),
-    behindSinceMs: number('behindSinceMs'),
-    startOver: number('startOver'),
-  }
+type Remembered = Omit<MirrorIdentity, 'last' | 'offered'>
+
+export function readIdentity(database: Database): Remembered {
+  return { ...nothingRemembered, ...readIdentityFact<Partial<Remembered>>(database, 'mirror') }
 }
 
-/** Inside a transaction. */
-export function writeIdentity(
-  database: Database,
-  change: Readonly<Record<string, string | number | undefined>>,
-): void {
-  for (const [name, value] of Object.entries(change)) writeFact(database, 'identity', name, value)
+const nothingRemembered: Remembered = {
+  ...{ mirrorId: '', generation: '', former: [], endpoint: undefined, beat: 0, runId: undefined },
+  ...{ repairing: undefined, lastLossMs: undefined, behindSinceMs: undefined, startOver: undefined },
+}
+
+/** Inside a transaction. What is undefined is forgotten. */
+export function writeIdentity(database: Database, change: Partial<Remembered>): void {
+  writeFact(database, 'identity', 'mirror', JSON.stringify({ ...readIdentity(database), ...change }))
 }
 
 /** Notes which file the mirror stands in: at its making, and where a copy is to become the mirror. */
@@ -66,18 +52,6 @@ export function checkFile(database: Database): void {
   )
 }
 
-/** What other processes read under this name must be what this one writes. */
-export function checkInPlace(file: string, identity: string): void {
-  if (existsSync(file) && isSameFile(fileIdentity(file), identity)) return
-  throw new StorageError(
-    'mirror-replaced',
-    `${file} was moved, removed or replaced while catalogd had it open`,
-    {
-      hint: 'Stop catalogd, put the file back or run catalogd restore <folder>, and start it again',
-    },
-  )
-}
-
 /** Inside a transaction. */
 export function beginGeneration(
   database: Database,
@@ -87,7 +61,7 @@ export function beginGeneration(
   writeIdentity(database, {
     ...(endpoint === undefined ? {} : { endpoint }),
     generation: randomUUID(),
-    former: JSON.stringify([...new Set([...before, generation, ...former])]),
+    former: [...new Set([...before, generation, ...former])],
     behindSinceMs: undefined,
     startOver: 0,
   })

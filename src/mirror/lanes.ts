@@ -1,13 +1,11 @@
 import type { Lane } from '../catalog/model.ts'
 import type { Database } from '../lib/database.ts'
-import { readFacts, writeFact } from './facts.ts'
+import { readIdentityFact, writeFact } from './facts.ts'
 
 /** As they stand in the tables: the more urgent, the smaller. */
 export const lanes = ['urgent', 'new', 'deferred'] as const satisfies readonly Lane[]
 export const laneRank = { urgent: 0, new: 1, deferred: 2 } as const satisfies Record<Lane, number>
 export type LaneRank = 0 | 1 | 2
-
-type Numbers = [number, number, number]
 
 /**
  * The numbers that places get, counted in each lane from 1, and up to which of them Redis may know the places. They are
@@ -15,13 +13,10 @@ type Numbers = [number, number, number]
  */
 export class LaneNumbers {
   readonly #database: Database
-  readonly #last: Numbers = [0, 0, 0]
-  readonly #offered: Numbers = [0, 0, 0]
-  /** What stands in the database, last and offered. */
-  #saved: readonly [Numbers, Numbers] = [
-    [0, 0, 0],
-    [0, 0, 0],
-  ]
+  #last: Record<Lane, number> = { urgent: 0, new: 0, deferred: 0 }
+  #offered: Record<Lane, number> = { urgent: 0, new: 0, deferred: 0 }
+  /** As it stands in the database. */
+  #saved = ''
 
   constructor(database: Database) {
     this.#database = database
@@ -29,11 +24,11 @@ export class LaneNumbers {
   }
 
   get last(): Readonly<Record<Lane, number>> {
-    return byLane(this.#last)
+    return { ...this.#last }
   }
 
   get offered(): Readonly<Record<Lane, number>> {
-    return byLane(this.#offered)
+    return { ...this.#offered }
   }
 
   next(rank: LaneRank): number {
@@ -42,49 +37,37 @@ export class LaneNumbers {
 
   /** Takes so many numbers; returns the last of them. */
   skip(rank: LaneRank, count: number): number {
-    this.#last[rank] += count
-    return this.#last[rank]
+    const lane = lanes[rank]
+    this.#last[lane] += count
+    return this.#last[lane]
   }
 
   isOffered(rank: LaneRank, number: number): boolean {
-    return number <= this.#offered[rank]
+    return number <= this.#offered[lanes[rank]]
   }
 
-  noteOffered(rank: LaneRank, number: number): void {
-    this.#offered[rank] = Math.max(this.#offered[rank], number)
+  noteOffered(lane: Lane, number: number): void {
+    this.#offered[lane] = Math.max(this.#offered[lane], number)
   }
 
   save(): void {
-    const [last, offered] = this.#saved
-    for (const lane of lanes) {
-      const rank = laneRank[lane]
-      if (this.#last[rank] !== last[rank]) writeFact(this.#database, 'number', lane, this.#last[rank])
-      if (this.#offered[rank] !== offered[rank]) {
-        writeFact(this.#database, 'offered', lane, this.#offered[rank])
-      }
-    }
-  }
-
-  committed(): void {
-    this.#saved = [[...this.#last], [...this.#offered]]
+    const text = this.#text()
+    if (text !== this.#saved) writeFact(this.#database, 'identity', 'numbers', text)
+    this.#saved = text
   }
 
   reload(): void {
-    for (const [kind, numbers] of [
-      ['number', this.#last],
-      ['offered', this.#offered],
-    ] as const) {
-      const saved = readFacts<Lane, number>(this.#database, kind)
-      for (const lane of lanes) numbers[laneRank[lane]] = saved.get(lane) ?? 0
-    }
-    this.committed()
+    const none = { urgent: 0, new: 0, deferred: 0 }
+    const saved = readIdentityFact<Record<'last' | 'offered', Record<Lane, number>>>(
+      this.#database,
+      'numbers',
+    )
+    this.#last = { ...none, ...saved?.last }
+    this.#offered = { ...none, ...saved?.offered }
+    this.#saved = this.#text()
   }
-}
 
-function byLane(numbers: Numbers): Record<Lane, number> {
-  return {
-    urgent: numbers[laneRank.urgent],
-    new: numbers[laneRank.new],
-    deferred: numbers[laneRank.deferred],
+  #text(): string {
+    return JSON.stringify({ last: this.#last, offered: this.#offered })
   }
 }

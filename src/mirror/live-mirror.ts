@@ -4,8 +4,8 @@ import type { ProductId } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
 import { StorageError } from '../lib/errors.ts'
 import type { Log, LogLevel } from '../lib/log.ts'
-import type { FoundProducts, KeyLookup, Mirror, MirrorChunk, StoredProduct } from './model.ts'
-import { MirrorFileReader } from './reader.ts'
+import type { KeyLookup, MirrorChunk } from './model.ts'
+import { type Mirror, MirrorReader } from './reader.ts'
 import type { MirrorAnswer, MirrorRequest, SentError, ThreadOptions } from './thread.ts'
 
 /** A call to Redis may hang: then the thread is ended from outside, which the file survives as it does a crash. */
@@ -35,7 +35,7 @@ interface Waiting {
  *
  * Open → failed (the thread cannot go on or has ended: every change is refused) → closed.
  */
-export class LiveMirror extends MirrorFileReader implements Mirror, AsyncDisposable {
+export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable {
   readonly #options: LiveMirrorOptions
   readonly #worker: Worker
   #failure: unknown
@@ -74,17 +74,11 @@ export class LiveMirror extends MirrorFileReader implements Mirror, AsyncDisposa
     }
   }
 
-  async update(
-    ids: readonly ProductId[],
-    plan: (stored: ReadonlyMap<ProductId, StoredProduct>) => MirrorChunk | undefined,
-  ): Promise<void> {
+  async update(ids: readonly ProductId[], plan: Parameters<Mirror['update']>[1]): Promise<void> {
     await this.#inTurn(() => plan(this.read(ids)))
   }
 
-  async updateByKey(
-    lookup: KeyLookup,
-    plan: (stored: ReadonlyMap<ProductId, StoredProduct>, found: FoundProducts) => MirrorChunk | undefined,
-  ): Promise<void> {
+  async updateByKey(lookup: KeyLookup, plan: Parameters<Mirror['updateByKey']>[1]): Promise<void> {
     await this.#inTurn(() => {
       const found = this.lookUp(lookup)
       const ids = new Set([...found.values()].flatMap((matches) => (matches.length === 1 ? matches : [])))

@@ -121,7 +121,7 @@ export class Places {
       places.push(placeOf(row, lane, this.#database.file))
       return true
     })
-    this.numbers.noteOffered(laneRank[lane], places.at(-1)?.number ?? 0)
+    this.numbers.noteOffered(lane, places.at(-1)?.number ?? 0)
     return places
   }
 

@@ -13,13 +13,13 @@ import type {
   DocumentDigest,
   FoundProducts,
   KeyLookup,
+  MirrorChunk,
   MirrorCounts,
-  MirrorReader,
   RepairState,
   StepKey,
   StoredProduct,
 } from './model.ts'
-import { checkFormatVersion, readFormatVersion } from './schema.ts'
+import { checkFormatVersion, prepareTables, readFormatVersion } from './schema.ts'
 
 const productsPerPage = 500
 
@@ -35,25 +35,30 @@ interface LetterRow {
   letter: string
 }
 
-/** Reads what is committed, on a connection of its own that cannot write. Each read is a transaction. */
-export class MirrorFileReader implements MirrorReader {
+/**
+ * Reads what is committed, of a running daemon, too, on a connection of its own that cannot write. Each read is a
+ * transaction. Synchronous: each takes a few milliseconds at most; whoever reads many pages lets the event loop go on in
+ * between.
+ */
+export class MirrorReader implements Disposable {
   readonly #database: Database
 
-  constructor(file: string) {
-    this.#database = Database.open({ file, access: 'read' })
+  /** A file in which its writer is about to make the tables, or `undefined`, is a mirror that holds nothing. */
+  constructor(file: string | undefined) {
+    this.#database = file === undefined ? Database.inMemory() : Database.open({ file, access: 'read' })
     try {
       checkFormatVersion(this.#database)
+      if (readFormatVersion(this.#database) > 0) return
+      this[Symbol.dispose]()
+      this.#database = Database.inMemory()
+      prepareTables(this.#database)
     } catch (error) {
       this[Symbol.dispose]()
       throw error
     }
   }
 
-  /** False: its writer is about to make the tables, and nothing else may be asked. */
-  get isMade(): boolean {
-    return readFormatVersion(this.#database) > 0
-  }
-
+  /** Has an entry for each id; all parts are undefined where the product is not known. */
   read(ids: readonly ProductId[]): Map<ProductId, StoredProduct> {
     const sql = `SELECT p.meta, d.document, d.partial, s.digest
       FROM products p JOIN documents d ON d.product = p.key LEFT JOIN sending s ON s.product = p.key WHERE p.id = ?`
@@ -72,10 +77,12 @@ export class MirrorFileReader implements MirrorReader {
     )
   }
 
+  /** Fields whose index of products is complete. */
   keyFields(): string[] {
     return [...readFacts<string, number>(this.#database, 'key-field').keys()]
   }
 
+  /** All known products, at most 500 a page; none twice. */
   *pages(): Iterable<readonly { productId: ProductId; meta: string }[]> {
     const sql = 'SELECT key, id AS productId, meta FROM products WHERE key > ? ORDER BY key LIMIT ?'
     for (let after = 0; ; ) {
@@ -91,12 +98,14 @@ export class MirrorFileReader implements MirrorReader {
     }
   }
 
+  /** Whether the newest document is not acknowledged; dead letters included. */
   isUnsent(id: ProductId): boolean {
     const sql = `SELECT lane IS NOT NULL OR (digest IS NOT NULL AND acknowledged IS NOT digest) AS unsent
       FROM products p JOIN sending s ON s.product = p.key WHERE p.id = ?`
     return this.#database.get<{ unsent: number }>(sql, id)?.unsent === 1
   }
 
+  /** When the next announced change holds, epoch ms. */
   nextSwitch(): number | undefined {
     return this.#database.get<{ at: number | null }>('SELECT min(at) AS at FROM switches')?.at ?? undefined
   }
@@ -107,6 +116,7 @@ export class MirrorFileReader implements MirrorReader {
     return this.#ids(sql, nowMs, productsMax)
   }
 
+  /** JSON by feed. */
   held(): ReadonlyMap<FeedName, string> {
     return readFacts(this.#database, 'held')
   }
@@ -120,6 +130,7 @@ export class MirrorFileReader implements MirrorReader {
     return readFact(this.#database, 'full-as-of', feed)
   }
 
+  /** JSON by feed. */
   progress(): ReadonlyMap<FeedName, string> {
     return readFacts(this.#database, 'progress')
   }
@@ -128,6 +139,7 @@ export class MirrorFileReader implements MirrorReader {
     return Object.fromEntries(readFacts<string, number>(this.#database, `count:${claim}`))
   }
 
+  /** What of a scope was applied, newest sequence first; read as far as it is asked for. */
   *applied(scope: FeedName | '*'): Iterable<{ sequence: number; key: StepKey }> {
     const sql = `SELECT sequence, key FROM imports
       WHERE scope = ? AND (sequence, key) < (?, ?) ORDER BY sequence DESC, key DESC LIMIT 100`
@@ -150,6 +162,7 @@ export class MirrorFileReader implements MirrorReader {
     return this.#count('SELECT count(*) AS count FROM imports WHERE key = ?', key) === 1
   }
 
+  /** JSON by key. */
   notices(): ReadonlyMap<string, string> {
     return readFacts(this.#database, 'notice')
   }
@@ -162,11 +175,13 @@ export class MirrorFileReader implements MirrorReader {
     return this.#database.snapshot(() => this.#countAll())
   }
 
+  /** What the first incomplete products miss. */
   incomplete(productsMax: number): { productId: string; missing: string }[] {
     const sql = 'SELECT id AS productId, missing FROM products WHERE missing IS NOT NULL ORDER BY key LIMIT ?'
     return this.#database.all(sql, productsMax)
   }
 
+  /** Oldest first. */
   deadLetters(): DeadLetter[] {
     const sql = 'SELECT p.id, d.letter FROM dead d JOIN products p ON p.key = d.product ORDER BY d.at, p.id'
     return this.#database.all<LetterRow>(sql).map(parseLetter)
@@ -178,6 +193,7 @@ export class MirrorFileReader implements MirrorReader {
     return row && parseLetter(row)
   }
 
+  /** Of the documents that were refused; undefined where a product is no dead letter. */
   deadDigests(ids: readonly ProductId[]): (DocumentDigest | undefined)[] {
     const sql = 'SELECT d.digest FROM dead d JOIN products p ON p.key = d.product WHERE p.id = ?'
     return ids.map((id) => {
@@ -191,12 +207,14 @@ export class MirrorFileReader implements MirrorReader {
     return { lastLossMs, repairing: repairing !== undefined || startOver !== undefined }
   }
 
+  /** Since when no feed names them, epoch ms; others are left out. */
   absentSince(ids: readonly ProductId[]): ReadonlyMap<ProductId, number> {
     const sql = 'SELECT a.since FROM absent a JOIN products p ON p.key = a.product WHERE p.id = ?'
     const rows = ids.map((id) => [id, this.#database.get<{ since: number }>(sql, id)?.since] as const)
     return new Map(rows.flatMap(([id, since]) => (since === undefined ? [] : [[id, since]])))
   }
 
+  /** When the file came into being, by an import, an upgrade or a restore; epoch ms. */
   madeAtMs(): number {
     return statSync(this.#database.file).birthtimeMs
   }
@@ -244,6 +262,23 @@ export class MirrorFileReader implements MirrorReader {
   #count(sql: string, ...values: (string | number)[]): number {
     return this.#database.get<{ count: number }>(sql, ...values)?.count ?? 0
   }
+}
+
+/** The mirror of one catalog in the process that imports it. */
+export interface Mirror extends MirrorReader {
+  /**
+   * Reads the products, lets a plan decide what changes (undefined: nothing), and changes it durably in one transaction.
+   * Updates run one after another: what one reads, it alone changes. Safe to repeat.
+   */
+  update(
+    ids: readonly ProductId[],
+    plan: (stored: ReadonlyMap<ProductId, StoredProduct>) => MirrorChunk | undefined,
+  ): Promise<void>
+  /** The same for products that are found by a key; those that exactly one product matches are read. */
+  updateByKey(
+    lookup: KeyLookup,
+    plan: (stored: ReadonlyMap<ProductId, StoredProduct>, found: FoundProducts) => MirrorChunk | undefined,
+  ): Promise<void>
 }
 
 function parseLetter({ id, letter }: LetterRow): DeadLetter {

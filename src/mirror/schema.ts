@@ -44,8 +44,6 @@ const migrations: Readonly<Record<number, (database: Database) => void>> = {}
 
 export type FactKind =
   | 'identity'
-  | 'number'
-  | 'offered'
   | 'held'
   | 'full-as-of'
   | 'progress'

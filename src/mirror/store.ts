@@ -3,18 +3,10 @@ import type { Lane } from '../catalog/model.ts'
 import type { ProductId } from '../lib/brand.ts'
 import { Database } from '../lib/database.ts'
 import { isDiskFull } from '../lib/database-failure.ts'
-import { fileIdentity } from '../lib/database-file.ts'
 import { checkedDocument } from './digest.ts'
 import { drain, forgetDead, readRow } from './drain.ts'
 import { readCalls, readFact } from './facts.ts'
-import {
-  beginGeneration,
-  checkFile,
-  checkInPlace,
-  readIdentity,
-  writeFile,
-  writeIdentity,
-} from './identity.ts'
+import { beginGeneration, checkFile, readIdentity, writeFile, writeIdentity } from './identity.ts'
 import { laneRank } from './lanes.ts'
 import type { Drained, MirrorIdentity, OutboxMirror, Place } from './loop-model.ts'
 import type { CallsDecision, DocumentDigest, MirrorChunk } from './model.ts'
@@ -43,14 +35,12 @@ export interface StoreOptions {
 export class MirrorStore implements OutboxMirror, Disposable {
   readonly #database: Database
   readonly #places: Places
-  readonly #identity: string
   /** Frames of the log when it was last looked at. */
   #tried = 0
 
   private constructor(database: Database) {
     this.#database = database
     this.#places = new Places(database)
-    this.#identity = fileIdentity(database.file)
   }
 
   static open({ file, isExpected, takesCopy = false }: StoreOptions): MirrorStore {
@@ -59,7 +49,7 @@ export class MirrorStore implements OutboxMirror, Disposable {
     const database = Database.open({ file, access: 'write' })
     try {
       prepareTables(database)
-      const isNew = readFact(database, 'identity', 'mirrorId') === undefined
+      const isNew = readFact(database, 'identity', 'file') === undefined
       if (isNew && isThere && isExpected) throw missingMirror(file)
       if (isNew || takesCopy) writeFile(database, isNew)
       checkFile(database)
@@ -68,11 +58,6 @@ export class MirrorStore implements OutboxMirror, Disposable {
       database[Symbol.dispose]()
       throw error
     }
-  }
-
-  /** Fails when another file stands under the name of this one. */
-  verifyFile(): void {
-    checkInPlace(this.#database.file, this.#identity)
   }
 
   /** One transaction for all that `next` gives, until it gives nothing more. */
@@ -182,13 +167,11 @@ export class MirrorStore implements OutboxMirror, Disposable {
   #change<T>(work: () => T): T {
     const { numbers } = this.#places
     try {
-      const result = this.#database.transaction(() => {
+      return this.#database.transaction(() => {
         const done = work()
         numbers.save()
         return done
       })
-      numbers.committed()
-      return result
     } catch (error) {
       numbers.reload()
       throw error

@@ -1,5 +1,6 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { systemClock } from '../lib/clock.ts'
+import { watchFile } from '../lib/database-file.ts'
 import { OperatingError } from '../lib/errors.ts'
 import { type Log, type LogLevel, openLog } from '../lib/log.ts'
 import type { MirrorChunk } from './model.ts'
@@ -9,7 +10,7 @@ import { MirrorStore, type StoreOptions } from './store.ts'
 const commitMs = 250
 /** The same while something else waits. */
 const sharedCommitMs = 25
-const verifyEveryMs = 2_000
+const checkpointEveryMs = 2_000
 
 /** From the importing thread. `nowMs`: by its clock. */
 export type MirrorRequest =
@@ -79,16 +80,15 @@ export async function serveMirror(
     })
     using store = MirrorStore.open(options)
     await using loop = await openLoop({ store, log, tell: answer, onFatal: fail })
+    using _ = watchFile(options.file, fail)
+    // The loop changes much, too, and sends nothing.
     const timer = setInterval(() => {
       try {
-        store.verifyFile()
-        // The loop changes much, too, and sends nothing.
-        store.checkpoint()
+        if (failure === undefined) store.checkpoint()
       } catch (error) {
-        clearInterval(timer)
         fail(error)
       }
-    }, verifyEveryMs)
+    }, checkpointEveryMs)
     answer({ kind: 'open' })
     await new Promise<void>((close) => {
       port.on('message', (first: MirrorRequest) => {

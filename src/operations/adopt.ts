@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { StorageError } from '../lib/errors.ts'
 import { isCopy } from '../mirror/identity.ts'
-import { MirrorFileReader } from '../mirror/reader.ts'
+import { MirrorReader } from '../mirror/reader.ts'
 import { missingMirror } from '../mirror/schema.ts'
 import { MirrorStore } from '../mirror/store.ts'
 import { compare } from '../outbox/compare.ts'
@@ -40,7 +40,7 @@ export async function planAdoption({ config, catalog, connections }: OperationCo
   const { guard, beat, positions } = await readRedisState({ connection, keys }).finally(() =>
     connection.disconnect(),
   )
-  using mirror = new MirrorFileReader(file)
+  using mirror = new MirrorReader(file)
   const identity = mirror.identity()
   const place = placeOf(config, catalog.name)
   const seen = { ...{ catalog: catalog.name, endpoint, place, guard, beat, positions }, runId: '' }

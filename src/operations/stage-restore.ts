@@ -7,7 +7,7 @@ import { readConsentBook } from '../imports/consent-book.ts'
 import { staysOut } from '../imports/import-file.ts'
 import { appliedUpTo, stepsAfter } from '../imports/manifest-steps.ts'
 import { StorageError } from '../lib/errors.ts'
-import { MirrorFileReader } from '../mirror/reader.ts'
+import { MirrorReader } from '../mirror/reader.ts'
 import { MirrorStore } from '../mirror/store.ts'
 import { placeInArchive } from '../sources/archive.ts'
 import { copyDurably, makeFolder, removeIfPresent } from '../sources/durable.ts'
@@ -67,7 +67,7 @@ async function stageIn(staging: string, { catalog, dir, backup }: StagingOptions
     store.beginStartOver({})
   }
   using manifest = await readManifest(manifestDir)
-  using mirror = new MirrorFileReader(file)
+  using mirror = new MirrorReader(file)
   // A backup that holds none leaves the one that is there.
   using consents = ConsentReader.open(existsSync(consentsPath(staging)) ? staging : dir)
   const feeds = new Map([...catalog.feeds, ...catalog.consents.feeds])

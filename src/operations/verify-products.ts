@@ -4,7 +4,7 @@ import { type Recommendation, recommendationsMax } from '../api/contract/intent.
 import { isObject } from '../api/contract/json-value.ts'
 import type { IntentClient } from '../api/intent-client.ts'
 import type { ProductId } from '../lib/brand.ts'
-import type { MirrorReader } from '../mirror/model.ts'
+import type { MirrorReader } from '../mirror/reader.ts'
 
 /** What the service answers for a product, held against what we would send. */
 export type Verified =

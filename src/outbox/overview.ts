@@ -1,5 +1,6 @@
 import type { Lane } from '../catalog/model.ts'
-import type { CallsDecision, MirrorReader } from '../mirror/model.ts'
+import type { CallsDecision } from '../mirror/model.ts'
+import type { MirrorReader } from '../mirror/reader.ts'
 import { type RedisConnection, readRedisTime } from '../redis/connection.ts'
 import type { CatalogKeys } from './keys.ts'
 import type { PauseReason } from './model.ts'

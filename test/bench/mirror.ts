@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import type { ProductId } from '../../src/lib/brand.ts'
 import { digestDocument } from '../../src/mirror/digest.ts'
 import type { MirrorChunk } from '../../src/mirror/model.ts'
-import { MirrorFileReader } from '../../src/mirror/reader.ts'
+import { MirrorReader } from '../../src/mirror/reader.ts'
 import { MirrorStore } from '../../src/mirror/store.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { machine } from './stage.ts'
@@ -76,7 +76,7 @@ export async function benchMirror([size = '1000000']: readonly string[]): Promis
   const digests = Buffer.alloc(products * 16)
   for (let n = 0; n < products; n += 1) digestDocument(documentOf(n, 1)).copy(digests, n * 16)
   measured('drain', drain)
-  using reader = new MirrorFileReader(file)
+  using reader = new MirrorReader(file)
   measured('pages', () => {
     for (const page of reader.pages()) if (page.length === 0) throw new Error('an empty page')
   })

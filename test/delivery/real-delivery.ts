@@ -5,7 +5,7 @@ import { openDelivery } from '../../src/delivery/worker.ts'
 import type { CatalogName } from '../../src/lib/brand.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import type { ProductWrite } from '../../src/mirror/model.ts'
-import { MirrorFileReader } from '../../src/mirror/reader.ts'
+import { MirrorReader } from '../../src/mirror/reader.ts'
 import { MirrorStore } from '../../src/mirror/store.ts'
 import { catalogKeys } from '../../src/outbox/keys.ts'
 import { OutboxLoop } from '../../src/outbox/loop.ts'
@@ -39,7 +39,7 @@ export async function openRealDelivery(overrides: Partial<DeliveryConfig> = {}, 
   })
   const dir = stack.use(await tempDir('delivery'))
   const mirror = stack.use(MirrorStore.open({ file: dir.join('catalog.db'), isExpected: false }))
-  const reader = stack.use(new MirrorFileReader(dir.join('catalog.db')))
+  const reader = stack.use(new MirrorReader(dir.join('catalog.db')))
   let wake = () => {}
   const loop = stack.use(
     new OutboxLoop({

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import { expect } from 'vitest'
 import type { CatalogName, FeedName } from '../../src/lib/brand.ts'
-import { MirrorFileReader } from '../../src/mirror/reader.ts'
+import { MirrorReader } from '../../src/mirror/reader.ts'
 import { catalogKeys } from '../../src/outbox/keys.ts'
 import { openSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { type Child, startChild } from '../support/child.ts'
@@ -193,8 +193,8 @@ export class Site implements AsyncDisposable {
   }
 
   /** For reading; throws before the first start. */
-  openMirror(): MirrorFileReader {
-    return new MirrorFileReader(this.path('state/main/catalog.db'))
+  openMirror(): MirrorReader {
+    return new MirrorReader(this.path('state/main/catalog.db'))
   }
 
   get redis(): Redis {

@@ -3,9 +3,9 @@ import { copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'n
 import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { isSameFile } from '../../src/lib/database-file.ts'
+import { isSameFile, watchFile } from '../../src/lib/database-file.ts'
 import { StorageError } from '../../src/lib/errors.ts'
-import { MirrorFileReader } from '../../src/mirror/reader.ts'
+import { MirrorReader } from '../../src/mirror/reader.ts'
 import { MirrorStore, type StoreOptions } from '../../src/mirror/store.ts'
 import { canMount, mountSmallDisk } from '../sources/support/small-disk.ts'
 import { type TempDir, tempDir } from '../support/temp-dir.ts'
@@ -51,16 +51,18 @@ describe('a mirror that is not the one that was written here', () => {
     ])
   })
 
-  it('is noticed while it is open', () => {
-    using store = open()
-    store.verifyFile()
-    copyFileSync(file, dir.join('copy.db'))
-    renameSync(dir.join('copy.db'), file)
-    expect(() => store.verifyFile()).toThrow(
-      expect.objectContaining({ code: 'mirror-replaced', hint: restore }),
-    )
-    rmSync(file)
-    expect(() => store.verifyFile()).toThrow(expect.objectContaining({ code: 'mirror-replaced' }))
+  it('is noticed while it is open', async () => {
+    using _ = open()
+    const replace = () => {
+      copyFileSync(file, dir.join('copy.db'))
+      renameSync(dir.join('copy.db'), file)
+    }
+    for (const change of [replace, () => rmSync(file)]) {
+      const { promise, resolve } = Promise.withResolvers<unknown>()
+      using __ = watchFile(file, resolve)
+      change()
+      expect(await promise).toMatchObject({ code: 'database-replaced', hint: restore })
+    }
   })
 
   it('is refused where it is gone or empty beside files that were imported', () => {
@@ -76,7 +78,7 @@ describe('a mirror that is not the one that was written here', () => {
     database.exec('PRAGMA user_version = 99')
     database.close()
     expectRefusal({}, 'mirror-newer', restore)
-    expect(() => new MirrorFileReader(file)).toThrow(expect.objectContaining({ code: 'mirror-newer' }))
+    expect(() => new MirrorReader(file)).toThrow(expect.objectContaining({ code: 'mirror-newer' }))
   })
 })
 
@@ -140,7 +142,7 @@ describe('a full disk', () => {
         expect.objectContaining({ code: 'disk-full', hint: expect.stringContaining('Free space') }),
       )
       expect(products).toBeGreaterThan(100)
-      using reader = new MirrorFileReader(file)
+      using reader = new MirrorReader(file)
       expect(reader.count().places.new.waiting).toBe(products)
       execFileSync('mount', ['-o', 'remount,size=8m', dir.join('disk')])
       add()
@@ -172,7 +174,7 @@ function priceOf(n: number): string {
 
 function readAll(): void {
   using store = open({ takesCopy: true })
-  using reader = new MirrorFileReader(file)
+  using reader = new MirrorReader(file)
   for (const page of reader.pages()) {
     for (const { document } of reader.read(page.map(({ productId }) => productId)).values()) check(document)
   }

@@ -83,8 +83,8 @@ it('ends when another file is put in its place, and changes nothing more', async
   await mirror.update([], () => ({ writes: [writeOf(1, '1')] }))
   await copyFile(file, `${file}.copy`)
   await rename(`${file}.copy`, file)
-  expect(await promise).toMatchObject({ code: 'mirror-replaced' })
-  await expect(mirror.update([], () => ({ writes: [] }))).rejects.toMatchObject({ code: 'mirror-replaced' })
+  expect(await promise).toMatchObject({ code: 'database-replaced' })
+  await expect(mirror.update([], () => ({ writes: [] }))).rejects.toMatchObject({ code: 'database-replaced' })
 })
 
 it('a bug in the thread ends it, and is told to those who wait', async () => {

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { MirrorFileReader } from '../../src/mirror/reader.ts'
+import { MirrorReader } from '../../src/mirror/reader.ts'
 import { idOf } from './writes.ts'
 
 // Another process that looks at the mirror named by its argument while it is written, until it is told to end. Each chunk
@@ -7,7 +7,7 @@ import { idOf } from './writes.ts'
 
 const [file = '', products = '0'] = process.argv.slice(2)
 const ids = Array.from({ length: Number(products) }, (_, n) => idOf(n))
-using reader = new MirrorFileReader(file)
+using reader = new MirrorReader(file)
 let isOver = false
 process.stdin.once('data', () => {
   isOver = true

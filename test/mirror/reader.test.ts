@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { FeedName, ProductId } from '../../src/lib/brand.ts'
 import { digestDocument } from '../../src/mirror/digest.ts'
 import type { DeadLetter, MirrorChunk } from '../../src/mirror/model.ts'
-import { MirrorFileReader } from '../../src/mirror/reader.ts'
+import { MirrorReader } from '../../src/mirror/reader.ts'
 import { MirrorStore } from '../../src/mirror/store.ts'
 import { startChild } from '../support/child.ts'
 import { leakCheck } from '../support/leak-check.ts'
@@ -13,13 +13,13 @@ const feed = 'products' as FeedName
 const leaks = leakCheck()
 let dir: TempDir
 let store: MirrorStore
-let reader: MirrorFileReader
+let reader: MirrorReader
 
 beforeEach(async () => {
   await leaks.remember()
   dir = await tempDir('mirror-reader')
   store = MirrorStore.open({ file: dir.join('catalog.db'), isExpected: false })
-  reader = new MirrorFileReader(dir.join('catalog.db'))
+  reader = new MirrorReader(dir.join('catalog.db'))
 })
 afterEach(async () => {
   reader[Symbol.dispose]()

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Config } from '../../src/config/model.ts'
 import type { CatalogName, FeedName } from '../../src/lib/brand.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import { MirrorFileReader } from '../../src/mirror/reader.ts'
+import { MirrorReader } from '../../src/mirror/reader.ts'
 import { MirrorStore } from '../../src/mirror/store.ts'
 import { makeBackup } from '../../src/operations/make-backup.ts'
 import {
@@ -50,7 +50,7 @@ async function restore({ stage }: Site): Promise<void> {
 }
 
 function pricesOf(file: string): unknown[] {
-  using mirror = new MirrorFileReader(file)
+  using mirror = new MirrorReader(file)
   const ids = [...mirror.pages()].flatMap((page) => page.map(({ productId }) => productId))
   return [...mirror.read(ids).values()].map(({ document }) => JSON.parse(`${document}`).price)
 }

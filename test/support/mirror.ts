@@ -5,12 +5,13 @@ import type { ProductId } from '../../src/lib/brand.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { digestDocument } from '../../src/mirror/digest.ts'
 import type { Drained } from '../../src/mirror/loop-model.ts'
-import type { DocumentDigest, Mirror, MirrorChunk } from '../../src/mirror/model.ts'
-import { MirrorFileReader } from '../../src/mirror/reader.ts'
+import type { DocumentDigest, MirrorChunk } from '../../src/mirror/model.ts'
+import type { Mirror } from '../../src/mirror/reader.ts'
+import { MirrorReader } from '../../src/mirror/reader.ts'
 import { MirrorStore } from '../../src/mirror/store.ts'
 
 /** A mirror in this thread, without Redis: what is unsent stays so until a test says otherwise. */
-export class TestMirror extends MirrorFileReader implements Mirror, AsyncDisposable {
+export class TestMirror extends MirrorReader implements Mirror, AsyncDisposable {
   readonly store: MirrorStore
   readonly #clock: Clock
   readonly #plain: DatabaseSync

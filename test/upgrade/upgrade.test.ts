@@ -4,7 +4,7 @@ import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import type { CatalogName, FeedName, ProductId } from '../../src/lib/brand.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
-import { MirrorFileReader } from '../../src/mirror/reader.ts'
+import { MirrorReader } from '../../src/mirror/reader.ts'
 import { openRedis } from '../../src/redis/connections.ts'
 import { startTicketRunner } from '../../src/redis/ticket-runner.ts'
 import { openManifest } from '../../src/sources/manifest.ts'
@@ -85,7 +85,7 @@ test('what was acknowledged is believed, and whatever was pending or under way h
     echoed: [0, 'doubt'],
     doubted: [0, 'doubt'],
   })
-  using mirror = new MirrorFileReader(old.file)
+  using mirror = new MirrorReader(old.file)
   expect(mirror.deadLetters()).toEqual([
     { productId: 'refused-6', reason: 'no image', status: 400, requestId: 'r-1', at: expect.any(String) },
   ])
@@ -105,7 +105,7 @@ test('what was acknowledged is believed, and whatever was pending or under way h
 test('decisions, holds, keys, and what was applied move along; only what is not of products stays behind', async () => {
   await using old = await openOld()
   await old.upgrade()
-  using mirror = new MirrorFileReader(old.file)
+  using mirror = new MirrorReader(old.file)
   expect([...mirror.applied(products)].map(({ key }) => key)).toEqual(['claim-2', 'claim-1'])
   expect([...mirror.applied('*')].map(({ key }) => key)).toEqual(['request-3'])
   expect(mirror.counts('claim-4')).toEqual({ added: 5 })
