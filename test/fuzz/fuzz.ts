@@ -2,16 +2,17 @@ import { parseArgs } from 'node:util'
 import { describeFailure } from './describe-failure.ts'
 import { type RunOptions, runBlocks } from './run-blocks.ts'
 
-const usage = `usage: npm run fuzz -- [parsers] [files] [model] [options]
+const usage = `usage: npm run fuzz -- [parsers] [files] [model] [real] [options]
   parsers           records of generated texts against csv-parse, saxes and JSON.parse (default 5,000,000 cases)
   files             mutated files of each format against reference readers (default 90,000 cases, 10,000 each)
   model             random schedules of mirror, outbox and endpoint (default 200,000)
+  real              random schedules of the real mirror and scripts on a real Redis, held against the model (default 5,000)
   --cases <number>  how many cases
   --seed <number>   of all random numbers (default: a new one, which is printed)
   --case <number>   this one case alone
   --workers <number>  processes at one time (default 2)`
 
-const defaults = { parsers: 5_000_000, files: 90_000, model: 200_000 } as const
+const defaults = { parsers: 5_000_000, files: 90_000, model: 200_000, real: 5_000 } as const
 const names = Object.keys(defaults) as (keyof typeof defaults)[]
 
 async function main(): Promise<number> {
@@ -49,8 +50,8 @@ async function run(range: Pick<RunOptions, 'what' | 'seed' | 'from' | 'to' | 'wo
   let nextReport = 30
   const { tally, failures, maxRssBytes } = await runBlocks({
     ...range,
-    blockCases: what === 'files' ? 50 : 2000,
-    blockMs: 180_000,
+    blockCases: what === 'files' || what === 'real' ? 50 : 2000,
+    blockMs: what === 'real' ? 600_000 : 180_000,
     onProgress: (done, found) => {
       for (; shown < found.length; shown++) console.log(describeFailure({ what, seed }, found[shown]))
       if (seconds() < nextReport) return

@@ -4,13 +4,23 @@ import {
   crashProcess,
   deadlineOf,
   type Ending,
-  expireClaims,
   finishCall,
   forgetOld,
   renewCall,
   sendCall,
 } from './delivery.ts'
-import { raiseBeat, stepDrain, stepNumber, stepPump, stepServe, tellPause, transact } from './loop.ts'
+import { expire } from './delivery-scripts.ts'
+import {
+  hasWork,
+  mayAct,
+  raiseBeat,
+  stepDrain,
+  stepNumber,
+  stepPump,
+  stepServe,
+  tellPause,
+  transact,
+} from './loop.ts'
 import { commitEdit, editedDocument, ensureNumbered } from './mirror.ts'
 import { adopt, compare, stepRepair, stepStartOver } from './recover.ts'
 import {
@@ -20,6 +30,7 @@ import {
   type Lane,
   lanes,
   type Process,
+  second,
   type World,
 } from './state.ts'
 import {
@@ -57,12 +68,17 @@ interface Commands {
   compare: At
   beat: At
   drain: At
-  pump: At & { lane: Lane }
+  /** Without a lane: all. */
+  pump: At & { lane?: Lane }
   serve: At
   number: At
   repair: At
   'start-over': At
   turn: At
+  /** An edit is committed between the pump's read and its EXEC. */
+  'turn-with-edit': At & Edit
+  /** The importing process dies after so many of the loop's steps. */
+  'turn-that-dies': At & { after: number }
   claim: AtProcess & { mode: 'urgent' | 'any' }
   /** `overslept`: the process slept after it had looked at its lease. */
   send: AtCall & { overslept?: boolean }
@@ -79,12 +95,12 @@ interface Commands {
   'power-cut': At & { by: number }
   crash: At
   backup: At
+  /** `which` -1: the newest. */
   'put-back': At & { which: number; how: 'restored' | 'copied' | 'in place' }
   'copy-in-place': At
   adopt: At
   pause: At & { on: boolean }
   'tell-pause': At
-  resume: object
   resync: At & { id: string }
 }
 
@@ -101,14 +117,28 @@ const handlers: Handlers = {
   compare: atInstallation(compare),
   beat: atInstallation(raiseBeat),
   drain: atInstallation(stepDrain),
-  pump: atInstallation((world, installation, { lane }: { lane: Lane }) =>
-    stepPump(world, installation, lane),
+  pump: atInstallation((world, installation, { lane }: { lane?: Lane }) =>
+    stepPump(world, installation, lane ? [lane] : lanes),
   ),
   serve: atInstallation(stepServe),
   number: atInstallation(stepNumber),
   repair: atInstallation(stepRepair),
   'start-over': atInstallation(stepStartOver),
-  turn: atInstallation(turn),
+  turn: atInstallation((world, installation) => turn(world, installation)),
+  'turn-with-edit': atInstallation((world, installation, edit: Edit) => {
+    let isCommitted = false
+    const commit = () => {
+      if (!isCommitted) accept(installation, edit)
+      isCommitted = true
+      importEdits(world, installation, Number.POSITIVE_INFINITY)
+    }
+    turn(world, installation, commit)
+    commit()
+  }),
+  'turn-that-dies': atInstallation((world, installation, { after }: { after: number }) => {
+    for (let step = 0; step < after; step++) turn(world, installation)
+    crash(installation)
+  }),
   claim: atProcess((world, installation, { process, mode }: { process: Process; mode: 'urgent' | 'any' }) =>
     claimCall(world, installation, { process, mode }),
   ),
@@ -119,7 +149,7 @@ const handlers: Handlers = {
   finish: atCall((world, installation, { process, call, ending }: OfCall & { ending: Ending }) =>
     finishCall(world, installation, { process, call, ending }),
   ),
-  expire: atProcess((world, installation, { process }) => expireClaims(world, installation, process)),
+  expire: atProcess((world) => expire(world)),
   'crash-process': atProcess((world, _, { process }) => crashProcess(world, process)),
   apply: atInstallation((world, { endpoint }, { request: index }: { request: number }) => {
     const request = endpoint.requests[index % Math.max(1, endpoint.requests.length)]
@@ -129,7 +159,7 @@ const handlers: Handlers = {
     endpoint.refusesAll = on
   }),
   tick: (world, { by }) => {
-    world.now += by
+    world.now += by * second
     for (const installation of world.installations) forgetOld(installation, world.now)
   },
   'roll-back': (world, { by }) => rollBack(world, by),
@@ -152,18 +182,17 @@ const handlers: Handlers = {
   pause: atInstallation((world, installation, { on }: { on: boolean }) => {
     if (!on) installation.pauseTold = false
     transact(world, installation, (mirror) => {
-      mirror.paused = on
+      mirror.calls = { paused: on, at: world.now }
     })
   }),
   'tell-pause': atInstallation(tellPause),
-  resume: ({ redis }) => {
-    redis.paused.delete('refuses-everything')
-  },
   resync: atInstallation(resync),
 }
 
 export function run(world: World, command: Command): void {
   if (command.kind !== 'tick') keepSnapshot(world)
+  // What comes later is later.
+  world.now++
   const handler = handlers[command.kind] as (world: World, command: Command) => void
   handler(world, command)
 }
@@ -234,24 +263,27 @@ function resync(world: World, installation: Installation, { id }: { id: string }
 }
 
 /** All that the loop does in one turn, with nothing between. */
-export function turn(world: World, installation: Installation): void {
+export function turn(world: World, installation: Installation, beforeExec?: () => void): void {
   const { loop } = installation
   if (loop.state === 'compare') compare(world, installation)
   if (loop.state === 'repair') stepRepair(world, installation)
   else if (loop.state === 'start-over') stepStartOver(world, installation)
-  else if (loop.state === 'run') work(world, installation)
+  else if (loop.state === 'run') work(world, installation, beforeExec)
 }
 
-function work(world: World, installation: Installation): void {
+function work(world: World, installation: Installation, beforeExec?: () => void): void {
   const { loop } = installation
+  if (world.rules['a pause is told again']) tellPause(world, installation)
+  stepNumber(world, installation)
+  if (!mayAct(world, installation) || !hasWork(world, installation)) return
   const wasRaised = loop.beat === 'raised'
   raiseBeat(world, installation)
   if (!wasRaised) raiseBeat(world, installation)
   for (let step = 0; step < 3; step++) stepDrain(world, installation)
-  stepNumber(world, installation)
-  for (const lane of lanes) {
-    stepPump(world, installation, lane)
-    if (loop.pump) stepPump(world, installation, lane)
+  stepPump(world, installation, lanes)
+  if (loop.pump) {
+    beforeExec?.()
+    stepPump(world, installation, lanes)
   }
   stepServe(world, installation)
   if (loop.serve) stepServe(world, installation)

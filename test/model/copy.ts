@@ -27,6 +27,6 @@ export function copyRedis(redis: Redis): Redis {
     dead: new Map(redis.dead),
     refusals: new Map(redis.refusals),
     refusedInARow: [...redis.refusedInARow],
-    paused: new Set(redis.paused),
+    paused: new Map(redis.paused),
   }
 }

@@ -1,4 +1,4 @@
-import { enterLane, forgetDocument, passesGuard, unique } from './scripts.ts'
+import { echoAt, enterLane, forgetDocument, inOrder, passesGuard, unique } from './scripts.ts'
 import {
   type BoundProduct,
   type Document,
@@ -23,7 +23,7 @@ export function claim(
   { token, mode }: { token: string; mode: 'urgent' | 'any' },
 ) {
   const { redis, rules, now } = world
-  if (!passesGuard(world, caller) || redis.paused.size > 0) return undefined
+  if (!passesGuard(world, caller) || redis.paused.size > 0 || redis.heldUntil > now) return undefined
   const documents = new Map<string, Document>()
   const bind = (id: string, lane: Lane | 'echo', score: number) => {
     const document = redis.documents.get(id)
@@ -33,11 +33,15 @@ export function claim(
     documents.set(id, document)
   }
   const take = (lane: Lane) => {
-    for (const [id, queued] of redis.queued) if (queued.lane === lane) bind(id, lane, queued.score)
+    for (const id of inOrder(redis.queued.keys(), (each) => redis.queued.get(each)?.score ?? 0)) {
+      const queued = redis.queued.get(id)
+      if (queued?.lane === lane) bind(id, lane, queued.score)
+    }
   }
   take('urgent')
   if (mode === 'any') {
-    for (const [id, due] of redis.echoes) {
+    for (const id of inOrder(redis.echoes.keys(), (each) => redis.echoes.get(each) ?? 0)) {
+      const due = redis.echoes.get(id) ?? 0
       if (due > now || redis.refusals.has(id) || redis.dead.has(id)) continue
       const queued = redis.queued.get(id)
       if (redis.documents.has(id)) bind(id, queued?.lane ?? 'echo', queued?.score ?? due)
@@ -68,18 +72,20 @@ function unbind(redis: Redis, id: string, token: string): BoundProduct | undefin
 }
 
 /** A call may have taken effect. With `echoAt` it may also take effect later. */
-function doubt(redis: Redis, id: string, echoAt?: number): void {
+function doubt(redis: Redis, id: string, echoFrom?: number): void {
   redis.acknowledged.set(id, '')
-  if (echoAt !== undefined) redis.echoes.set(id, Math.max(echoAt, redis.echoes.get(id) ?? 0))
+  if (echoFrom !== undefined) echoAt(redis, id, echoFrom)
 }
 
+/**
+ * Reports need no guard: what is told of a claim that Redis holds no more leaves a doubt, and a loss that is not repaired
+ * yet will make the product doubtful in any case.
+ */
 export function acknowledge(
   world: World,
-  caller: Caller,
   { token, documents }: { token: string; documents: ReadonlyMap<string, Document> },
 ): void {
   const { redis, rules, now } = world
-  if (!passesGuard(world, caller)) return
   let count = 0
   for (const [id, document] of documents) {
     const bound = unbind(redis, id, token)
@@ -108,10 +114,7 @@ function endEcho(redis: Redis, id: string, began: number): void {
 
 /** Something was accepted: what was refused before is refused for good. */
 function endRefusals(redis: Redis): void {
-  for (const [id, digest] of redis.refusals) {
-    redis.dead.set(id, digest)
-    forgetDocument(redis, id)
-  }
+  for (const id of redis.refusals.keys()) forgetDocument(redis, id)
   redis.refusals.clear()
   redis.refusedInARow = []
 }
@@ -120,11 +123,9 @@ export type ReleaseOutcome = 'not-sent' | 'sent' | 'unknown'
 
 export function release(
   world: World,
-  caller: Caller,
   { token, ids, outcome }: { token: string; ids: Iterable<string>; outcome: ReleaseOutcome },
 ): void {
   const { redis, rules, now } = world
-  if (!passesGuard(world, caller)) return
   for (const id of ids) {
     const bound = unbind(redis, id, token)
     if (bound) restore(redis, id, { bound, now })
@@ -144,9 +145,8 @@ function restore(redis: Redis, id: string, { bound, now }: { bound: BoundProduct
 }
 
 /** Claims whose lease has ended: their calls may run on until their time-out. */
-export function expire(world: World, caller: Caller): void {
+export function expire(world: World): void {
   const { redis, rules, now } = world
-  if (!passesGuard(world, caller)) return
   const runsFor = rules['an expiry waits for the time-out'] ? Math.max(0, limits.timeout - limits.lease) : 0
   for (const [token, ends] of [...redis.leases]) {
     if (ends > now) continue
@@ -163,7 +163,6 @@ export function expire(world: World, caller: Caller): void {
 /** The endpoint refused a product. `unnamed`: it refused the call, and nothing was accepted in between. */
 export function reject(
   world: World,
-  caller: Caller,
   {
     token,
     documents,
@@ -171,7 +170,6 @@ export function reject(
   }: { token: string; documents: ReadonlyMap<string, Document>; unnamed: boolean },
 ): void {
   const { redis } = world
-  if (!passesGuard(world, caller)) return
   for (const [id, document] of documents) {
     const bound = unbind(redis, id, token)
     if (!bound) continue
@@ -179,18 +177,19 @@ export function reject(
     const digest = digestOf(document)
     if (wanted !== undefined && wanted !== digest) {
       if (!redis.queued.has(id)) enterLane(redis, id, { lane: 'urgent', score: world.now })
-    } else bury(world, id, { digest, unnamed, began: bound.began })
+    } else bury(world, id, { digest, unnamed, bound })
   }
   redis.leases.delete(token)
-  if (redis.refusedInARow.length >= limits.refusedInARow) takeBack(redis, world.now)
+  if (redis.refusedInARow.length >= limits.refusedInARow) takeBack(world)
 }
 
 function bury(
   world: World,
   id: string,
-  { digest, unnamed, began }: { digest: string; unnamed: boolean; began: number },
+  { digest, unnamed, bound }: { digest: string; unnamed: boolean; bound: BoundProduct },
 ): void {
   const { redis, rules } = world
+  const { began, lane } = bound
   redis.queued.delete(id)
   redis.counted.delete(id)
   const isEcho = (redis.echoes.get(id) ?? Number.POSITIVE_INFINITY) <= began
@@ -198,28 +197,23 @@ function bury(
   if (isEcho && rules['a refused echo leaves a doubt']) doubt(redis, id)
   if (rules['an echo outlives a refusal']) endEcho(redis, id, began)
   else redis.echoes.delete(id)
-  if (unnamed) redis.refusedInARow.push(id)
+  redis.dead.set(id, digest)
+  if (unnamed) redis.refusedInARow.push({ id, lane: lane === 'echo' ? 'urgent' : lane })
   if (unnamed && rules['refusals keep their documents']) {
     redis.refusals.set(id, digest)
     redis.pending.set(id, digest)
-  } else {
-    redis.dead.set(id, digest)
-    forgetDocument(redis, id)
-  }
+  } else forgetDocument(redis, id)
 }
 
 /** So many refusals in a row mean something else: none of them counts. */
-function takeBack(redis: Redis, now: number): void {
-  for (const id of redis.refusedInARow) {
-    if (redis.refusals.delete(id)) enterLane(redis, id, { lane: 'urgent', score: now })
+function takeBack({ redis, now }: World): void {
+  for (const { id, lane } of redis.refusedInARow) {
+    if (!redis.refusals.delete(id)) continue
+    enterLane(redis, id, { lane, score: now })
+    redis.dead.delete(id)
+    // The mirror may have it among its dead letters already.
+    doubt(redis, id)
   }
   redis.refusedInARow = []
-  redis.paused.add('refuses-everything')
-}
-
-export function hasDue(redis: Redis, now: number): boolean {
-  const isFree = (id: string) => !redis.claimed.has(id)
-  return (
-    [...redis.queued.keys()].some(isFree) || [...redis.echoes].some(([id, due]) => due <= now && isFree(id))
-  )
+  redis.paused.set('refuses-everything', now)
 }

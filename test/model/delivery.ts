@@ -1,7 +1,7 @@
 import {
   acknowledge,
+  type Caller,
   claim,
-  expire,
   type ReleaseOutcome,
   reject,
   release,
@@ -29,18 +29,13 @@ import {
 export type Ending = 'answered' | 'failed' | 'failed-applied' | 'unknown' | 'not-sent'
 
 /**
- * Whether the connection still leads to the Redis that it was opened to, and the guard is the one that was read. If not,
- * both are read again, and what was to be done is not done. A process that has just begun opens its connection first.
+ * With what a process asks the guard: the Redis that its connection leads to, and what the guard names if that is of this
+ * process's endpoint. Both are read again after a refusal.
  */
-function isConnected({ redis, rules }: World, { owner }: Installation, process: Process): boolean {
-  const { guard } = redis
+function callerOf({ redis, rules }: World, { owner }: Installation): Caller {
+  const { guard, runId } = redis
   const isOurs = guard?.owner === owner || !rules['the guard compares generations']
-  const generation = guard && isOurs ? guard.generation : ''
-  const isFresh = process.runId === 0
-  const isSame = process.runId === redis.runId && process.generation === generation
-  process.runId = redis.runId
-  process.generation = generation
-  return isFresh || isSame
+  return { runId, generation: guard && isOurs ? guard.generation : '' }
 }
 
 export function claimCall(
@@ -48,9 +43,8 @@ export function claimCall(
   installation: Installation,
   { process, mode }: { process: Process; mode: 'urgent' | 'any' },
 ): void {
-  if (!isConnected(world, installation, process)) return
   const token = `t${++world.made}`
-  const documents = claim(world, process, { token, mode })
+  const documents = claim(world, callerOf(world, installation), { token, mode })
   if (!documents) return
   checkClaim(world, installation, documents)
   const { now } = world
@@ -85,16 +79,11 @@ export function sendCall(
   endpoint.requests.push(call.request)
 }
 
-export function renewCall(
-  world: World,
-  installation: Installation,
-  { process, call }: { process: Process; call: Call },
-): void {
-  if (!isConnected(world, installation, process)) return
-  if (renew(world, process, call.token)) call.leaseEnds = world.now + limits.lease
+export function renewCall(world: World, installation: Installation, { call }: { call: Call }): void {
+  if (renew(world, callerOf(world, installation), call.token)) call.leaseEnds = world.now + limits.lease
 }
 
-/** The process learns how its call ended, and says so to Redis, if that is still the one it knows. */
+/** The process learns how its call ended, and says so to Redis. */
 export function finishCall(
   world: World,
   installation: Installation,
@@ -109,19 +98,18 @@ export function finishCall(
     if (outcome === 'answered' || ending === 'failed-applied') apply(endpoint, request)
     if (outcome !== 'unknown') forget(endpoint, request)
   }
-  if (!isConnected(world, installation, process)) return
   if (outcome !== 'answered') {
-    release(world, process, { token, ids: documents.keys(), outcome })
+    release(world, { token, ids: documents.keys(), outcome })
     return
   }
   const refused = new Map([...documents].filter(([id]) => request?.refused?.has(id)))
   const accepted = new Map([...documents].filter(([id]) => !refused.has(id)))
   if (refused.size > 0) {
-    const inARow = [...world.redis.refusedInARow, ...refused.keys()]
-    reject(world, process, { token, documents: refused, unnamed: endpoint.refusesAll })
+    const inARow = [...world.redis.refusedInARow.map(({ id }) => id), ...refused.keys()]
+    reject(world, { token, documents: refused, unnamed: endpoint.refusesAll })
     if (inARow.length >= limits.refusedInARow) checkTakenBack(world, installation, inARow)
   }
-  if (accepted.size > 0) acknowledge(world, process, { token, documents: accepted })
+  if (accepted.size > 0) acknowledge(world, { token, documents: accepted })
 }
 
 /** Where all is refused, nothing is buried. */
@@ -183,9 +171,4 @@ export function forgetOld({ endpoint }: Installation, now: number): void {
 export function crashProcess(world: World, process: Process): void {
   for (const { request } of process.calls) if (request) request.ended = world.now
   process.calls = []
-  process.runId = 0
-}
-
-export function expireClaims(world: World, installation: Installation, process: Process): void {
-  if (isConnected(world, installation, process)) expire(world, process)
 }

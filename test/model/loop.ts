@@ -1,12 +1,32 @@
 import { drain, numberDue } from './mirror.ts'
-import { offer, passesGuard, readFields, removeFields, roomIn, serve, servedCount } from './scripts.ts'
-import { type Installation, type Lane, type Loop, limits, type Mirror, type World } from './state.ts'
+import {
+  inOrder,
+  offer,
+  passesGuard,
+  readFields,
+  removeFields,
+  roomIn,
+  serve,
+  servedCount,
+} from './scripts.ts'
+import {
+  type Installation,
+  type Lane,
+  type Loop,
+  lanes,
+  limits,
+  type Mirror,
+  type Offer,
+  type Portion,
+  type World,
+} from './state.ts'
 
 // The loop beside the one writer, in the smallest steps between which anything else may happen.
 
 export function freshLoop(): Loop {
   return {
     runId: 0,
+    session: 0,
     state: 'compare',
     refusal: undefined,
     step: 0,
@@ -100,37 +120,53 @@ export function stepDrain(world: World, installation: Installation): void {
   }
 }
 
-/** Reads places behind the position of a lane, then offers them with the new position: a step each. */
-export function stepPump(world: World, installation: Installation, lane: Lane): void {
-  const { loop } = installation
+/** Whether there is anything to drain, to offer or to serve: only then the beat is raised. */
+export function hasWork({ redis, rules }: World, { mirror }: Installation): boolean {
+  const { acknowledged, dead, refusals, requests, positions } = redis
+  const isUntold = ([id, digest]: [string, string]) =>
+    !refusals.has(id) || mirror.rows.get(id)?.dead !== digest
+  const isBehind = (lane: Lane) => mirror.last[lane] > positions[lane] && roomIn({ redis, rules }, lane) > 0
+  const serves = requests.size > 0 && servedCount(redis) < limits.servedAtOnce
+  return acknowledged.size > 0 || [...dead].some(isUntold) || lanes.some(isBehind) || serves
+}
+
+/** Reads places behind the positions of lanes, then offers them with the new positions: a step each. */
+export function stepPump(world: World, installation: Installation, among: readonly Lane[]): void {
+  const { loop, mirror } = installation
   if (loop.pump) {
     offerPortion(world, installation)
     return
   }
-  if (!mayDo(world, installation, lane)) return
-  if (hasFallenBack(world, installation)) return
-  const rows = rowsBehind(world, installation, lane)
-  loop.done.add(lane)
-  const last = rows.at(-1)
-  if (!last) return
-  if (world.rules['offered is noted before the offer']) {
+  const portion: Portion = { written: world.redis.written, offers: [], positions: {} }
+  for (const lane of among) {
+    if (!mayDo(world, installation, lane)) continue
+    if (hasFallenBack(world, installation)) return
+    loop.done.add(lane)
+    const position = world.redis.positions[lane]
+    const room = roomIn(world, lane)
+    if (mirror.last[lane] <= position || room <= 0) continue
+    const offers = offersBehind(mirror, { lane, position }).slice(0, room)
+    const last = offers.at(-1)?.number
+    portion.offers.push(...offers)
+    // Numbers that nobody has any more end the lane.
+    portion.positions[lane] = last ?? mirror.last[lane]
+    if (last === undefined || !world.rules['offered is noted before the offer']) continue
     transact(world, installation, ({ offered }) => {
-      offered[lane] = Math.max(offered[lane], last.number)
+      offered[lane] = Math.max(offered[lane], last)
     })
   }
-  loop.pump = { lane, written: world.redis.written, rows }
+  if (Object.keys(portion.positions).length > 0) loop.pump = portion
 }
 
-function rowsBehind(world: World, { mirror }: Installation, lane: Lane) {
-  const position = world.redis.positions[lane]
+function offersBehind(mirror: Mirror, { lane, position }: { lane: Lane; position: number }): Offer[] {
   return [...mirror.rows]
-    .flatMap(([id, row]) => {
-      const { document, digest, acknowledged, number } = row
+    .flatMap(([id, row]): Offer[] => {
+      const { document, digest, acknowledged, number, since } = row
       if (row.lane !== lane || number === null || number <= position) return []
-      return [{ id, document, digest, undone: digest === acknowledged, number }]
+      const kind = acknowledged === '' ? 'doubt' : digest === acknowledged ? 'undone' : 'change'
+      return [{ id, document, digest, lane, kind, number, since }]
     })
     .sort((one, other) => one.number - other.number)
-    .slice(0, Math.max(0, roomIn(world, lane)))
 }
 
 function offerPortion(world: World, installation: Installation): void {
@@ -143,11 +179,8 @@ function offerPortion(world: World, installation: Installation): void {
     compareAgain(loop)
     return
   }
-  const { lane } = portion
-  for (const row of portion.rows) {
-    offer(world, { ...row, lane })
-    redis.positions[lane] = row.number
-  }
+  for (const each of portion.offers) offer(world, each)
+  Object.assign(redis.positions, portion.positions)
   redis.written++
 }
 
@@ -162,7 +195,7 @@ export function stepServe(world: World, installation: Installation): void {
     if (hasFallenBack(world, installation)) return
     loop.done.add('serve')
     const room = Math.max(0, limits.servedAtOnce - servedCount(redis))
-    const asked = [...redis.requests].slice(0, room)
+    const asked = inOrder(redis.requests, (id) => redis.echoes.get(id) ?? 0).slice(0, room)
     if (asked.length > 0) loop.serve = asked.map((id) => [id, mirror.rows.get(id)?.document])
   }
 }
@@ -171,15 +204,20 @@ export function stepNumber(world: World, installation: Installation): void {
   transact(world, installation, (mirror) => numberDue(mirror, world.now))
 }
 
-/** A pause is durable first, then Redis is told. */
+/** The operator's decision is durable first, then Redis is told, whatever it has forgotten. */
 export function tellPause(world: World, installation: Installation): void {
   if (!mayAct(world, installation)) return
   writePause(world, installation)
 }
 
 export function writePause({ redis }: World, installation: Installation): void {
-  const { paused } = installation.mirror
-  if (paused) redis.paused.add('operator')
-  else redis.paused.delete('operator')
-  installation.pauseTold = paused
+  const { calls } = installation.mirror
+  if (calls?.paused && !redis.paused.has('operator')) redis.paused.set('operator', calls.at)
+  if (calls?.paused === false && redis.resumedAt !== calls.at) {
+    redis.paused.delete('operator')
+    if ((redis.paused.get('refuses-everything') ?? calls.at) <= calls.at)
+      redis.paused.delete('refuses-everything')
+    redis.resumedAt = calls.at
+  }
+  installation.pauseTold = calls?.paused === true
 }

@@ -1,3 +1,4 @@
+import type { Command } from './commands.ts'
 import {
   beat,
   begin,
@@ -20,6 +21,9 @@ import {
 
 // What Redis, the power or the operator may do. Each comes to rest well, and not where a rule is taken out.
 
+/** What it sent may still be applied, and nobody tells Redis of it. */
+const died: Command = { kind: 'crash-process', at: 0, process: 0 }
+
 export const lossCases: Case[] = [
   {
     title: 'only an acknowledgement is lost, positions are equal, and the edit is undone',
@@ -34,7 +38,7 @@ export const lossCases: Case[] = [
   {
     title: 'only the claim is lost, a newer document is sent, the older call is applied late',
     without: ['a loss leaves echoes'],
-    commands: [...higherOffered, ...begin(), ...forget(2), ...lower, ...turns(8), ...finish('unknown')],
+    commands: [...higherOffered, ...begin(), ...forget(2), ...lower, ...turns(8), died],
   },
   {
     title: 'a call begins just before a power cut, of a product offered just before',
@@ -52,7 +56,7 @@ export const lossCases: Case[] = [
       ...forget(3),
       ...higher,
       ...turns(8),
-      ...finish('unknown'),
+      died,
     ],
   },
   {
@@ -75,7 +79,7 @@ export const lossCases: Case[] = [
   },
   {
     title: 'Redis is wiped while the operator has paused',
-    without: ['a pause is opened with'],
+    without: ['a pause is told again'],
     commands: [
       ...higherOffered,
       { kind: 'pause', at: 0, on: true },

@@ -27,7 +27,7 @@ export function freshMirror(generation: string, inode: number): Mirror {
     runId: 0,
     behind: false,
     startOver: null,
-    paused: false,
+    calls: undefined,
     applied: 0,
   }
 }
@@ -201,14 +201,14 @@ export function doubtAfterLoss(
   }
 }
 
-/** One chunk of starting over: a product. Answers whether there was one. */
+/** One chunk of starting over: a product; each takes a number, needed or not. Answers whether there was one. */
 export function startOverWithNext(mirror: Mirror, { rules, now }: { rules: Rules; now: number }): boolean {
-  const id = [...mirror.rows.keys()].sort()[mirror.startOver ?? 0]
-  const row = id === undefined ? undefined : mirror.rows.get(id)
+  const row = [...mirror.rows.values()][mirror.startOver ?? 0]
   if (!row) return false
   if (rules['starting over believes nothing']) row.acknowledged = ''
   row.dead = null
-  ensureNumbered(mirror, row, { lane: 'new', now })
+  if (row.lane === null || row.number === null) placeNumbered(mirror, row, { lane: 'new', now })
+  else mirror.last.new++
   mirror.startOver = (mirror.startOver ?? 0) + 1
   return true
 }

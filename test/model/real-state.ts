@@ -1,63 +1,94 @@
-import { DatabaseSync } from 'node:sqlite'
-import type { Harness } from '../outbox/harness.ts'
+import type { Redis } from 'ioredis'
+import { Database } from '../../src/lib/database.ts'
+import { readCalls } from '../../src/mirror/facts.ts'
+import { readIdentity } from '../../src/mirror/identity.ts'
+import { LaneNumbers } from '../../src/mirror/lanes.ts'
+import type { CatalogKeys } from '../../src/outbox/keys.ts'
+import { second } from './state.ts'
 
 interface Seen {
-  box: Harness
+  connection: Redis
+  keys: CatalogKeys
+  file: string
   /** Of documents, by their digests in hex. */
   texts: ReadonlyMap<string, string>
-  /** A second of the model. */
-  unitMs: number
   nowMs: number
 }
 
+const lanes = ['urgent', 'new', 'deferred'] as const
+
 /** What Redis holds, in the model's words. */
-export async function observeRedis(seen: Seen): Promise<Record<string, unknown>> {
-  const { connection, keys } = seen.box
-  const { unitMs } = seen
-  const buffers = async (key: string) => Object.entries(await connection.hgetallBuffer(key))
-  const dueIn = async (key: string) => {
-    const pairs = await connection.zrange(key, '0', '-1', 'WITHSCORES')
-    return pairs.flatMap((id, at): [string, number][] => {
-      const ms = Number(pairs[at + 1]) - Date.now()
-      return at % 2 === 0 ? [[id, Math.ceil(ms / unitMs) || 0]] : []
-    })
-  }
-  const held = (await buffers(keys.pending)).map(([id, value]) => {
+export async function observeRedis(seen: Seen, runId: string): Promise<Record<string, unknown>> {
+  const { keys, nowMs } = seen
+  const answers = await seen.connection
+    .pipeline()
+    .hgetallBuffer(keys.pending)
+    .hgetallBuffer(keys.documents)
+    .hgetallBuffer(keys.acknowledged)
+    .hgetallBuffer(keys.dead)
+    .zrange(keys.echoes, '0', '-1', 'WITHSCORES')
+    .zrange(keys.requests, '0', '-1', 'WITHSCORES')
+    .zrange(keys.urgent, '0', '-1')
+    .zrange(keys.new, '0', '-1')
+    .zrange(keys.deferred, '0', '-1')
+    .hkeys(keys.claimed)
+    .hkeys(keys.pause)
+    .hmget(keys.guard, 'open', 'runId')
+    .hmget(keys.positions, ...lanes)
+    .exec()
+  const values = (answers ?? []).map(([, value]) => value)
+  const [pending, documents, acknowledged, dead] = values
+    .slice(0, 4)
+    .map((hash) => Object.entries(hash as Record<string, Buffer>)) as [Hash, Hash, Hash, Hash]
+  const [echoes, requests] = values.slice(4, 6).map((pairs) => dueIn(pairs as string[], nowMs)) as [Due, Due]
+  const [urgent, fresh, deferred, claimed, paused, guard, positions] = values.slice(6) as string[][]
+  const held = pending.map(([id, value]) => {
     return { id, digest: textOf(seen, value), purpose: value.toString('latin1')[16] ?? '' }
   })
-  const lanes = ['urgent', 'new', 'deferred'] as const
-  const queued = await Promise.all(
-    lanes.map(async (lane) => (await dueIn(keys[lane])).map(([id]): [string, string] => [id, lane])),
+  const queued = [urgent, fresh, deferred].flatMap((ids = [], at) =>
+    ids.map((id) => [id, lanes[at]] as const),
   )
-  const requests = await dueIn(keys.requests)
   return {
-    isOpen: (await connection.hget(keys.guard, 'open')) === '1',
-    documents: fields((await buffers(keys.documents)).map(([id, value]) => [id, value.toString()])),
+    positions: fields(lanes.map((lane, at) => [lane, Number(positions?.[at] ?? 0)])),
+    isOpen: guard?.[0] === '1' && guard[1] === runId,
+    documents: fields(documents.map(([id, value]) => [id, value.toString()])),
     pending: fields(held.filter(({ purpose }) => purpose !== 'e').map(({ id, digest }) => [id, digest])),
-    lanes: fields(queued.flat()),
+    lanes: fields(queued),
     counted: fields(
       held.flatMap(({ id, purpose }) => {
         const lane = lanes.find((each) => each.startsWith(purpose))
         return lane ? [[id, lane]] : []
       }),
     ),
-    echoes: fields([...(await dueIn(keys.echoes)), ...requests]),
+    echoes: fields([...echoes, ...requests]),
     requests: requests.map(([id]) => id).sort(),
-    claimed: (await connection.hkeys(keys.claimed)).sort(),
-    acknowledged: fields((await buffers(keys.acknowledged)).map(([id, value]) => [id, textOf(seen, value)])),
-    dead: fields((await buffers(keys.dead)).map(([id, value]) => [id, textOf(seen, value)])),
+    claimed: claimed?.sort(),
+    acknowledged: fields(acknowledged.map(([id, value]) => [id, textOf(seen, value)])),
+    dead: fields(dead.map(([id, value]) => [id, textOf(seen, value)])),
+    refusals: fields(held.filter(({ purpose }) => purpose === 'r').map(({ id, digest }) => [id, digest])),
+    paused: paused?.sort(),
   }
+}
+
+type Hash = [id: string, value: Buffer][]
+type Due = [id: string, inSeconds: number][]
+
+function dueIn(pairs: readonly string[], nowMs: number): Due {
+  return pairs.flatMap((id, at): Due => {
+    const inSeconds = Math.ceil((Number(pairs[at + 1]) - nowMs) / second)
+    return at % 2 === 0 ? [[id, Math.max(0, inSeconds)]] : []
+  })
 }
 
 /** Read by a connection of its own: only what is durable is there. */
 export function observeMirror(seen: Seen): Record<string, unknown> {
-  const { box, nowMs, unitMs } = seen
-  using database = new DatabaseSync(box.file, { readOnly: true })
-  const rows = database
-    .prepare(`SELECT p.id, s.lane, s.number, s.since, s.known, s.digest, s.acknowledged, d.digest AS dead, o.document
+  const { file, nowMs } = seen
+  using database = Database.open({ file, access: 'read' })
+  const rows = database.all<
+    Record<string, unknown>
+  >(`SELECT p.id, s.lane, s.number, s.since, s.known, s.digest, s.acknowledged, d.digest AS dead, o.document
         FROM products p JOIN sending s ON s.product = p.key LEFT JOIN dead d ON d.product = p.key
         LEFT JOIN documents o ON o.product = p.key`)
-    .all()
   const text = (value: unknown) => (value === null ? null : textOf(seen, Buffer.from(value as Uint8Array)))
   const products = rows.map(({ id, lane, number, since, known, ...row }): [string, unknown] => [
     String(id),
@@ -69,11 +100,16 @@ export function observeMirror(seen: Seen): Record<string, unknown> {
       acknowledged: text(row.acknowledged),
       dead: text(row.dead),
       document: Buffer.from(row.document as Uint8Array).toString(),
-      sinceAgo: since === null ? undefined : Math.floor((nowMs - Number(since)) / unitMs),
+      sinceAgo: since === null ? undefined : Math.floor((nowMs - Number(since)) / second),
     },
   ])
-  const { last, offered } = box.mirror.readIdentity()
-  return { products: fields(products), last, offered }
+  const { last, offered } = new LaneNumbers(database)
+  const { startOver, behindSinceMs } = readIdentity(database)
+  return {
+    ...{ products: fields(products), last, offered },
+    ...{ isStartingOver: startOver !== undefined, behind: behindSinceMs !== undefined },
+    isPaused: readCalls(database)?.decision === 'pause',
+  }
 }
 
 function textOf({ texts }: Seen, value: Buffer): string {

@@ -1,246 +1,294 @@
 import type { ProductId } from '../../src/lib/brand.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import { digestDocument } from '../../src/mirror/digest.ts'
-import type { MirrorChunk } from '../../src/mirror/model.ts'
-import type { OutboxLoop } from '../../src/outbox/loop.ts'
-import type { Claim } from '../../src/outbox/model.ts'
-import { type Harness, write } from '../outbox/harness.ts'
-import { setClockBack } from '../outbox/set-clock-back.ts'
-import { waitFor } from '../support/events.ts'
+import { StorageError } from '../../src/lib/errors.ts'
+import type { Log } from '../../src/lib/log.ts'
+import { readGuard } from '../../src/outbox/guard.ts'
+import type { CatalogKeys } from '../../src/outbox/keys.ts'
+import { OutboxLoop } from '../../src/outbox/loop.ts'
+import { RedisOutbox } from '../../src/outbox/outbox.ts'
+import { readRedisState } from '../../src/outbox/redis-state.ts'
+import type { OutboxScripts } from '../../src/outbox/scripts.ts'
+import { diesAt, endpoint } from '../outbox/harness.ts'
 import type { Command } from './commands.ts'
-import { apply, deadlineOf, type Ending } from './delivery.ts'
-import { editedDocument } from './mirror.ts'
+import { RealMirror } from './real-mirror.ts'
+import { documentBytes, RealProcesses } from './real-processes.ts'
+import { eager, type RedisCopy, ToldRedis } from './real-redis.ts'
 import { fields, observeMirror, observeRedis } from './real-state.ts'
-import { badText, type Document, digestOf, type Edit, type Endpoint, limits, type Request } from './state.ts'
+import { digestOf, limits, second } from './state.ts'
 import type { Observed, System } from './system.ts'
 
-/** One second of the model, so that the lease is as long as the real one. */
-const unitMs = 5_000
-const delivery = { timeoutMs: limits.timeout * unitMs, horizonMs: limits.horizon * unitMs }
-/** Documents are what the model has as digests. */
-const documentBytes = 4
-/** With brackets and commas. */
-const bodyBytesMax = 1 + limits.productsPerCall * (documentBytes + 1)
+const delivery = { timeoutMs: limits.timeout, horizonMs: limits.horizon }
 
-interface RealCall {
-  claim: Claim
-  leaseEnds: number
-  request: Request | undefined
+/** What schedules may share. */
+export interface RealBox {
+  /** Of a Redis. */
+  url: string
+  keys: CatalogKeys
+  scripts: OutboxScripts
+  log: Log
 }
+
+type PutBack = Extract<Command, { kind: 'put-back' }>
 
 /**
  * The real mirror, scripts and loop of one installation, with a real Redis, under the model's commands. A turn does what
- * several of the model do where Redis is repaired. Single steps of the loop, and what befalls Redis' files, it cannot do.
+ * several of the model do where Redis is repaired; the loop's single steps it cannot do.
  */
-export class RealSystem implements System {
-  readonly #box: Harness
-  readonly #documents = new Map<string, Document>()
-  readonly #texts = new Map<string, string>()
-  readonly #archive: Edit[] = []
-  readonly #processes: RealCall[][] = [[], []]
-  readonly #endpoint: Endpoint = {
-    products: new Map(),
-    requests: [],
-    refusesAll: false,
-    refused: new Set(),
-  }
-  readonly #outbox: Harness['outbox']
-  #loop: OutboxLoop
-  #applied = 0
+export class RealSystem implements System, AsyncDisposable {
+  readonly #box: RealBox
+  readonly #redis: ToldRedis
+  readonly #scripts: OutboxScripts
+  readonly #mirror: RealMirror
+  readonly #processes: RealProcesses
+  readonly #copies: RedisCopy[] = []
+  readonly #keepsCopies: boolean
+  #loop: OutboxLoop | undefined
+  /** By the last turn: what is there does not belong together. */
+  #isRefused = false
+  /** Since something was done. */
+  #idleTurns = 0
+  #cleanRuns: string[] = []
   #now = 0
 
-  constructor(box: Harness) {
+  /** `keepsCopies`: Redis falls back some time. */
+  static async open(
+    box: RealBox,
+    { file, keepsCopies }: { file: string; keepsCopies: boolean },
+  ): Promise<RealSystem> {
+    const redis = await ToldRedis.open(box.url)
+    await redis.connection.flushall()
+    return new RealSystem(box, { redis, file, keepsCopies })
+  }
+
+  private constructor(
+    box: RealBox,
+    { redis, file, keepsCopies }: { redis: ToldRedis; file: string; keepsCopies: boolean },
+  ) {
     this.#box = box
-    this.#loop = this.#openLoop()
-    this.#outbox = box.openOutbox({
+    this.#redis = redis
+    this.#keepsCopies = keepsCopies
+    this.#scripts = eager(box.scripts)
+    this.#mirror = new RealMirror(file, () => this.#nowMs)
+    const outbox = new RedisOutbox({
+      ...{ connection: redis.connection, keys: box.keys, scripts: this.#scripts, endpoint: () => endpoint },
       delivery: { callBytes: 2_000_000, concurrency: 1, callsPerSecond: 1_000_000_000, ...delivery },
+      deferred: { afterMs: 60_000, atMostMs: 120_000 },
+      clock: this.#clock,
     })
+    this.#processes = new RealProcesses(outbox, () => this.#now)
+    this.#loop = this.#openLoop()
   }
 
   async run(command: Command): Promise<void> {
+    if (command.kind !== 'turn') this.#idleTurns = 0
+    // The first of them may have compared or repaired.
+    const isIdle = this.#idleTurns > 1
+    if (command.kind === 'tick') {
+      this.#now += command.by * second
+      await this.#redis.tell(this.#nowMs)
+      this.#processes.forgetOld()
+      return
+    }
+    const last = this.#copies.at(-1)
+    if (this.#keepsCopies) this.#copies.push(isIdle && last ? last : await this.#redis.copy())
+    if (this.#copies.length > limits.snapshots) this.#copies.shift()
+    this.#now++
+    if (isIdle) return
+    await this.#redis.tell(this.#nowMs)
+    await this.#carryOut(command)
+  }
+
+  async #carryOut(command: Command): Promise<void> {
+    const [processes, mirror] = [this.#processes, this.#mirror]
     switch (command.kind) {
       case 'edit':
-        this.#archive.push(command)
-        return
+        return mirror.accept(command)
       case 'import':
-        for (const edit of this.#archive.slice(this.#applied, this.#applied + command.count)) {
-          this.#applied += 1
-          this.#commit(edit)
-        }
-        return
+        return mirror.import(command.count)
       case 'turn':
         return this.#turn()
+      case 'turn-with-edit':
+        return this.#turnWithEdit(() => {
+          mirror.accept(command)
+          mirror.import(Number.POSITIVE_INFINITY)
+        })
+      case 'turn-that-dies':
+        return this.#turnThatDies(command.after)
       case 'claim':
-        return this.#claim(this.#callsOf(command.process), command.mode)
+        // No lane has a turn before the others: the model knows none.
+        await this.#redis.connection.hdel(this.#box.keys.pace, 'calls')
+        return processes.claim(command.process, command.mode)
+      case 'renew':
+        return processes.renew(command.process, command.call)
       case 'send':
-        return this.#send(this.#callsOf(command.process), command.call)
+        return processes.send(command.process, command)
       case 'finish':
-        return this.#finish(this.#callsOf(command.process), command)
+        return processes.finish(command.process, command)
       case 'expire':
-        await this.#outbox.expireClaims()
+        return processes.expire()
+      case 'crash-process':
+        return processes.crash(command.process)
+      case 'apply':
+        return processes.applyLate(command.request)
+      case 'refuse-all':
+        processes.endpoint.refusesAll = command.on
         return
-      case 'crash-process': {
-        const calls = this.#callsOf(command.process)
-        for (const { request } of calls) if (request) request.ended = this.#now
-        calls.length = 0
-        return
+      case 'pause': {
+        const at = new Date(this.#nowMs).toISOString()
+        return mirror.decide({ decision: command.on ? 'pause' : 'resume', at })
       }
-      case 'apply': {
-        const { requests } = this.#endpoint
-        const request = requests[command.request % Math.max(1, requests.length)]
-        if (request) apply(this.#endpoint, request)
-        return
-      }
-      case 'tick':
-        return this.#tick(command.by)
-      case 'wipe':
-        await this.#box.connection.flushall()
-        return
-      case 'crash':
-        this.#loop.forget()
-        this.#box.reopenMirror()
-        this.#loop = this.#openLoop()
-        return
       case 'resync':
-        this.#commitChunk({ writes: [], resend: [command.id as ProductId] })
-        return
+        return mirror.commit({ writes: [], resend: [command.id as ProductId] })
+      case 'wipe':
+        return this.#redis.wipe()
+      case 'roll-back':
+        return this.#rollBack(command.by)
+      case 'close-cleanly':
+        return this.#closeCleanly(command.by)
+      case 'power-cut':
+        this.#restart(() => mirror.reopen())
+        processes.crash(0)
+        return this.#rollBack(command.by)
+      case 'crash':
+        return this.#restart(() => mirror.reopen())
+      case 'backup':
+        return mirror.backUp()
+      case 'put-back':
+        return this.#putBack(command)
+      case 'copy-in-place':
+        return this.#restart(() => mirror.replace())
+      case 'adopt':
+        return this.#adopt()
       default:
         throw new Error(`the real system cannot ${command.kind}`)
     }
   }
 
-  #openLoop(): OutboxLoop {
-    return this.#box.openLoop({
-      mirror: this.#box.mirror,
+  get #nowMs(): number {
+    return 1_800_000_000_000 + this.#now
+  }
+
+  get #clock() {
+    return { ...systemClock, now: () => this.#nowMs }
+  }
+
+  /** Undefined where the mirror was refused. `diesAfter` so many of its notes. */
+  #openLoop(diesAfter?: number): OutboxLoop | undefined {
+    const { keys, log } = this.#box
+    const { store } = this.#mirror
+    if (!store) return undefined
+    return new OutboxLoop({
+      ...{ catalog: 'main', keys, scripts: this.#scripts, endpoint, log, newAfterMs: 0 },
+      mirror: diesAfter === undefined ? store : diesAt(store, 'remember', diesAfter),
+      place: { host: 'host-1', folder: '/state/main' },
       pendingBytes: limits.pendingPerLane * documentBytes,
       // Four calls of echoes are served at once.
       delivery: { callBytes: (limits.servedAtOnce * documentBytes) / 4, ...delivery },
-      deferredAfterMs: limits.deferredAfter * unitMs,
-      clock: { ...systemClock, now: () => this.#nowMs() },
+      deferredAfterMs: limits.deferredAfter,
+      clock: this.#clock,
+      cleanRuns: this.#cleanRuns,
+      connect: () => this.#redis.connectOnce(),
+      onFatal: () => undefined,
     })
   }
 
-  #nowMs(): number {
-    return Date.now() + this.#now * unitMs
-  }
-
-  #callsOf(process: number): RealCall[] {
-    return this.#processes[process % this.#processes.length] ?? []
-  }
-
-  #commit(edit: Edit): void {
-    const before = this.#documents.get(edit.id)
-    const document = editedDocument(before, edit, { owner: 0, version: 0 })
-    const text = digestOf(document)
-    this.#documents.set(edit.id, document)
-    this.#texts.set(digestDocument(Buffer.from(text)).toString('hex'), text)
-    if (before && text === digestOf(before)) return
-    const lane = before === undefined ? 'new' : document.price === before.price ? 'deferred' : 'urgent'
-    this.#commitChunk({ writes: [write(edit.id, text, lane)] })
-  }
-
-  #commitChunk(chunk: MirrorChunk): void {
-    let next: MirrorChunk | undefined = chunk
-    this.#box.mirror.commit(() => {
-      const given = next
-      next = undefined
-      return given
-    }, this.#nowMs())
+  /** The importing process ends, and begins again. */
+  #restart(meanwhile: () => void): void {
+    this.#loop?.forget()
+    this.#cleanRuns = []
+    meanwhile()
+    this.#loop = this.#openLoop()
+    if (!this.#loop) this.#isRefused = true
   }
 
   async #turn(): Promise<void> {
     try {
-      await this.#loop.turn()
-    } catch {
-      this.#loop.forget()
+      const { done } = (await this.#loop?.turn()) ?? { done: false }
+      this.#idleTurns = done ? 0 : this.#idleTurns + 1
+      this.#isRefused = this.#loop === undefined
+    } catch (error) {
+      this.#loop?.forget()
+      this.#isRefused = error instanceof StorageError
     }
   }
 
-  async #claim(calls: RealCall[], mode: 'urgent' | 'any'): Promise<void> {
-    // No lane has a turn before the others: the model knows none.
-    await this.#box.connection.hdel(this.#box.keys.pace, 'calls')
-    const answer = await waitFor(async () => {
-      const asked = await this.#outbox.claim({ mode, bodyBytesMax })
-      // Urgent changes wait a moment for others.
-      return asked.kind === 'wait' && asked.forMs <= 20 ? undefined : asked
+  async #turnWithEdit(commit: () => void): Promise<void> {
+    this.#redis.beforeExec = () => {
+      this.#redis.beforeExec = undefined
+      commit()
+    }
+    await this.#turn()
+    this.#redis.beforeExec?.()
+    this.#idleTurns = 0
+  }
+
+  async #turnThatDies(after: number): Promise<void> {
+    this.#loop?.forget()
+    const loop = this.#openLoop(after)
+    await loop?.turn().catch(() => undefined)
+    loop?.forget()
+    this.#restart(() => this.#mirror.reopen())
+  }
+
+  async #rollBack(by: number): Promise<void> {
+    const copy = by === 0 ? await this.#redis.copy() : this.#copies.at(-by)
+    if (!copy) return
+    if (by > 0) this.#copies.length -= by - 1
+    this.#loop?.forget()
+    this.#cleanRuns = []
+    await this.#redis.restart(copy)
+  }
+
+  /** Only where Redis and the mirror are known to belong together. */
+  async #closeCleanly(by: number): Promise<void> {
+    const { runId } = this.#redis
+    const guard = await readGuard(this.#redis.connection, this.#box.keys)
+    const known = this.#mirror.store?.readIdentity().runId
+    if (this.#isRefused || !guard?.isOpen || guard.runId !== runId || known !== runId) return
+    await this.#loop?.[Symbol.asyncDispose]()
+    await this.#rollBack(by)
+    this.#cleanRuns = [runId]
+    this.#loop = this.#openLoop()
+  }
+
+  async #putBack({ which, how }: PutBack): Promise<void> {
+    const backup = this.#mirror.backupAt(which)
+    if (!backup) return
+    this.#restart(() => {
+      this.#mirror.putBack(backup, how)
+      if (how === 'restored') this.#mirror.startOver({})
     })
-    if (answer.kind !== 'claimed') return
-    calls.push({ claim: answer.claim, leaseEnds: this.#now + limits.lease, request: undefined })
   }
 
-  #send(calls: readonly RealCall[], index: number): void {
-    const call = calls[index % Math.max(1, calls.length)]
-    if (!call || call.request || call.leaseEnds <= this.#now) return
-    const documents = call.claim.products.map(({ productId, document }): [string, Document] => {
-      return [productId, parseDocument(document.toString())]
-    })
-    call.request = {
-      documents: new Map(documents),
-      began: this.#now,
-      ended: undefined,
-      refused: undefined,
-    }
-    this.#endpoint.requests.push(call.request)
+  async wouldNotice(which: number): Promise<boolean> {
+    const backup = this.#mirror.backupAt(which)
+    const { connection, runId } = this.#redis
+    if (!backup) return false
+    const state = await readRedisState({ connection, keys: this.#box.keys })
+    await connection.unwatch()
+    return state.guard?.runId === runId && this.#mirror.isBehind(state, backup)
   }
 
-  async #finish(calls: RealCall[], { call: index, ending }: { call: number; ending: Ending }): Promise<void> {
-    const [call] = calls.splice(index % Math.max(1, calls.length), 1)
-    if (!call) return
-    const { token, products } = call.claim
-    const outcome = this.#end(call.request, ending)
-    if (outcome !== 'answered') {
-      const ids = products.map(({ productId }) => productId)
-      return this.#outbox.release(token, ids, outcome)
-    }
-    const isRefused = (id: string) => call.request?.refused?.has(id) === true
-    const refused = products.filter(({ productId }) => isRefused(productId))
-    const accepted = products.filter(({ productId }) => !isRefused(productId))
-    const reason = { status: 400, requestId: undefined, reason: 'no' }
-    if (refused.length > 0) {
-      await this.#outbox.reject(
-        token,
-        refused.map((product) => ({ ...product, ...reason })),
-      )
-    }
-    if (accepted.length > 0) await this.#outbox.acknowledge(token, accepted)
-  }
-
-  /** What the process learns of its request. */
-  #end(request: Request | undefined, ending: Ending): 'answered' | 'not-sent' | 'sent' | 'unknown' {
-    if (!request) return 'not-sent'
-    const isLate = this.#now > request.began + limits.timeout
-    const isKnown = ending === 'answered' && (!isLate || request.refused !== undefined)
-    const isSent = (ending === 'failed' || ending === 'failed-applied') && !isLate
-    request.ended = this.#now
-    if (isKnown || ending === 'failed-applied') apply(this.#endpoint, request)
-    if (isKnown || isSent) this.#forget((each) => each === request)
-    return isKnown ? 'answered' : isSent ? 'sent' : 'unknown'
-  }
-
-  #forget(isOver: (request: Request) => boolean): void {
-    this.#endpoint.requests = this.#endpoint.requests.filter((each) => !isOver(each))
-  }
-
-  /** Everything in Redis is that much older then. */
-  async #tick(by: number): Promise<void> {
-    const { connection, keys } = this.#box
-    this.#now += by
-    await setClockBack(connection, keys, -by * unitMs)
-    const echoUntil = await connection.hget(keys.guard, 'echoUntil')
-    if (echoUntil !== null) await connection.hincrby(keys.guard, 'echoUntil', -by * unitMs)
-    this.#forget((request) => deadlineOf(request) <= this.#now)
+  async #adopt(): Promise<void> {
+    if (!this.#isRefused) return
+    const guard = await readGuard(this.#redis.connection, this.#box.keys)
+    this.#restart(() => this.#mirror.startOver({ endpoint, former: guard ? [guard.generation] : [] }))
+    this.#isRefused = false
   }
 
   async observe(): Promise<Observed> {
-    const { products } = this.#endpoint
+    const { products } = this.#processes.endpoint
     const endpoint = fields([...products].map(([id, document]) => [id, digestOf(document)]))
-    const seen = { box: this.#box, texts: this.#texts, unitMs, nowMs: this.#nowMs() }
-    const mirror = { ...observeMirror(seen), applied: this.#applied }
-    return { redis: await observeRedis(seen), installations: [{ mirror, endpoint }] }
+    const { file, texts, applied } = this.#mirror
+    const seen = { connection: this.#redis.connection, keys: this.#box.keys, file, texts, nowMs: this.#nowMs }
+    const mirror = { ...observeMirror(seen), applied }
+    const redis = await observeRedis(seen, this.#redis.runId)
+    return { redis, installations: [{ mirror, endpoint, isRefused: this.#isRefused }] }
   }
-}
 
-function parseDocument(text: string): Document {
-  const [owner = 0, price = 0, value = badText, form = 0] = [...text].map(Number)
-  return { owner, price, text: value, form, version: 0 }
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#loop?.forget()
+    this.#mirror[Symbol.dispose]()
+    await this.#redis[Symbol.asyncDispose]()
+  }
 }

@@ -1,4 +1,4 @@
-import { compareAgain, transact, writePause } from './loop.ts'
+import { compareAgain, transact } from './loop.ts'
 import { doubtAfterLoss, startOverWithNext } from './mirror.ts'
 import { emptyOutbox, namesIn, setGuard } from './scripts.ts'
 import { type Guard, type Installation, type Loop, lanes, limits, type Mirror, type World } from './state.ts'
@@ -12,6 +12,7 @@ export function compare(world: World, installation: Installation): void {
   const { loop, mirror } = installation
   compareAgain(loop)
   loop.runId = world.redis.runId
+  loop.session = ++world.made
   loop.refusal = refusalOf(world, installation)
   if (loop.refusal) refuse(world, installation)
   else if (mirror.startOver !== null) loop.state = 'start-over'
@@ -26,7 +27,6 @@ export function compare(world: World, installation: Installation): void {
       })
     }
     acceptCleanClose(world, installation)
-    if (world.rules['a pause is opened with']) writePause(world, installation)
   }
 }
 
@@ -87,13 +87,13 @@ function notice(installation: Installation): void {
 type Step = (world: World, installation: Installation) => boolean
 
 /** Done one after the other; a step that fails leads back to comparing. */
-const repairSteps: readonly Step[] = [closeGuard, doubtWhatWasKnown, emptyAndEcho, openGuard, rememberRun]
+const repairSteps: readonly Step[] = [closeGuard, doubtWhatWasKnown, openAfterLoss, rememberRun]
 
 export function stepRepair(world: World, installation: Installation): void {
   const { loop } = installation
   if (loop.state !== 'repair') return
   const opensLast = world.rules['a repair opens last']
-  const steps = opensLast ? repairSteps : [openGuard, rememberRun, doubtWhatWasKnown, emptyAndEcho]
+  const steps = opensLast ? repairSteps : [openAfterLoss, rememberRun, doubtWhatWasKnown]
   stepThrough(world, installation, steps)
 }
 
@@ -104,51 +104,65 @@ function stepThrough(world: World, installation: Installation, steps: readonly S
   else if (++loop.step === steps.length) compareAgain(loop)
 }
 
-function guardOf({ redis, now }: World, { mirror, owner, loop }: Installation, open: boolean): Guard {
-  const closedAt = open ? (redis.guard?.closedAt ?? now) : now
-  return { generation: mirror.generation, owner, runId: loop.runId, open, closedAt }
+function guardOf({ mirror, owner, loop }: Installation): Guard {
+  const { runId, session } = loop
+  return { generation: mirror.generation, owner, runId, session, open: false, echoUntil: 0 }
 }
 
+/** Whose keys they are is said when they are emptied: a Redis that falls back to now shows what it holds. */
 function closeGuard(world: World, installation: Installation): boolean {
   if (installation.loop.runId !== world.redis.runId) return false
   const known = knownGenerations(installation.mirror)
-  if (!setGuard(world, guardOf(world, installation, false), { known })) return false
+  const { session } = installation.loop
+  const present = world.redis.guard ?? guardOf(installation)
+  if (!setGuard(world, { ...present, open: false, session }, { known })) return false
+  world.redis.claimed.clear()
+  world.redis.leases.clear()
   notice(installation)
   return true
 }
 
 /** Redis is still the one whose guard this loop closed. */
-function isClosedByUs({ redis, rules }: World, { loop, mirror }: Installation): boolean {
+function isClosedByUs({ redis, rules }: World, { loop }: Installation): boolean {
   const { guard } = redis
   if (redis.runId !== loop.runId) return false
   if (!rules['a repair opens last']) return true
-  return guard !== null && !guard.open && guard.generation === mirror.generation && guard.runId === loop.runId
+  return guard !== null && !guard.open && guard.session === loop.session
 }
 
+/** Acknowledgements are taken out here: what comes until the guard opens is drained afterwards. */
 function doubtWhatWasKnown(world: World, installation: Installation): boolean {
   if (!isClosedByUs(world, installation)) return false
   const { rules, now, redis } = world
   transact(world, installation, (mirror) => doubtAfterLoss(mirror, namesIn(redis), { rules, now }))
+  if (rules['a loss empties Redis']) redis.acknowledged.clear()
   return true
 }
 
-function emptyAndEcho(world: World, installation: Installation): boolean {
-  if (!isClosedByUs(world, installation)) return false
-  const { redis, rules, now } = world
-  if (rules['a loss empties Redis']) emptyOutbox(redis)
-  for (const [id, row] of installation.mirror.rows) {
-    const isDoubtful = row.lane !== null && row.acknowledged === ''
-    if (isDoubtful && rules['a loss leaves echoes']) redis.echoes.set(id, now + afterLoss)
-  }
-  return true
+/** Before the first start nothing was sent that could take effect late. */
+function openAfterLoss(world: World, installation: Installation): boolean {
+  const lateFor = installation.mirror.runId === 0 ? 0 : afterLoss
+  return openGuard(world, installation, { keeps: 'acknowledged', echoUntil: world.now + lateFor })
 }
 
-function openGuard(world: World, installation: Installation): boolean {
+function openAfresh(world: World, installation: Installation): boolean {
+  return openGuard(world, installation, { keeps: 'nothing', echoUntil: world.now })
+}
+
+/** One script: Redis is emptied, and belongs to this mirror. */
+function openGuard(
+  world: World,
+  installation: Installation,
+  { keeps, echoUntil }: { keeps: 'acknowledged' | 'nothing'; echoUntil: number },
+): boolean {
   if (!isClosedByUs(world, installation)) return false
+  const { redis, rules } = world
   const known = knownGenerations(installation.mirror)
-  if (!setGuard(world, guardOf(world, installation, true), { known })) return false
-  world.redis.beat = installation.mirror.beat
-  if (world.rules['a pause is opened with']) writePause(world, installation)
+  if (!setGuard(world, { ...guardOf(installation), open: true, echoUntil }, { known })) return false
+  const { acknowledged } = redis
+  if (keeps === 'nothing' || rules['a loss empties Redis']) emptyOutbox(redis)
+  if (keeps === 'acknowledged') redis.acknowledged = acknowledged
+  redis.beat = installation.mirror.beat
   return true
 }
 
@@ -173,14 +187,7 @@ export function adopt(world: World, installation: Installation): void {
   compareAgain(installation.loop)
 }
 
-const startOverSteps: readonly Step[] = [
-  closeGuard,
-  emptyRedis,
-  placeAll,
-  waitForOldCalls,
-  openGuard,
-  rememberRun,
-]
+const startOverSteps: readonly Step[] = [closeGuard, holdCalls, placeAll, openAfresh, rememberRun]
 
 export function stepStartOver(world: World, installation: Installation): void {
   const { loop, mirror } = installation
@@ -198,13 +205,15 @@ export function stepStartOver(world: World, installation: Installation): void {
   }
   const before = loop.step
   stepThrough(world, installation, startOverSteps)
-  const isWaiting = before === 2 || before === 3
-  if (isWaiting && loop.state === 'start-over' && !isPassed(world, installation, before)) loop.step = before
+  const isPlacing = startOverSteps[before] === placeAll && loop.state === 'start-over'
+  if (isPlacing && (mirror.startOver ?? 0) < mirror.rows.size) loop.step = before
 }
 
-function emptyRedis(world: World, installation: Installation): boolean {
+/** No call begins before none of the time before can take effect any more. */
+function holdCalls(world: World, installation: Installation): boolean {
   if (!isClosedByUs(world, installation)) return false
-  emptyOutbox(world.redis)
+  const { redis, rules, now } = world
+  if (rules['starting over waits']) redis.heldUntil = Math.max(redis.heldUntil, now + afterLoss)
   return true
 }
 
@@ -212,14 +221,4 @@ function placeAll(world: World, installation: Installation): boolean {
   const { rules, now } = world
   transact(world, installation, (mirror) => startOverWithNext(mirror, { rules, now }))
   return true
-}
-
-function waitForOldCalls(world: World, installation: Installation): boolean {
-  return isClosedByUs(world, installation)
-}
-
-/** Whether all products have their places, or the calls of before are over. */
-function isPassed({ redis, rules, now }: World, { mirror }: Installation, step: number): boolean {
-  if (step === 2) return (mirror.startOver ?? 0) >= mirror.rows.size
-  return !rules['starting over waits'] || now >= (redis.guard?.closedAt ?? now) + afterLoss
 }

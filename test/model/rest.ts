@@ -1,5 +1,6 @@
 import { importEdits, run, turn } from './commands.ts'
-import { apply, claimCall, deadlineOf, expireClaims, finishCall, sendCall } from './delivery.ts'
+import { apply, claimCall, deadlineOf, finishCall, sendCall } from './delivery.ts'
+import { expire } from './delivery-scripts.ts'
 import {
   badText,
   digestOf,
@@ -7,6 +8,7 @@ import {
   limits,
   type Process,
   sameFields,
+  second,
   type World,
 } from './state.ts'
 
@@ -27,11 +29,10 @@ export function violationsAtRest(world: World): string[] {
 }
 
 export function playRound(world: World, round: number): void {
-  world.redis.paused.delete('refuses-everything')
   for (const installation of world.installations) {
     if (!installation.started) continue
     installation.endpoint.refusesAll = false
-    if (installation.mirror.paused || installation.pauseTold)
+    if (world.redis.paused.size > 0 || installation.pauseTold)
       run(world, { kind: 'pause', at: installation.owner, on: false })
     importEdits(world, installation, Number.POSITIVE_INFINITY)
     run(world, { kind: 'adopt', at: installation.owner })
@@ -40,7 +41,7 @@ export function playRound(world: World, round: number): void {
     for (const process of installation.processes) deliverAll(world, installation, process)
     turn(world, installation)
   }
-  const next = world.now + (round % 4 === 0 ? 2 : 1)
+  const next = world.now + (round % 4 === 0 ? 2 : 1) * second
   // Whatever was sent before is applied as late as it can be.
   for (const { endpoint } of world.installations) {
     for (const request of endpoint.requests) if (deadlineOf(request) <= next) apply(endpoint, request)
@@ -56,7 +57,7 @@ function deliverAll(world: World, installation: Installation, process: Process):
     }
   }
   finishAll()
-  expireClaims(world, installation, process)
+  expire(world)
   for (let call = 0; call < 6; call++) {
     claimCall(world, installation, { process, mode: call % 3 === 2 ? 'urgent' : 'any' })
     finishAll()
@@ -86,7 +87,7 @@ export function isAtRest(world: World): boolean {
   const held = [documents, pending, queued, claimed, echoes, requests, acknowledged, dead].flatMap((keys) => [
     ...keys.keys(),
   ])
-  if (!held.every(isRefusal) || queued.size + claimed.size + acknowledged.size + dead.size > 0) return false
+  if (!held.every(isRefusal) || queued.size + claimed.size + acknowledged.size > 0) return false
   return active.every(({ mirror }) =>
     [...mirror.rows].every(([id, { lane }]) => lane === null || isRefusal(id)),
   )

@@ -23,12 +23,13 @@ export const ruleNames = [
   'an older acknowledgement gives a place',
   'only the value that was taken is removed',
   'an acknowledgement is told from the next',
+  'a decided refusal is told again',
   // Delivery.
   'an expired claim is echoed',
   'an expiry waits for the time-out',
   'who holds no claim leaves a doubt',
   'an echo without document is requested',
-  'a served document replaces none',
+  'an offer answers a request',
   'an echo outlives a refusal',
   'a refused echo leaves a doubt',
   // The guard.
@@ -43,7 +44,7 @@ export const ruleNames = [
   'a loss leaves doubts',
   'a loss leaves echoes',
   'a loss empties Redis',
-  'a pause is opened with',
+  'a pause is told again',
   // Start over.
   'inodes are compared',
   'a mirror that is behind is refused',

@@ -105,9 +105,8 @@ const someCommands = fc.oneof(
   often(1, 'put-back', { at, which: index, how: fc.constantFrom('restored', 'copied', 'in place') }),
   often(1, 'copy-in-place', { at }),
   often(1, 'adopt', { at }),
-  often(1, 'pause', { at, on: fc.boolean() }),
+  often(2, 'pause', { at, on: fc.boolean() }),
   often(1, 'tell-pause', { at }),
-  often(2, 'resume'),
   often(1, 'resync', { at, id }),
   often(2, 'sync', { at }),
 )

@@ -148,7 +148,7 @@ export const echoCases: Case[] = [
   },
   {
     title: 'a newer document is offered while an older one is served',
-    without: ['a served document replaces none'],
+    without: ['an offer answers a request'],
     commands: [
       ...[...higherUnknown, ...turns(1), ...tick(10), ...claim(), ...beat, ...serve],
       ...[...higher, ...pump(), ...pump(), ...serve],
@@ -197,6 +197,16 @@ export const changeCases: Case[] = [
         { kind: 'refuse-all', at: 0, on: true } as const,
       ],
       ...[...deliver(), { kind: 'refuse-all', at: 0, on: false } as const, ...change('a', { text: 1 })],
+    ],
+  },
+  {
+    title: 'a refusal is decided between the two halves of a drain',
+    without: ['a decided refusal is told again'],
+    commands: [
+      ...[...delivered('b'), ...change('a', { price: 0 }), ...turns(1)],
+      ...[{ kind: 'refuse-all', at: 0, on: true } as const, ...deliver()],
+      ...[{ kind: 'refuse-all', at: 0, on: false } as const, ...change('b', { price: 1 }), ...turns(1)],
+      ...[...beat, ...drain, ...drain, ...deliver(), ...drain],
     ],
   },
   {

@@ -5,6 +5,7 @@ import {
   lanes,
   limits,
   numbers,
+  type Offer,
   type Redis,
   type World,
 } from './state.ts'
@@ -30,7 +31,9 @@ export function freshRedis(runId: number): Redis {
     dead: new Map(),
     refusals: new Map(),
     refusedInARow: [],
-    paused: new Set(),
+    paused: new Map(),
+    resumedAt: 0,
+    heldUntil: 0,
   }
 }
 
@@ -45,19 +48,9 @@ export function passesGuard(world: World, caller: { generation: string; runId: n
 }
 
 /** Puts a document that is due into its lane, or takes out one whose edit was undone. */
-export function offer(
-  world: World,
-  {
-    id,
-    document,
-    digest,
-    lane,
-    undone,
-    number,
-  }: { id: string; document: Document; digest: string; lane: Lane; undone: boolean; number: number },
-): void {
-  const { redis, rules } = world
-  if (undone && (!isInFlight(redis, id) || !rules['dropped only when nothing is held'])) {
+export function offer(world: World, { id, document, digest, lane, kind, number, since }: Offer): void {
+  const { redis, rules, now } = world
+  if (kind === 'undone' && (!isInFlight(redis, id) || !rules['dropped only when nothing is held'])) {
     forgetDocument(redis, id)
     redis.dead.delete(id)
     redis.acknowledged.set(id, unique(world, `=${digest}`, `${lane}${number}`))
@@ -68,7 +61,22 @@ export function offer(
   if (redis.refusals.get(id) === digest) return
   redis.refusals.delete(id)
   redis.dead.delete(id)
-  enterLane(redis, id, { lane, score: world.now })
+  enterLane(redis, id, { lane, score: since })
+  if (rules['an offer answers a request']) redis.requests.delete(id)
+  const isAfterLoss = kind === 'doubt' && (redis.guard?.echoUntil ?? 0) > now
+  if (isAfterLoss && rules['a loss leaves echoes']) echoAt(redis, id, now)
+}
+
+/** After a loss none is due before no call of the time before can take effect any more. */
+export function echoAt(redis: Redis, id: string, at: number): void {
+  const earliest = redis.guard?.echoUntil ?? 0
+  redis.requests.delete(id)
+  redis.echoes.set(id, Math.max(at, earliest, redis.echoes.get(id) ?? 0))
+}
+
+/** By a time of each, then by their names. */
+export function inOrder(ids: Iterable<string>, timeOf: (id: string) => number): string[] {
+  return [...ids].sort((one, other) => timeOf(one) - timeOf(other) || (one < other ? -1 : 1))
 }
 
 /** The same digest may be written anew while a drain is under way: each writing of it is told from the others. */
@@ -131,18 +139,21 @@ export function removeFields(
   for (const [id, value] of acknowledged) {
     if (always || redis.acknowledged.get(id) === value) redis.acknowledged.delete(id)
   }
-  for (const [id, digest] of dead) if (always || redis.dead.get(id) === digest) redis.dead.delete(id)
+  for (const [id, digest, held] of dead) {
+    // A refusal that may be taken back is told once more when that is decided, which may have been just now.
+    const isDecidedSince = held && !isHeld(redis, id) && rules['a decided refusal is told again']
+    const stays = redis.refusals.has(id) || isDecidedSince
+    if (!stays && (always || redis.dead.get(id) === digest)) redis.dead.delete(id)
+  }
 }
 
 /** A document for an echo that waits for one. */
-export function serve({ redis, rules }: World, id: string, document: Document | undefined): void {
+export function serve({ redis }: World, id: string, document: Document | undefined): void {
   if (!redis.requests.delete(id)) return
   if (!document) {
     redis.echoes.delete(id)
     redis.acknowledged.delete(id)
-  } else if (!redis.documents.has(id) || !rules['a served document replaces none']) {
-    redis.documents.set(id, document)
-  }
+  } else redis.documents.set(id, document)
 }
 
 export function servedCount(redis: Redis): number {
@@ -159,10 +170,10 @@ export function namesIn(redis: Redis): Set<string> {
   )
 }
 
-/** All keys of the outbox; the guard, the beat and pauses stay. */
+/** All keys of the outbox; the guard, the beat, pauses and pace stay. */
 export function emptyOutbox(redis: Redis): void {
-  const { runId, guard, beat, paused, written } = redis
-  Object.assign(redis, freshRedis(runId), { guard, beat, paused, written: written + 1 })
+  const { runId, guard, beat, paused, resumedAt, heldUntil, written } = redis
+  Object.assign(redis, freshRedis(runId), { guard, beat, paused, resumedAt, heldUntil, written: written + 1 })
 }
 
 /** Writes the guard if the one there is none, or one that the caller knows for its own. */
@@ -184,7 +195,7 @@ export function countedIn(redis: Redis, lane: Lane): number {
 }
 
 /** How many more documents a lane takes. */
-export function roomIn({ redis, rules }: World, lane: Lane): number {
+export function roomIn({ redis, rules }: Pick<World, 'redis' | 'rules'>, lane: Lane): number {
   if (lane === 'urgent' && !rules['urgent has a limit']) return Number.POSITIVE_INFINITY
   const counted = rules['a limit for each lane'] ? countedIn(redis, lane) : redis.counted.size
   return limits.pendingPerLane - counted

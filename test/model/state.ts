@@ -59,9 +59,10 @@ export interface Mirror {
   runId: number
   /** It was noticed that Redis knows more than this mirror; only the operator ends that. */
   behind: boolean
-  /** Next product, by its place in the order of ids. */
+  /** Next product, in the order in which they were added. */
   startOver: number | null
-  paused: boolean
+  /** The operator's last decision about all calls, and when. */
+  calls: { paused: boolean; at: number } | undefined
   /** Edits of the archive that are applied. */
   applied: number
 }
@@ -70,8 +71,11 @@ export interface Guard {
   generation: string
   owner: number
   runId: number
+  /** Of the loop that closed it last. */
+  session: number
   open: boolean
-  closedAt: number
+  /** Until then no call of before a loss is over: no echo is due before, and what is doubtful and offered before is echoed. */
+  echoUntil: number
 }
 
 export interface BoundProduct {
@@ -100,10 +104,15 @@ export interface Redis {
   /** A digest and the call's token, '' for a doubt, or '=', a digest and the place: dropped by an offer. */
   acknowledged: Map<string, string>
   dead: Map<string, string>
-  /** Refused unnamed since the last acceptance. */
+  /** Refused unnamed since the last acceptance: it is not decided yet whether they stay dead letters. */
   refusals: Map<string, string>
-  refusedInARow: string[]
-  paused: Set<'operator' | 'refuses-everything'>
+  refusedInARow: { id: string; lane: Lane }[]
+  /** When. */
+  paused: Map<'operator' | 'refuses-everything', number>
+  /** The newest decision to resume that was carried out. */
+  resumedAt: number
+  /** No call begins before. */
+  heldUntil: number
 }
 
 /** A request that reached the network. */
@@ -133,10 +142,6 @@ export interface Call {
 }
 
 export interface Process {
-  /** The run id that was read when its connection was opened. */
-  runId: number
-  /** Read of the guard, where that names this process's endpoint. */
-  generation: string
   calls: Call[]
 }
 
@@ -148,15 +153,28 @@ export interface TakenFields {
   applied: boolean
 }
 
-export interface Portion {
+export interface Offer {
+  id: string
+  document: Document
+  digest: string
   lane: Lane
+  kind: 'change' | 'doubt' | 'undone'
+  number: number
+  since: number
+}
+
+export interface Portion {
   written: number
-  rows: { id: string; document: Document; digest: string; undone: boolean; number: number }[]
+  offers: Offer[]
+  /** Up to which the lanes are offered then. */
+  positions: Partial<Numbers>
 }
 
 /** The thread that writes the mirror; lost with its process. */
 export interface Loop {
   runId: number
+  /** Another one each time that all is compared. */
+  session: number
   state: 'compare' | 'run' | 'repair' | 'start-over' | 'refused'
   refusal: 'copy' | 'foreign' | 'behind' | undefined
   /** Of a repair or of starting over. */
@@ -210,12 +228,15 @@ export interface World {
   violations: string[]
 }
 
-/** Seconds of the model, and counts. All products are of one size. */
+/** Ms. So long that a lease is what it is in the real outbox; a command takes one ms, so that no two times are equal. */
+export const second = 5_000
+
+/** Times in ms, and counts. All products are of one size. */
 export const limits = {
-  lease: 3,
-  timeout: 5,
-  horizon: 10,
-  deferredAfter: 4,
+  lease: 3 * second,
+  timeout: 5 * second,
+  horizon: 10 * second,
+  deferredAfter: 4 * second,
   pendingPerLane: 2,
   productsPerCall: 2,
   servedAtOnce: 1,

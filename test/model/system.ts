@@ -1,7 +1,15 @@
 import { type Command, run } from './commands.ts'
 import { allRules, type Rules } from './rules.ts'
-import { type Document, digestOf, type Endpoint, type Mirror, type Redis } from './state.ts'
-import { freshWorld } from './world.ts'
+import {
+  type Document,
+  digestOf,
+  type Endpoint,
+  installationOf,
+  type Mirror,
+  type Redis,
+  second,
+} from './state.ts'
+import { freshWorld, wouldNotice } from './world.ts'
 
 /**
  * What takes commands and shows its whole state after each: the model here, the real mirror with the real scripts over a
@@ -10,23 +18,40 @@ import { freshWorld } from './world.ts'
 export interface System {
   run(command: Command): void | Promise<void>
   observe(): Observed | Promise<Observed>
+  /** Whether it would notice that this backup, put back in place, is older than Redis. */
+  wouldNotice(which: number): boolean | Promise<boolean>
 }
 
 /** State in words that both have: no tokens, run ids or generations; times are counted from now, beats from the mirror's. */
 export interface Observed {
   redis: Record<string, unknown>
-  installations: { mirror: Record<string, unknown>; endpoint: Record<string, unknown> }[]
+  installations: {
+    mirror: Record<string, unknown>
+    endpoint: Record<string, unknown>
+    isRefused: boolean
+  }[]
 }
 
-export function openModel(rules: Rules = allRules): System {
+export interface ModelSystem extends System {
+  /** Whether Redis, so many commands ago, was in the midst of what the real loop does in one turn. */
+  isMidway(by: number): boolean
+}
+
+export function openModel(rules: Rules = allRules): ModelSystem {
   const world = freshWorld(rules)
   return {
     run: (command) => run(world, command),
+    isMidway: (by) => {
+      const earlier = by > 1 ? world.snapshots.at(1 - by) : world.redis
+      return earlier?.guard?.open === false
+    },
+    wouldNotice: (which) => wouldNotice(world, installationOf(world, 0), which),
     observe: () => ({
       redis: observeRedis(world.redis, world.now),
-      installations: world.installations.map(({ mirror, endpoint }) => ({
+      installations: world.installations.map(({ mirror, endpoint, loop }) => ({
         mirror: observeMirror(mirror, { now: world.now, beat: world.redis.beat }),
         endpoint: observeEndpoint(endpoint),
+        isRefused: loop.state === 'refused',
       })),
     }),
   }
@@ -41,13 +66,13 @@ function observeRedis(redis: Redis, now: number): Record<string, unknown> {
     pending: fields(pending),
     lanes: fields(redis.queued, ({ lane }) => lane),
     counted: fields(redis.counted),
-    echoes: fields(echoes, (due) => due - now),
+    echoes: fields(echoes, (due) => Math.max(0, Math.ceil((due - now) / second))),
     requests: [...requests].sort(),
     claimed: [...claimed.keys()].sort(),
     acknowledged: fields(redis.acknowledged, (value) => value.split(' ')[0]),
     dead: fields(dead),
     refusals: fields(refusals),
-    paused: [...paused].sort(),
+    paused: [...paused.keys()].sort(),
   }
 }
 
@@ -55,16 +80,16 @@ function observeMirror(
   mirror: Mirror,
   { now, beat }: { now: number; beat: number },
 ): Record<string, unknown> {
-  const { rows, last, offered, startOver, paused, behind, applied } = mirror
+  const { rows, last, offered, startOver, calls, behind, applied } = mirror
   const products = fields(rows, ({ document, since, ...row }) => ({
     ...row,
     document: digestOf(document),
-    sinceAgo: row.lane === null ? undefined : now - since,
+    sinceAgo: row.lane === null ? undefined : Math.floor((now - since) / second),
   }))
   const identity = {
     beatAhead: beat - mirror.beat,
     isStartingOver: startOver !== null,
-    paused,
+    isPaused: calls?.paused === true,
     behind,
     applied,
   }

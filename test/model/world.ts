@@ -5,14 +5,14 @@ import { freshMirror } from './mirror.ts'
 import { adopt, compare } from './recover.ts'
 import { allRules, type Rules } from './rules.ts'
 import { freshRedis } from './scripts.ts'
-import { type Installation, lanes, limits, type World } from './state.ts'
+import { type Installation, lanes, limits, second, type World } from './state.ts'
 
 // The world as it begins, and what befalls it from outside.
 
 export function freshWorld(rules: Rules = allRules): World {
   const world: World = {
     rules,
-    now: 100,
+    now: 100 * second,
     redis: freshRedis(1),
     snapshots: [],
     installations: [],
@@ -36,7 +36,7 @@ function freshInstallation(world: World, owner: number, processes: number): Inst
     archive: [],
     accepted: new Map(),
     loop: freshLoop(),
-    processes: Array.from({ length: processes }, () => ({ runId: 0, generation: '', calls: [] })),
+    processes: Array.from({ length: processes }, () => ({ calls: [] })),
     endpoint: { products: new Map(), requests: [], refusesAll: false, refused: new Set() },
     noticed: new Map(),
     started: false,
@@ -116,15 +116,16 @@ export function putBack(
   installation: Installation,
   { which, how }: { which: number; how: 'restored' | 'copied' | 'in place' },
 ): void {
-  const { backups, mirror } = installation
-  const backup = backups[which % Math.max(1, backups.length)]
-  if (!backup || (how === 'in place' && !isNoticeable(world, installation, backup))) return
+  const { mirror } = installation
+  const backup = backupAt(installation, which)
+  if (!backup || (how === 'in place' && !wouldNotice(world, installation, which))) return
   if (how !== 'in place') installation.inode = ++world.made
-  const decided = mirror.paused
+  // The manifest says it.
+  const { calls } = mirror
   installation.mirror = {
     ...copyMirror(backup),
     inode: how === 'in place' ? installation.inode : mirror.inode,
-    paused: decided,
+    calls,
   }
   installation.durable = installation.mirror
   crash(installation)
@@ -132,7 +133,13 @@ export function putBack(
   else compare(world, installation)
 }
 
-function isNoticeable({ redis }: World, { mirror }: Installation, backup: Installation['mirror']): boolean {
+function backupAt({ backups }: Installation, which: number): Installation['mirror'] | undefined {
+  return which < 0 ? backups.at(which) : backups[which % Math.max(1, backups.length)]
+}
+
+export function wouldNotice({ redis }: World, installation: Installation, which: number): boolean {
+  const { mirror } = installation
+  const backup = backupAt(installation, which)
   const { guard, runId } = redis
   if (
     !guard?.open ||
@@ -141,7 +148,7 @@ function isNoticeable({ redis }: World, { mirror }: Installation, backup: Instal
     mirror.startOver !== null
   )
     return false
-  if (backup.startOver !== null) return false
+  if (!backup || backup.startOver !== null) return false
   return redis.beat > backup.beat + 1 || lanes.some((lane) => redis.positions[lane] > backup.last[lane])
 }
 

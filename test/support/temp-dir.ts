@@ -9,9 +9,9 @@ export interface TempDir extends AsyncDisposable {
   join(...segments: string[]): string
 }
 
-export async function tempDir(label = 'test'): Promise<TempDir> {
+export async function tempDir(label = 'test', parent = os.tmpdir()): Promise<TempDir> {
   // The real path, because watchers and lock files report paths with symlinks resolved.
-  const root = await realpath(await mkdtemp(path.join(os.tmpdir(), `catalogd-${label}-`)))
+  const root = await realpath(await mkdtemp(path.join(parent, `catalogd-${label}-`)))
   return {
     path: root,
     join: (...segments) => path.join(root, ...segments),
