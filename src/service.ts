@@ -24,6 +24,7 @@ import { openTicketQueue } from './redis/tickets.ts'
 import { closeToOthers, isOpenToOthers } from './sources/layout.ts'
 import { openStateLock } from './sources/state-lock.ts'
 import { openMirrorThread, openOutbox, type StorageOptions, stateDirOf } from './storage.ts'
+import { readOldConsents, removeOldConsents } from './upgrade/old-consents.ts'
 
 /** `watch` accepts files, `import` applies them: both need the state lock, and one process has it. */
 export const roles = ['watch', 'import', 'deliver', 'console'] as const
@@ -189,7 +190,7 @@ function hasProducts({ feeds }: CatalogConfig): boolean {
  */
 async function openCatalogConsents(
   options: ServiceOptions,
-  { catalog, watchdog }: CatalogParts,
+  { catalog }: CatalogParts,
   stack: ReleaseStack,
 ): Promise<ConsentStore | undefined> {
   const { config, clock, onFatal } = options
@@ -201,12 +202,13 @@ async function openCatalogConsents(
   const stateId = await readStateId(dir)
   const delivers = sendsConsents(options)
   const endpoint = delivers ? catalog.api.url.value().href : undefined
-  const store = await openConsents({ dir, stateDir, stateId, feeds, endpoint, clock, log, onLost: onFatal })
+  const old = await readOldConsents(dir, stateDir, stateId)
+  const store = await openConsents({ dir, stateId, feeds, endpoint, clock, log, onLost: onFatal, old })
   stack.use('consents', store)
+  // Durable in the store.
+  await removeOldConsents(dir)
   if (delivers) {
-    const progress = watchedProgress(watchdog, `delivering consents of ${catalog.name}`)
-    const access = { store, catalog, dir, processName: newProcessName(), clock, log, progress, onFatal }
-    stack.use('consent delivery', openConsentDelivery(access))
+    stack.use('consent delivery', openConsentDelivery({ store, catalog, clock, log, onFatal }))
   }
   return store
 }

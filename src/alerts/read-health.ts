@@ -46,5 +46,5 @@ async function readCalls({ connections, catalogs, stateDir }: Omit<HealthOptions
 /** By the folder of the catalog. */
 function hasPausedConsents(dir: string): boolean {
   using consents = ConsentReader.open(dir)
-  return Object.keys(consents?.calls.pauses ?? {}).length > 0
+  return Object.keys(consents.calls.pauses).length > 0
 }

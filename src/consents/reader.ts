@@ -1,13 +1,12 @@
 import { createHmac, createSecretKey } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import type { ConsentId } from '../lib/brand.ts'
-import { openDatabaseReader } from '../lib/database.ts'
-import { explained } from '../lib/database-failure.ts'
+import { Database } from '../lib/database.ts'
 import type { PauseReason } from '../outbox/model.ts'
 import type { OutboxOverview } from '../outbox/overview.ts'
 import type { ConsentLetter, ConsentRow } from './row.ts'
-import { consentsFormat, consentsSchema } from './table.ts'
+import { hasConsentTables } from './table.ts'
 
 /** By the folder of a catalog, `state/<catalog>`. */
 export function consentsPath(dir: string): string {
@@ -29,6 +28,8 @@ export interface CallState {
 
 export type DeadConsent = ConsentLetter & { id: ConsentId; email: string; consent: boolean }
 
+const none = { waiting: 0, since: null }
+
 /** Of `state/<catalog>`; all zero where no consent was ever taken in. */
 export function readConsentOverview(dir: string, nowMs: number): OutboxOverview {
   using reader = ConsentReader.open(dir)
@@ -37,23 +38,27 @@ export function readConsentOverview(dir: string, nowMs: number): OutboxOverview 
 
 /** The consents of a catalog as everybody may read them, beside the process that writes them. Synchronous and quick. */
 export class ConsentReader implements Disposable {
-  readonly #db: DatabaseSync
-  readonly #path: string
+  readonly #database: Database | undefined
   #secret: ReturnType<typeof createSecretKey> | undefined
 
-  constructor(db: DatabaseSync, path: string) {
-    this.#db = db
-    this.#path = path
+  /** Undefined: no consent was ever taken in. */
+  constructor(database: Database | undefined) {
+    this.#database = database
   }
 
   /** Of `state/<catalog>`; empty where no consent was ever taken in. Creates nothing. */
   static open(dir: string): ConsentReader {
-    const path = consentsPath(dir)
-    const db = openDatabaseReader({ path, format: consentsFormat })
-    if (db) return new ConsentReader(db, path)
-    const empty = new DatabaseSync(':memory:')
-    empty.exec(consentsSchema)
-    return new ConsentReader(empty, path)
+    const file = consentsPath(dir)
+    if (!existsSync(file)) return new ConsentReader(undefined)
+    const database = Database.open({ file, access: 'read' })
+    try {
+      if (hasConsentTables(database)) return new ConsentReader(database)
+    } catch (error) {
+      database[Symbol.dispose]()
+      throw error
+    }
+    database[Symbol.dispose]()
+    return new ConsentReader(undefined)
   }
 
   /**
@@ -68,7 +73,7 @@ export class ConsentReader implements Disposable {
   }
 
   fact(name: string): string | undefined {
-    return this.#get('SELECT value FROM facts WHERE name = ?', name)?.value as string | undefined
+    return this.#get<{ value: string }>('SELECT value FROM facts WHERE name = ?', name)?.value
   }
 
   /** The last accept sequence of the feed that is wholly applied; `*`: of decisions. */
@@ -78,7 +83,7 @@ export class ConsentReader implements Disposable {
 
   newestApplied(): number {
     const sql = "SELECT max(CAST(value AS INTEGER)) AS newest FROM facts WHERE name LIKE 'applied:%'"
-    return Number(this.#get(sql)?.newest ?? 0)
+    return this.#get<{ newest: number | null }>(sql)?.newest ?? 0
   }
 
   /** JSON of a running import. */
@@ -87,7 +92,7 @@ export class ConsentReader implements Disposable {
   }
 
   find(id: string): ConsentRow | undefined {
-    return this.#get('SELECT * FROM consents WHERE id = ?', id) as ConsentRow | undefined
+    return this.#get<ConsentRow>('SELECT * FROM consents WHERE id = ?', id)
   }
 
   get calls(): CallState {
@@ -97,14 +102,11 @@ export class ConsentReader implements Disposable {
 
   /** Refused, or grants that were not confirmed in time; oldest first. */
   dead(): DeadConsent[] {
-    const letters = explained(this.#path, () =>
-      this.#db.prepare('SELECT id, email, consent, letter FROM consents WHERE letter IS NOT NULL').all(),
-    )
-    return letters
+    const sql = 'SELECT * FROM consents WHERE letter IS NOT NULL'
+    return (this.#database?.all<ConsentRow>(sql) ?? [])
       .map(({ id, email, consent, letter }) => {
-        const { reason, status, requestId, at } = JSON.parse(String(letter)) as ConsentLetter
-        const about = { id: id as ConsentId, email: String(email), consent: consent === 1 }
-        return { ...about, reason, status, requestId, at }
+        const { reason, status, requestId, at } = JSON.parse(letter ?? '{}') as ConsentLetter
+        return { id, email: email ?? '', consent: consent === 1, reason, status, requestId, at }
       })
       .sort((one, other) => one.at.localeCompare(other.at))
   }
@@ -112,11 +114,11 @@ export class ConsentReader implements Disposable {
   overview(nowMs: number): OutboxOverview {
     const { pauses, holdUntilMs, holdReason, failuresInARow, lastFailure, inFlight, counters } = this.calls
     const [revocations, grants] = [this.#lane(0, nowMs), this.#lane(1, nowMs)]
-    const dead = this.#count('letter IS NOT NULL')
+    const dead = this.#count('SELECT count(*) AS count FROM consents WHERE letter IS NOT NULL')
     const holdMs = Math.max(0, Math.ceil(holdUntilMs - nowMs))
     return {
       // No row is ever removed.
-      products: Number(this.#get('SELECT max(number) AS n FROM consents')?.n ?? 0),
+      products: this.#count('SELECT max(number) AS count FROM consents'),
       incomplete: 0,
       pending: revocations.waiting + grants.waiting + dead,
       lanes: { urgent: revocations, new: grants, deferred: { waiting: 0, oldestMs: 0, dueInMs: 0 } },
@@ -135,19 +137,20 @@ export class ConsentReader implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#db.close()
+    this.#database?.[Symbol.dispose]()
   }
 
   #lane(lane: 0 | 1, nowMs: number) {
-    const row = this.#get('SELECT count(*) AS n, min(since) AS since FROM consents WHERE lane = ?', lane)
-    return { waiting: Number(row?.n), oldestMs: Math.max(0, nowMs - Number(row?.since ?? nowMs)), dueInMs: 0 }
+    const sql = 'SELECT count(*) AS waiting, min(since) AS since FROM consents WHERE lane = ?'
+    const { waiting, since } = this.#get<{ waiting: number; since: number | null }>(sql, lane) ?? none
+    return { waiting, oldestMs: Math.max(0, nowMs - (since ?? nowMs)), dueInMs: 0 }
   }
 
-  #count(where: string): number {
-    return Number(this.#get(`SELECT count(*) AS n FROM consents WHERE ${where}`)?.n)
+  #count(sql: string): number {
+    return this.#get<{ count: number | null }>(sql)?.count ?? 0
   }
 
-  #get(sql: string, ...values: (string | number)[]) {
-    return explained(this.#path, () => this.#db.prepare(sql).get(...values))
+  #get<Row>(sql: string, ...values: (string | number)[]): Row | undefined {
+    return this.#database?.get<Row>(sql, ...values)
   }
 }

@@ -1,13 +1,26 @@
 import type { ConsentStatement } from '../catalog/consent-mapping.ts'
-import type { ConsentId } from '../lib/brand.ts'
-import type { ConsentPosition } from './position.ts'
+import type { AcceptSequence, Brand, ConsentId } from '../lib/brand.ts'
 
 /** Revocations, and grants that were not confirmed: they would miss their horizon behind a long backlog. */
 export const firstLane = 0
 export const grantLane = 1
 
+/**
+ * Where in the order of acceptance a record stands: accept sequence of its file, then its place in the file. Digits of a
+ * fixed number, so that texts compare as the positions do.
+ */
+export type ConsentPosition = Brand<string, 'ConsentPosition'>
+
+const digits = 10
+
+/** `record` counts from 0 or 1, as long as it grows within the file. */
+export function positionOf(sequence: AcceptSequence, record: number): ConsentPosition {
+  const parts = [sequence, record].map((part) => String(part).padStart(digits, '0'))
+  return parts.join('') as ConsentPosition
+}
+
+/** What is known of an address. See the schema for its states. */
 export interface ConsentRow {
-  number: number
   id: ConsentId
   /** Null, as `consent` is: only the journal of an earlier version told of it, and its file is not applied again yet. */
   email: string | null
@@ -19,6 +32,7 @@ export interface ConsentRow {
   since: number | null
   /** JSON. */
   letter: string | null
+  refused: 1 | null
 }
 
 /** What one record says, and where in the order of acceptance it stands. */
@@ -29,20 +43,19 @@ export interface ConsentStep {
 }
 
 /** A consent that is being sent. */
-export interface ConsentCall extends Pick<ConsentRow, 'number' | 'id' | 'position' | 'known'> {
+export interface ConsentCall extends Pick<ConsentRow, 'id' | 'position' | 'known' | 'lane'> {
   email: string
   consent: boolean
-  lane: 0 | 1
   /** Of this record; otherwise an earlier call was not confirmed. */
   isFirst: boolean
 }
 
 /**
- * What became of a call. `withheld`: nothing was sent. `not-taken`: nothing reached the endpoint. `failed`: answered
- * with an error; it may have taken effect all the same, but not any more. `unknown`: it may also take effect later.
+ * What became of a call. `not-taken`: nothing reached the endpoint. `failed`: answered with an error; it may have taken
+ * effect all the same, but not any more. `unknown`: it may also take effect later.
  */
 export type CallEnd =
-  | { kind: 'taken' | 'withheld' | 'not-taken' | 'failed' | 'unknown' }
+  | { kind: 'taken' | 'not-taken' | 'failed' | 'unknown' }
   | { kind: 'refused'; letter: ConsentLetter; isNamed: boolean }
 
 export interface ConsentLetter {
@@ -55,14 +68,59 @@ export interface ConsentLetter {
   consent?: boolean
 }
 
-/** What a record changes: the permission (`change`), or nothing that anybody would notice. Pure. */
+export type ConsentChange = 'passed' | 'same' | 'added' | 'changed'
+
+const settled = { lane: null, since: null, letter: null, refused: null } as const
+
+/** What a record changes: the permission (`change`), or nothing that anybody would notice. Pure, as all here is. */
 export function changeOf(
   row: Pick<ConsentRow, 'consent' | 'position'> | undefined,
   { statement, position }: ConsentStep,
-): 'passed' | 'same' | 'added' | 'changed' {
+): ConsentChange {
   if (row && row.position >= position) return 'passed'
   if (row === undefined || row.consent === null) return 'added'
   return row.consent === Number(statement.consent) ? 'same' : 'changed'
+}
+
+interface Applying {
+  nowMs: number
+  /** Grants of files before this accept sequence wait for the operator. */
+  waitsBefore: number
+}
+
+/** The newest accepted record wins, whatever order the feeds are applied in. Undefined: nothing changes. */
+export function rowWith(
+  row: ConsentRow | undefined,
+  step: ConsentStep,
+  { nowMs, waitsBefore }: Applying,
+): ConsentRow | undefined {
+  const { id, position, statement } = step
+  if (row && row.position >= position) return filled(row, step, nowMs)
+  const { email } = statement
+  const consent = statement.consent ? 1 : 0
+  const known = row?.known ?? null
+  const record = { ...settled, id, email, consent, position, known, attempted: null } as const
+  if (known === consent) return record
+  const letter = row?.letter ? (JSON.parse(row.letter) as ConsentLetter) : undefined
+  // The very state that the endpoint refused.
+  if (letter?.consent === statement.consent) return { ...record, letter: row?.letter ?? null }
+  if (statement.consent && Number(position.slice(0, digits)) < waitsBefore)
+    return { ...record, letter: waitingLetter(nowMs) }
+  const lane = consent === 0 ? firstLane : grantLane
+  return { ...record, lane, since: row?.lane === lane ? row.since : nowMs }
+}
+
+/** Of a row that only the journal told of: what its record says. */
+function filled(
+  row: ConsentRow,
+  { statement: { email, consent }, position }: ConsentStep,
+  nowMs: number,
+): ConsentRow | undefined {
+  // Of several records the newest has the address as it was last written.
+  if (row.email !== null || row.position !== position) return undefined
+  const isDue = row.consent === null && row.attempted !== null
+  const place = isDue ? ({ lane: firstLane, since: nowMs } as const) : {}
+  return { ...row, ...place, email, consent: row.consent ?? (consent ? 1 : 0) }
 }
 
 /**
@@ -78,49 +136,45 @@ export function mayBeSent(
   return consent !== 1 || attempted === null || Math.abs(nowMs - attempted) < horizonMs
 }
 
-interface Ended {
-  call: ConsentCall
-  end: CallEnd
-  nowMs: number
-}
-
-/** A newer record that came during the call has its own place, and no attempt. Pure. */
-export function rowAfter(row: ConsentRow, { call, end, nowMs }: Ended): ConsentRow {
+/** A newer record that came during the call has its own place, and no attempt. */
+export function rowAfter(row: ConsentRow, call: ConsentCall, end: CallEnd, nowMs: number): ConsentRow {
   const consent = call.consent ? 1 : 0
   const isSame = row.position === call.position
-  // Its outcome is known, or nothing was sent: no call of this record is left that was not confirmed.
-  const over = isSame && call.isFirst ? { attempted: null } : {}
-  const behind = isSame && call.isFirst && row.lane !== null ? { since: nowMs } : {}
+  // No call of this record is left that was not confirmed; it is tried again behind the others.
+  const since = row.lane === null ? null : nowMs
+  const over = isSame && call.isFirst ? { attempted: null, since } : {}
   switch (end.kind) {
     case 'taken':
-      return settledIfKnown({ ...row, known: consent, ...(isSame ? { attempted: null } : {}) })
-    case 'withheld':
-      return settledIfKnown({ ...row, known: call.known, ...over })
+      return settledIfKnown({ ...row, known: consent, attempted: isSame ? null : row.attempted })
     case 'not-taken':
-      return settledIfKnown({ ...row, known: call.known, ...over, ...behind })
+      return settledIfKnown({ ...row, known: call.known, ...over })
     case 'failed':
-      return { ...row, ...over, ...behind }
+      return { ...row, ...over }
     case 'unknown':
       return isSame && row.lane !== null ? { ...row, lane: firstLane } : row
     case 'refused': {
       if (row.consent !== consent) return row
       const letter = JSON.stringify({ ...end.letter, consent: call.consent })
-      return { ...row, attempted: null, lane: null, since: null, letter }
+      return { ...row, ...settled, attempted: null, letter, refused: end.isNamed ? null : 1 }
     }
   }
 }
 
 function settledIfKnown(row: ConsentRow): ConsentRow {
-  return row.known === row.consent ? { ...row, lane: null, since: null, letter: null } : row
+  return row.known === row.consent ? { ...row, ...settled } : row
 }
 
-export function unconfirmedLetter(
-  { attempted }: Pick<ConsentRow, 'attempted'>,
-  { nowMs, horizonMs }: { nowMs: number; horizonMs: number },
-): string {
-  const since = new Date(attempted ?? 0).toISOString()
+/** The operator's decision about one with a letter. Retry: due again. Drop: settled, until a newer record comes. */
+export function rowDecided(row: ConsentRow, how: 'retry' | 'drop', nowMs: number): ConsentRow {
+  const decided = { ...row, ...settled, attempted: null }
+  return how === 'drop' ? { ...decided, known: null } : { ...decided, lane: row.consent, since: nowMs }
+}
+
+/** The row of a grant that was not confirmed in time. */
+export function rowParked(row: ConsentRow, { nowMs, horizonMs }: { nowMs: number; horizonMs: number }) {
+  const since = new Date(row.attempted ?? 0).toISOString()
   const reason = `not confirmed: the grant was first sent at ${since}, no answer said what became of it, and it is not repeated after ${horizonMs / 1000} s; look it up, then retry or drop it`
-  return letterText(reason, nowMs)
+  return { ...row, ...settled, letter: letterText(reason, nowMs) }
 }
 
 export function waitingLetter(nowMs: number): string {

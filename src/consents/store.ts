@@ -1,18 +1,16 @@
-import type { DatabaseSync } from 'node:sqlite'
 import type { Clock } from '../lib/clock.ts'
+import type { Database } from '../lib/database.ts'
 import { watchFile } from '../lib/database-file.ts'
 import type { StorageError } from '../lib/errors.ts'
-import { GroupCommit } from '../lib/group-commit.ts'
 import { type CallState, ConsentReader } from './reader.ts'
-import type { ConsentStep, changeOf } from './row.ts'
+import type { ConsentChange, ConsentStep } from './row.ts'
 import { ConsentTable } from './table.ts'
 
 /** By name: to set, or to remove (undefined). */
 export type Facts = Readonly<Record<string, string | undefined>>
 
 interface StoreOptions {
-  db: DatabaseSync
-  path: string
+  database: Database
   clock: Clock
   /** The file was removed or replaced: nothing that is written counts any more. */
   onLost: (error: StorageError) => void
@@ -21,29 +19,26 @@ interface StoreOptions {
 /** A catalog's consents in the process that holds the state lock: the one writer. */
 export class ConsentStore extends ConsentReader implements AsyncDisposable {
   readonly table: ConsentTable
-  readonly commits: GroupCommit
   /** Changed at once and in place, then `touch`: written with the next transaction. */
   readonly callState: CallState
   /** Something may be due. */
   onDue: () => void = () => {}
+  readonly #database: Database
   readonly #clock: Clock
+  /** Grants and retries that were accepted before wait for the operator. */
   readonly #waitsBefore: number
   readonly #watch: Disposable
   #isTouched = false
   #isCaughtUp = false
 
-  constructor({ db, path, clock, onLost }: StoreOptions) {
-    super(db, path)
-    this.table = new ConsentTable(db)
-    this.commits = new GroupCommit(db, path)
-    this.commits.beforeEach = () => {
-      if (this.#isTouched) this.table.remember({ calls: JSON.stringify(this.callState) })
-      this.#isTouched = false
-    }
+  constructor({ database, clock, onLost }: StoreOptions) {
+    super(database)
+    this.table = new ConsentTable(database)
     this.callState = this.calls
+    this.#database = database
     this.#clock = clock
     this.#waitsBefore = Number(this.fact('waits-before') ?? 0)
-    this.#watch = watchFile(path, onLost)
+    this.#watch = watchFile(database.file, onLost)
   }
 
   /** Everything that was accepted before this process began is applied: what is due is the newest state. */
@@ -60,29 +55,36 @@ export class ConsentStore extends ConsentReader implements AsyncDisposable {
     this.#isTouched = true
   }
 
-  /** One transaction of records, and of the facts that follow from what each of them changes. */
-  async apply(
-    steps: readonly ConsentStep[],
-    factsOf: (changes: readonly ReturnType<typeof changeOf>[]) => Facts,
-  ): Promise<void> {
-    const waitsBefore = this.#waitsBefore
-    await this.commits.commit(() => {
-      const nowMs = this.#clock.now()
-      this.table.remember(factsOf(steps.map((step) => this.table.apply(step, { nowMs, waitsBefore }))))
+  /** One durable transaction: all of it, or nothing. It blocks the thread for as long as the disk needs. */
+  commit<T>(change: () => T): T {
+    const done = this.#database.transaction(() => {
+      const result = change()
+      if (this.#isTouched) this.table.remember({ calls: JSON.stringify(this.callState) })
+      return result
     })
+    this.#isTouched = false
+    return done
+  }
+
+  /** Records, and the facts that follow from what each of them changes. */
+  apply(steps: readonly ConsentStep[], factsOf: (changes: readonly ConsentChange[]) => Facts): void {
+    const options = { nowMs: this.#clock.now(), waitsBefore: this.#waitsBefore }
+    this.commit(() => this.table.remember(factsOf(steps.map((step) => this.table.apply(step, options)))))
     if (steps.length > 0) this.onDue()
   }
 
   /** The operator's decision about dead letters; others are left as they are. Safe to repeat. */
-  async settle(how: 'retry' | 'drop', ids: readonly string[]): Promise<void> {
-    await this.commits.commit(() => {
+  settle(how: 'retry' | 'drop', ids: readonly string[], sequence: number): void {
+    // Decided before the table was restored: that grant may have been taken, and withdrawn, since.
+    if (how === 'retry' && sequence < this.#waitsBefore) return
+    this.commit(() => {
       for (const id of ids) this.table.settle(id, how, this.#clock.now())
     })
     this.onDue()
   }
 
   /** The operator's decision about all calls. */
-  async pause(decision: 'pause' | 'resume'): Promise<void> {
+  pause(decision: 'pause' | 'resume'): void {
     const { pauses } = this.callState
     const since = new Date(this.#clock.now()).toISOString()
     if (decision === 'pause') pauses.operator ??= { since, hint: 'catalogd resume lets calls begin again' }
@@ -91,13 +93,12 @@ export class ConsentStore extends ConsentReader implements AsyncDisposable {
       delete pauses['refuses-everything']
     }
     this.touch()
-    await this.commits.commit(() => undefined)
+    this.commit(() => undefined)
     this.onDue()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#watch[Symbol.dispose]()
-    this.commits[Symbol.dispose]()
     this[Symbol.dispose]()
   }
 }

@@ -49,8 +49,6 @@ export interface CallLogOptions {
   log: Log
   /** Of one file, in MB. */
   rotateMegabytes?: number
-  /** Lines of so many ms are written together: for people alone, whom a kill may cost the last of them. Default 0. */
-  gatherMs?: number
 }
 
 /**
@@ -67,8 +65,6 @@ export class CallLog implements AsyncDisposable {
   #stream: RotatingFileStream | undefined
   #failing = false
   #calls = 0
-  #gathered = ''
-  #gathering: Promise<Error | undefined> | undefined
 
   constructor(options: CallLogOptions) {
     this.#options = options
@@ -91,7 +87,6 @@ export class CallLog implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#touching)
-    await this.#gathering
     const stream = this.#stream
     this.#stream = undefined
     if (!stream || stream.destroyed) return
@@ -103,30 +98,13 @@ export class CallLog implements AsyncDisposable {
 
   async #append(entry: CallBegin | CallEnd): Promise<void> {
     const line = `${JSON.stringify(entry)}\n`
-    const error = await (this.#options.gatherMs
-      ? this.#gather(line, this.#options.gatherMs)
-      : this.#write(line))
+    const error = await this.#write(line)
     if (error && !this.#failing) {
       this.#options.log.error({ err: error, dir: this.#options.dir }, 'the call log cannot be written')
     } else if (!error && this.#failing) {
       this.#options.log.info({ dir: this.#options.dir }, 'the call log can be written again')
     }
     this.#failing = error !== undefined
-  }
-
-  #gather(line: string, gatherMs: number): Promise<Error | undefined> {
-    this.#gathered += line
-    this.#gathering ??= new Promise((resolve) => setTimeout(resolve, gatherMs)).then(() =>
-      this.#writeGathered(),
-    )
-    return this.#gathering
-  }
-
-  #writeGathered(): Promise<Error | undefined> {
-    const lines = this.#gathered
-    this.#gathered = ''
-    this.#gathering = undefined
-    return this.#write(lines)
   }
 
   #write(line: string): Promise<Error | undefined> {

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { openConsentCalls } from '../api/consent-calls.ts'
 import type { CatalogConfig } from '../config/model.ts'
 import type { ConsentStore } from '../consents/store.ts'
@@ -6,29 +5,18 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { ReleaseStack } from '../lib/release-stack.ts'
 import { readVersion } from '../lib/version.ts'
-import { CallLog } from './call-log.ts'
 import { ConsentSlots } from './consent-slots.ts'
-import type { DeliveryProgress } from './context.ts'
-
-/** Of one file of the call log: calls of consents are small and many. */
-const rotateMegabytes = 4
-const gatherMs = 100
 
 interface ConsentDeliveryOptions {
   store: ConsentStore
   catalog: Pick<CatalogConfig, 'api' | 'consents'>
-  /** `state/<catalog>`. */
-  dir: string
-  processName: string
   clock: Clock
   log: Log
-  progress: DeliveryProgress
   onFatal: (error: unknown) => void
 }
 
 /** Delivers a catalog's consents from the process that holds the state lock. */
-export function openConsentDelivery(options: ConsentDeliveryOptions): AsyncDisposable {
-  const { store, catalog, dir, processName, clock, progress, onFatal } = options
+export function openConsentDelivery({ catalog, ...options }: ConsentDeliveryOptions): AsyncDisposable {
   const { api, consents: config } = catalog
   const log = options.log.child({ kind: 'consents' })
   // Asked for now, so that a variable that is not set ends the start with a clear message instead of the first call.
@@ -46,14 +34,6 @@ export function openConsentDelivery(options: ConsentDeliveryOptions): AsyncDispo
       version: readVersion(),
     }),
   )
-  const { concurrency, callsPerSecond, horizonMs } = config
-  const files = { dir: join(dir, 'consents', 'calls'), processName, rotateMegabytes, gatherMs }
-  const callLog = stack.use('call log', new CallLog({ ...files, horizonMs, clock, log }))
-  stack.use(
-    'consent slots',
-    new ConsentSlots({
-      ...{ store, calls, callLog, concurrency, callsPerSecond, horizonMs, clock, log, progress, onFatal },
-    }),
-  )
+  stack.use('consent slots', new ConsentSlots({ ...options, ...config, calls, log }))
   return stack
 }

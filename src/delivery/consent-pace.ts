@@ -15,7 +15,6 @@ interface PaceOptions {
   store: ConsentStore
   callsPerSecond: number
   clock: Clock
-  random: () => number
 }
 
 /**
@@ -71,11 +70,11 @@ export class ConsentPace {
     description: string,
     { afterMs, isThrottle }: { afterMs: number | undefined; isThrottle: boolean },
   ): void {
-    const { store, clock, random } = this.#options
+    const { store, clock } = this.#options
     const state = this.#state
     state.failuresInARow += 1
     state.lastFailure = { at: new Date(clock.now()).toISOString(), text: description }
-    const usualMs = backoffMs(state.failuresInARow, random)
+    const usualMs = backoffMs(state.failuresInARow, Math.random)
     const forMs = isThrottle ? (afterMs ?? usualMs) : Math.max(afterMs ?? 0, usualMs)
     const until = clock.monotonic() + forMs
     if (until > this.#heldUntil) {

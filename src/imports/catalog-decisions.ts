@@ -45,16 +45,17 @@ export async function applyCatalogDecision(
 }
 
 /** The same for the consents of the catalog. */
-export async function applyConsentDecision(consents: ConsentStore, line: DecisionLine): Promise<void> {
+export function applyConsentDecision(consents: ConsentStore, line: DecisionLine): void {
   if ('of' in line && line.of === 'products') return
   switch (line.decision) {
     case 'pause':
     case 'resume':
-      return consents.pause(line.decision)
+      consents.pause(line.decision)
+      return
     case 'retry-dead':
     case 'drop-dead':
       if (line.of === 'consents')
-        await consents.settle(line.decision === 'retry-dead' ? 'retry' : 'drop', line.ids)
+        consents.settle(line.decision === 'retry-dead' ? 'retry' : 'drop', line.ids, line.sequence)
       return
     case 'resync':
       // Of products: a consent is never sent again.

@@ -10,7 +10,7 @@ import { keyOf } from './manifest-steps.ts'
 export function consentBook(consents: ConsentStore, manifest: ManifestView): ImportBook {
   return {
     ...readConsentBook(consents, manifest),
-    update: (change) => consents.apply([], () => factsOfBook(consents, change)),
+    update: async (change) => consents.apply([], () => factsOfBook(consents, change)),
   }
 }
 

@@ -1,6 +1,5 @@
 import type { ConsentStatement } from '../catalog/consent-mapping.ts'
-import { positionOf } from '../consents/position.ts'
-import type { ConsentStep, changeOf } from '../consents/row.ts'
+import { type ConsentChange, type ConsentStep, positionOf } from '../consents/row.ts'
 import type { ConsentStore } from '../consents/store.ts'
 import { FileRefusedError } from '../lib/errors.ts'
 import { applyPass, type BatchOf } from './apply-pass.ts'
@@ -77,7 +76,7 @@ async function applyBatch(
         const position = positionOf(accept.sequence, record.record)
         return { id: consents.idOf(statement.email), statement, position }
       })
-    await consents.apply(steps, (changes) => {
+    consents.apply(steps, (changes) => {
       const tally = emptyTally()
       for (const [index, step] of steps.entries()) tallyConsent(tally, step, changes[index] ?? 'passed')
       applied.unchanged += steps.length - tally.added - tally.changed
@@ -89,11 +88,7 @@ async function applyBatch(
 }
 
 /** Revocations count as urgent, grants as new. */
-export function tallyConsent(
-  tally: Tally,
-  { statement }: ConsentStep,
-  change: ReturnType<typeof changeOf>,
-): void {
+export function tallyConsent(tally: Tally, { statement }: ConsentStep, change: ConsentChange): void {
   if (change !== 'added' && change !== 'changed') return
   tally[change] += 1
   tally[statement.consent ? 'new' : 'urgent'] += 1

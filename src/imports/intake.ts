@@ -157,7 +157,7 @@ function openRunners(options: IntakeOptions, shared: Shared): ImportRunner[] {
       // Nothing of consents is ever held.
       decideHeld: async ({ book, feed }, step) =>
         void (await book.update({ applied: appliedStep(feed.name, step) })),
-      onCatalogDecision: (line) => applyConsentDecision(consents, line),
+      onCatalogDecision: async (line) => applyConsentDecision(consents, line),
       onCaughtUp: () => consents.caughtUp(),
     })
   return [

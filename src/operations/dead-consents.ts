@@ -8,7 +8,7 @@ import type { OperationContext } from './run-here.ts'
 /** Refused, or grants that were not confirmed in time; oldest first. For the terminal: it names the customers. */
 export async function listDeadConsents({ config, catalog }: OperationContext): Promise<DeadConsent[]> {
   using consents = ConsentReader.open(stateDirOf(config, catalog.name))
-  return consents?.dead() ?? []
+  return consents.dead()
 }
 
 /** By address or id. Throws a ConfigError when it is no dead letter. */
@@ -39,8 +39,8 @@ export async function settleDeadConsents(
   return { ids, notDead: given.filter((_, index) => !known.has(chosen[index] ?? '')) }
 }
 
-/** In the order given. What is no address is taken for an id; without consents an address has none, and is not shown. */
+/** In the order given. What is no address is taken for an id. */
 function idsOf({ config, catalog }: OperationContext, given: readonly string[]): string[] {
   using consents = ConsentReader.open(stateDirOf(config, catalog.name))
-  return given.map((one) => (one.includes('@') ? (consents?.idOf(one) ?? 'it') : one))
+  return given.map((one) => (one.includes('@') ? consents.idOf(one) : one))
 }

@@ -49,7 +49,7 @@ async function isCarriedOut(
 ): Promise<boolean> {
   if (kind === 'consents') {
     using consents = ConsentReader.open(stateDirOf(config, catalog.name))
-    return consents !== undefined && consents.applied('*') >= line.sequence
+    return consents.applied('*') >= line.sequence
   }
   using mirror = await openMirror(config, catalog)
   if (!mirror.isApplied(line.request)) return false

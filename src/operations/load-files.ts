@@ -215,7 +215,7 @@ async function readFeedState({ config, connections, catalog, feed, clock }: Watc
   if (feed.kind === 'consents') {
     const dir = stateDirOf(config, catalog.name)
     using consents = ConsentReader.open(dir)
-    return { overview: readConsentOverview(dir, clock.now()), progress: consents?.progress(feed.name) }
+    return { overview: readConsentOverview(dir, clock.now()), progress: consents.progress(feed.name) }
   }
   using mirror = await openMirror(config, catalog)
   const overview = await readOverview({

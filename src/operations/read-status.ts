@@ -116,7 +116,7 @@ async function readFeeds(
   for (const shown of shownFeeds(catalog, manifest)) {
     const { name: feed, kind, expectEveryMs } = shown
     const newest = manifest.newest(feed)
-    const running = kind === 'consents' ? consents?.progress(feed) : progress.get(feed)
+    const running = kind === 'consents' ? consents.progress(feed) : progress.get(feed)
     feeds.push({
       feed,
       kind,

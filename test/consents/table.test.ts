@@ -1,19 +1,33 @@
-import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
-import { positionOf } from '../../src/consents/position.ts'
-import type { CallEnd, ConsentCall } from '../../src/consents/row.ts'
-import { ConsentTable, consentsSchema } from '../../src/consents/table.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type CallEnd, type ConsentCall, positionOf } from '../../src/consents/row.ts'
+import { ConsentTable, makeConsentTables } from '../../src/consents/table.ts'
 import type { AcceptSequence, ConsentId } from '../../src/lib/brand.ts'
+import { Database } from '../../src/lib/database.ts'
+import { type TempDir, tempDir } from '../support/temp-dir.ts'
 
 const id = 'anna' as ConsentId
 const horizonMs = 1_000
 const letter = { reason: 'no', status: 400, requestId: null, at: '2026-01-01T00:00:00.000Z' }
 
+let folder: TempDir
+let database: Database
+beforeAll(async () => {
+  folder = await tempDir('consents')
+  database = Database.open({ file: folder.join('consents.db'), access: 'write' })
+  makeConsentTables(database)
+  // Never committed, and so never synced.
+  database.exec('BEGIN')
+})
+afterAll(async () => {
+  database[Symbol.dispose]()
+  await folder[Symbol.asyncDispose]()
+})
+
+/** Empty; it ends the one before. */
 function openTable() {
-  const db = new DatabaseSync(':memory:')
-  db.exec(consentsSchema)
-  const table = new ConsentTable(db)
+  database.exec('DELETE FROM consents')
+  const table = new ConsentTable(database)
   const say = (consent: boolean, sequence: number, { nowMs = 0, waitsBefore = 0 } = {}) => {
     const statement = { email: 'anna@shop.example', consent }
     const position = positionOf(sequence as AcceptSequence, 1)
@@ -24,8 +38,8 @@ function openTable() {
     return { consent, known, lane, letter: text == null ? text : 'letter' }
   }
   const begin = (nowMs = 0) => {
-    const [number] = [...table.firstOf(0, 1), ...table.firstOf(1, 1)]
-    return number === undefined ? undefined : table.begin(number, { nowMs, horizonMs })
+    const [due] = [...table.due(0, 1), ...table.due(1, 1)]
+    return due && table.begin(due, { nowMs, horizonMs })
   }
   const send = (end: CallEnd, nowMs = 0) => table.end(begin(nowMs) as ConsentCall, end, nowMs)
   return { table, say, row, begin, send }
@@ -66,15 +80,13 @@ describe('a record of consent', () => {
   })
 
   test('that takes back what no call has done is not', () => {
-    for (const kind of ['withheld', 'not-taken'] as const) {
-      const { say, row, send } = openTable()
-      say(false, 1)
-      send({ kind: 'taken' })
-      say(true, 2)
-      send({ kind })
-      say(false, 3)
-      expect(row()).toMatchObject({ consent: 0, known: 0, lane: null })
-    }
+    const { say, row, send } = openTable()
+    say(false, 1)
+    send({ kind: 'taken' })
+    say(true, 2)
+    send({ kind: 'not-taken' })
+    say(false, 3)
+    expect(row()).toMatchObject({ consent: 0, known: 0, lane: null })
   })
 
   test('that says what was refused stays a letter; one that says otherwise, or a dropped one, is sent', () => {
@@ -111,7 +123,7 @@ test('a grant that is not confirmed goes before all others, and waits for the op
   expect(row()).toMatchObject({ lane: 0 })
   // The horizon counts from the first call.
   send({ kind: 'unknown' }, 900)
-  expect(begin(100 + horizonMs)).toBe('parked')
+  expect(begin(100 + horizonMs)).toBeUndefined()
   expect(row()).toMatchObject({ lane: null, letter: 'letter' })
   say(true, 2)
   expect(row()).toMatchObject({ lane: 1, letter: null })
@@ -144,7 +156,7 @@ test('records in any order, and calls with any end: the endpoint comes to hold t
       minLength: 1,
     },
   )
-  const ends = fc.array(fc.constantFrom('taken', 'withheld', 'not-taken', 'failed', 'unknown', 'none'), {
+  const ends = fc.array(fc.constantFrom('taken', 'not-taken', 'failed', 'unknown', 'none'), {
     minLength: 40,
     maxLength: 40,
   })
@@ -159,7 +171,7 @@ test('records in any order, and calls with any end: the endpoint comes to hold t
         if (!begun) return
         // What the endpoint holds for certain is never told once more.
         if (isCertain) expect(begun.consent).not.toBe(held)
-        if (kind !== 'withheld' && kind !== 'not-taken') held = begun.consent
+        if (kind !== 'not-taken') held = begun.consent
         if (kind === 'taken') isCertain = true
         if (kind === 'failed' || kind === 'unknown') isCertain = false
         table.end(begun, { kind }, 0)

@@ -40,7 +40,7 @@ export async function openConsentImports(feedLines: string) {
   const onFatal = (error: unknown) => failures.push(error)
   const feeds = catalog.consents.feeds.keys()
   const stateId = await readStateId(dir)
-  const where = { dir, stateDir, stateId, feeds, endpoint: undefined }
+  const where = { dir, stateId, feeds, endpoint: undefined }
   const consents = stack.use('consents', await openConsents({ ...where, clock, log, onLost: onFatal }))
   const intakeOptions = {
     ...access,

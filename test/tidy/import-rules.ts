@@ -16,7 +16,9 @@ const stages = ['sources', 'records', 'catalog', 'mirror', 'imports', 'outbox', 
  */
 const table: Record<string, Row> = {
   'main.ts': { values: ['cli'] },
-  'service.ts': { values: [...stages, 'redis', 'api', 'console', 'alerts', 'config', 'storage.ts'] },
+  'service.ts': {
+    values: [...stages, 'redis', 'api', 'console', 'alerts', 'config', 'upgrade', 'storage.ts'],
+  },
   'mirror-thread.ts': { values: ['mirror', 'outbox', 'redis'] },
   'storage.ts': {
     values: ['redis', 'outbox', 'config', 'mirror', 'sources', 'upgrade'],
@@ -24,7 +26,7 @@ const table: Record<string, Row> = {
   },
   upgrade: {
     values: ['mirror', 'outbox', 'sources', 'imports/manifest-steps.ts'],
-    types: ['catalog', 'redis'],
+    types: ['catalog', 'redis', 'consents'],
   },
   lib: { values: [] },
   config: { values: [] },

@@ -1,8 +1,8 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { access, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openSite, type Site } from '../consents/site.ts'
 import { leakCheck } from '../support/leak-check.ts'
-import { openSite, type Site } from './site.ts'
 
 const leaks = leakCheck()
 beforeEach(leaks.remember)
