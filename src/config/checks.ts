@@ -1,7 +1,6 @@
 import { baseAddressProblem, webhookAddressProblem } from '../lib/base-address.ts'
 import { isThisMachine, parseListenAddress } from './build.ts'
-import { checkConsentFeed } from './consent-feed-checks.ts'
-import { consentCommandName } from './consent-fields.ts'
+import { checkConsentFeed, consentCommandName } from './consent-feed-checks.ts'
 import type { ConfigDocument } from './document.ts'
 import { checkDropFolders } from './drop-checks.ts'
 import { checkFeed } from './feed-checks.ts'

@@ -9,10 +9,10 @@ import type { Log } from '../lib/log.ts'
 import { makeFolder } from '../sources/durable.ts'
 import type { ManifestView } from '../sources/manifest-index.ts'
 import { readManifest } from '../sources/manifest-reader.ts'
-import { ConsentReader, consentsPath } from './reader.ts'
+import { type ConsentReader, consentsPath, makeConsentTables } from './reader.ts'
 import type { ConsentRow } from './row.ts'
 import { ConsentStore } from './store.ts'
-import { ConsentTable, makeConsentTables } from './table.ts'
+import { ConsentTable } from './table.ts'
 
 /** Moves the log into the file after so many pages. */
 const checkpointPages = 1_000
@@ -66,18 +66,17 @@ export async function openConsents(options: OpenConsentsOptions): Promise<Consen
 /** Makes the database one of this file, this manifest and this endpoint; says so where it was of others. */
 function identify(database: Database, options: OpenConsentsOptions, manifest: ManifestView): void {
   const { old, stateId, log, clock } = options
-  const reader = new ConsentReader(database)
   const table = new ConsentTable(database)
-  const known = reader.fact('endpoint')
+  const known = table.fact('endpoint')
   const endpoint = options.endpoint?.replace(/\/+$/, '') ?? known
   const isForeign = known !== undefined && endpoint !== known
   const file = fileIdentity(database.file)
-  const isNew = reader.fact('key') === undefined
+  const isNew = table.fact('key') === undefined
   if (isNew) {
     for (const row of old?.rows ?? []) table.write(row)
     table.remember({ key: old?.key ?? randomBytes(32).toString('hex'), state: stateId })
-  } else requireFitting(reader, { file: database.file, stateId, manifest })
-  const isDistrusted = !isNew && (isForeign || !isSameFile(reader.fact('file') ?? '', file))
+  } else requireFitting(table, { file: database.file, stateId, manifest })
+  const isDistrusted = !isNew && (isForeign || !isSameFile(table.fact('file') ?? '', file))
   if (isDistrusted) {
     log.warn(
       { path: database.file, reason: isForeign ? 'another endpoint' : 'restored or copied' },
@@ -88,7 +87,7 @@ function identify(database: Database, options: OpenConsentsOptions, manifest: Ma
   if (isDistrusted || isNew) {
     // Also an empty file that the operator has put there: what was sent before is not known.
     const waitsBefore = isNew && old ? 0 : manifest.nextSequence
-    const generation = Number(reader.fact('generation') ?? 0) + 1
+    const generation = Number(table.fact('generation') ?? 0) + 1
     table.remember({ 'waits-before': String(waitsBefore), generation: String(generation) })
   }
   table.hurryUnconfirmed()

@@ -3,10 +3,48 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ConsentId } from '../lib/brand.ts'
 import { Database } from '../lib/database.ts'
+import { StorageError } from '../lib/errors.ts'
 import type { PauseReason } from '../outbox/model.ts'
 import type { OutboxOverview } from '../outbox/overview.ts'
 import type { ConsentLetter, ConsentRow } from './row.ts'
-import { hasConsentTables } from './table.ts'
+
+const format = 1
+
+/**
+ * `consents` has a row for each address. `consent`, `email` and `position` are those of its newest record. `known`: what
+ * the endpoint holds for certain; null: it was never told, or a call may have changed it. A row has a place (lane,
+ * since) while it is due; a letter while it waits for the operator; neither when it is settled.
+ *
+ * settled → (a record that says something else) → due → (its call is taken) → settled, or → (refused, or a grant that
+ * was not confirmed in time) → letter → (retry, or a newer record) → due. A call that runs stands in `attempted`: ms of
+ * the first call of this record whose outcome is not known. `refused`: its letter may be taken back.
+ */
+const schema = `
+CREATE TABLE consents (
+  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, email TEXT, consent INTEGER, position TEXT NOT NULL,
+  known INTEGER, attempted INTEGER, lane INTEGER, since INTEGER, letter TEXT, refused INTEGER
+) STRICT;
+CREATE INDEX places ON consents (lane, since) WHERE lane IS NOT NULL;
+CREATE INDEX letters ON consents (number) WHERE letter IS NOT NULL;
+CREATE INDEX refusals ON consents (number) WHERE refused IS NOT NULL;
+CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID`
+
+/** Whether the tables are there. Throws a StorageError where they are of another version. */
+function hasConsentTables(database: Database): boolean {
+  const found = database.get<{ user_version: number }>('PRAGMA user_version')?.user_version ?? 0
+  if (found <= format) return found === format
+  throw new StorageError(
+    'database-format',
+    `${database.file} has format ${found}, this version knows ${format}`,
+    { hint: 'Use the newer version of catalogd that wrote it' },
+  )
+}
+
+/** Safe to repeat after a crash. */
+export function makeConsentTables(database: Database): void {
+  if (!hasConsentTables(database))
+    database.transaction(() => database.exec(`${schema}; PRAGMA user_version = ${format}`))
+}
 
 /** By the folder of a catalog, `state/<catalog>`. */
 export function consentsPath(dir: string): string {
@@ -50,15 +88,11 @@ export class ConsentReader implements Disposable {
   static open(dir: string): ConsentReader {
     const file = consentsPath(dir)
     if (!existsSync(file)) return new ConsentReader(undefined)
-    const database = Database.open({ file, access: 'read' })
-    try {
-      if (hasConsentTables(database)) return new ConsentReader(database)
-    } catch (error) {
-      database[Symbol.dispose]()
-      throw error
-    }
-    database[Symbol.dispose]()
-    return new ConsentReader(undefined)
+    using stack = new DisposableStack()
+    const database = stack.use(Database.open({ file, access: 'read' }))
+    if (!hasConsentTables(database)) return new ConsentReader(undefined)
+    stack.move()
+    return new ConsentReader(database)
   }
 
   /**

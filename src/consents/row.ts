@@ -70,7 +70,8 @@ export interface ConsentLetter {
 
 export type ConsentChange = 'passed' | 'same' | 'added' | 'changed'
 
-const settled = { lane: null, since: null, letter: null, refused: null } as const
+/** Neither due nor waiting for the operator. */
+export const settled = { lane: null, since: null, letter: null, refused: null } as const
 
 /** What a record changes: the permission (`change`), or nothing that anybody would notice. Pure, as all here is. */
 export function changeOf(
@@ -105,7 +106,7 @@ export function rowWith(
   // The very state that the endpoint refused.
   if (letter?.consent === statement.consent) return { ...record, letter: row?.letter ?? null }
   if (statement.consent && Number(position.slice(0, digits)) < waitsBefore)
-    return { ...record, letter: waitingLetter(nowMs) }
+    return { ...record, letter: notConfirmed(acceptedBefore, nowMs) }
   const lane = consent === 0 ? firstLane : grantLane
   return { ...record, lane, since: row?.lane === lane ? row.since : nowMs }
 }
@@ -164,26 +165,11 @@ function settledIfKnown(row: ConsentRow): ConsentRow {
   return row.known === row.consent ? { ...row, ...settled } : row
 }
 
-/** The operator's decision about one with a letter. Retry: due again. Drop: settled, until a newer record comes. */
-export function rowDecided(row: ConsentRow, how: 'retry' | 'drop', nowMs: number): ConsentRow {
-  const decided = { ...row, ...settled, attempted: null }
-  return how === 'drop' ? { ...decided, known: null } : { ...decided, lane: row.consent, since: nowMs }
-}
+export const acceptedBefore = 'accepted before consents.db was restored or copied, or for another endpoint'
 
-/** The row of a grant that was not confirmed in time. */
-export function rowParked(row: ConsentRow, { nowMs, horizonMs }: { nowMs: number; horizonMs: number }) {
-  const since = new Date(row.attempted ?? 0).toISOString()
-  const reason = `not confirmed: the grant was first sent at ${since}, no answer said what became of it, and it is not repeated after ${horizonMs / 1000} s; look it up, then retry or drop it`
-  return { ...row, ...settled, letter: letterText(reason, nowMs) }
-}
-
-export function waitingLetter(nowMs: number): string {
-  const reason =
-    'not confirmed: the grant was accepted before consents.db was restored or copied, or for another endpoint; look it up, then retry or drop it'
-  return letterText(reason, nowMs)
-}
-
-function letterText(reason: string, nowMs: number): string {
+/** A letter for the operator: nobody knows whether the endpoint holds the grant. */
+export function notConfirmed(why: string, nowMs: number): string {
+  const reason = `not confirmed: the grant was ${why}; look it up, then retry or drop it`
   const letter: ConsentLetter = { reason, status: null, requestId: null, at: new Date(nowMs).toISOString() }
   return JSON.stringify(letter)
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Database } from '../lib/database.ts'
 import { watchFile } from '../lib/database-file.ts'
 import type { StorageError } from '../lib/errors.ts'
-import { type CallState, ConsentReader } from './reader.ts'
+import type { CallState } from './reader.ts'
 import type { ConsentChange, ConsentStep } from './row.ts'
 import { ConsentTable } from './table.ts'
 
@@ -17,10 +17,11 @@ interface StoreOptions {
 }
 
 /** A catalog's consents in the process that holds the state lock: the one writer. */
-export class ConsentStore extends ConsentReader implements AsyncDisposable {
-  readonly table: ConsentTable
+export class ConsentStore extends ConsentTable implements AsyncDisposable {
   /** Changed at once and in place, then `touch`: written with the next transaction. */
   readonly callState: CallState
+  /** Everything that was accepted before this process began is applied: what is due is the newest state. */
+  isCaughtUp = false
   /** Something may be due. */
   onDue: () => void = () => {}
   readonly #database: Database
@@ -29,11 +30,9 @@ export class ConsentStore extends ConsentReader implements AsyncDisposable {
   readonly #waitsBefore: number
   readonly #watch: Disposable
   #isTouched = false
-  #isCaughtUp = false
 
   constructor({ database, clock, onLost }: StoreOptions) {
     super(database)
-    this.table = new ConsentTable(database)
     this.callState = this.calls
     this.#database = database
     this.#clock = clock
@@ -41,13 +40,8 @@ export class ConsentStore extends ConsentReader implements AsyncDisposable {
     this.#watch = watchFile(database.file, onLost)
   }
 
-  /** Everything that was accepted before this process began is applied: what is due is the newest state. */
-  get isCaughtUp(): boolean {
-    return this.#isCaughtUp
-  }
-
   caughtUp(): void {
-    this.#isCaughtUp = true
+    this.isCaughtUp = true
     this.onDue()
   }
 
@@ -59,7 +53,7 @@ export class ConsentStore extends ConsentReader implements AsyncDisposable {
   commit<T>(change: () => T): T {
     const done = this.#database.transaction(() => {
       const result = change()
-      if (this.#isTouched) this.table.remember({ calls: JSON.stringify(this.callState) })
+      if (this.#isTouched) this.remember({ calls: JSON.stringify(this.callState) })
       return result
     })
     this.#isTouched = false
@@ -69,7 +63,7 @@ export class ConsentStore extends ConsentReader implements AsyncDisposable {
   /** Records, and the facts that follow from what each of them changes. */
   apply(steps: readonly ConsentStep[], factsOf: (changes: readonly ConsentChange[]) => Facts): void {
     const options = { nowMs: this.#clock.now(), waitsBefore: this.#waitsBefore }
-    this.commit(() => this.table.remember(factsOf(steps.map((step) => this.table.apply(step, options)))))
+    this.commit(() => this.remember(factsOf(steps.map((step) => this.applyStep(step, options)))))
     if (steps.length > 0) this.onDue()
   }
 
@@ -78,7 +72,7 @@ export class ConsentStore extends ConsentReader implements AsyncDisposable {
     // Decided before the table was restored: that grant may have been taken, and withdrawn, since.
     if (how === 'retry' && sequence < this.#waitsBefore) return
     this.commit(() => {
-      for (const id of ids) this.table.settle(id, how, this.#clock.now())
+      for (const id of ids) this.settleLetter(id, how, this.#clock.now())
     })
     this.onDue()
   }

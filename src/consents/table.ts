@@ -1,6 +1,7 @@
 import type { Database } from '../lib/database.ts'
-import { StorageError } from '../lib/errors.ts'
+import { ConsentReader } from './reader.ts'
 import {
+  acceptedBefore,
   type CallEnd,
   type ConsentCall,
   type ConsentChange,
@@ -8,71 +9,29 @@ import {
   type ConsentStep,
   changeOf,
   mayBeSent,
+  notConfirmed,
   rowAfter,
-  rowDecided,
-  rowParked,
   rowWith,
-  waitingLetter,
+  settled,
 } from './row.ts'
-
-const format = 1
-
-/**
- * `consents` has a row for each address. `consent`, `email` and `position` are those of its newest record. `known`: what
- * the endpoint holds for certain; null: it was never told, or a call may have changed it. A row has a place (lane,
- * since) while it is due; a letter while it waits for the operator; neither when it is settled.
- *
- * settled → (a record that says something else) → due → (its call is taken) → settled, or → (refused, or a grant that
- * was not confirmed in time) → letter → (retry, or a newer record) → due. A call that runs stands in `attempted`: ms of
- * the first call of this record whose outcome is not known. `refused`: its letter may be taken back.
- */
-const schema = `
-CREATE TABLE consents (
-  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, email TEXT, consent INTEGER, position TEXT NOT NULL,
-  known INTEGER, attempted INTEGER, lane INTEGER, since INTEGER, letter TEXT, refused INTEGER
-) STRICT;
-CREATE INDEX places ON consents (lane, since) WHERE lane IS NOT NULL;
-CREATE INDEX letters ON consents (number) WHERE letter IS NOT NULL;
-CREATE INDEX refusals ON consents (number) WHERE refused IS NOT NULL;
-CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID`
 
 const write = `INSERT INTO consents (id, email, consent, position, known, attempted, lane, since, letter, refused)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
   (email, consent, position, known, attempted, lane, since, letter, refused) = (excluded.email, excluded.consent,
   excluded.position, excluded.known, excluded.attempted, excluded.lane, excluded.since, excluded.letter, excluded.refused)`
 
-/** Whether the tables are there. Throws a StorageError where they are of another version. */
-export function hasConsentTables(database: Database): boolean {
-  const found = database.get<{ user_version: number }>('PRAGMA user_version')?.user_version ?? 0
-  if (found <= format) return found === format
-  throw new StorageError(
-    'database-format',
-    `${database.file} has format ${found}, this version knows ${format}`,
-    { hint: 'Use the newer version of catalogd that wrote it' },
-  )
-}
-
-/** Safe to repeat after a crash. */
-export function makeConsentTables(database: Database): void {
-  if (!hasConsentTables(database))
-    database.transaction(() => database.exec(`${schema}; PRAGMA user_version = ${format}`))
-}
-
 interface Sending {
   nowMs: number
   horizonMs: number
 }
 
-/** The rows of consents; every method is a part of the caller's transaction. Times are epoch ms. */
-export class ConsentTable {
+/** How the rows of consents change; every method is a part of the caller's transaction. Times are epoch ms. */
+export class ConsentTable extends ConsentReader {
   readonly #database: Database
 
   constructor(database: Database) {
+    super(database)
     this.#database = database
-  }
-
-  find(id: string): ConsentRow | undefined {
-    return this.#database.get<ConsentRow>('SELECT * FROM consents WHERE id = ?', id)
   }
 
   /** Those that have been due longest, of one lane. */
@@ -82,7 +41,7 @@ export class ConsentTable {
   }
 
   /** Safe to repeat. */
-  apply(step: ConsentStep, options: Parameters<typeof rowWith>[2]): ConsentChange {
+  applyStep(step: ConsentStep, options: Parameters<typeof rowWith>[2]): ConsentChange {
     const row = this.find(step.id)
     const next = rowWith(row, step, options)
     if (next) this.write(next)
@@ -93,7 +52,9 @@ export class ConsentTable {
   begin(row: ConsentRow, options: Sending): ConsentCall | undefined {
     const { id, email, consent, position, known, lane, attempted } = row
     if (!mayBeSent(row, options)) {
-      this.write(rowParked(row, options))
+      const since = new Date(attempted ?? 0).toISOString()
+      const why = `first sent at ${since}, no answer said what became of it, and it is not repeated after ${options.horizonMs / 1000} s`
+      this.write({ ...row, ...settled, letter: notConfirmed(why, options.nowMs) })
       return undefined
     }
     const sql = 'UPDATE consents SET known = NULL, attempted = ? WHERE id = ?'
@@ -121,10 +82,12 @@ export class ConsentTable {
     this.#database.run(sql, nowMs)
   }
 
-  /** One without a letter is left as it is. */
-  settle(id: string, how: 'retry' | 'drop', nowMs: number): void {
+  /** Retry: due again. Drop: settled, until a newer record comes. One without a letter is left as it is. */
+  settleLetter(id: string, how: 'retry' | 'drop', nowMs: number): void {
     const row = this.find(id)
-    if (row?.letter && row.consent !== null) this.write(rowDecided(row, how, nowMs))
+    if (!row?.letter || row.consent === null) return
+    const place = how === 'retry' ? { lane: row.consent, since: nowMs } : { known: null }
+    this.write({ ...row, ...settled, attempted: null, ...place })
   }
 
   /** After a crash: what was under way may have been taken. */
@@ -142,7 +105,7 @@ export class ConsentTable {
     this.#database.run(`UPDATE consents ${revocations}`, nowMs)
     const grants = `SET lane = NULL, since = NULL, letter = ?
       WHERE consent = 1 AND letter IS NULL AND (lane IS NOT NULL OR ?)`
-    this.#database.run(`UPDATE consents ${grants}`, waitingLetter(nowMs), Number(isForeign))
+    this.#database.run(`UPDATE consents ${grants}`, notConfirmed(acceptedBefore, nowMs), Number(isForeign))
   }
 
   /** Facts to set, or to remove (undefined). */

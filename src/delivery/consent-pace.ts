@@ -1,3 +1,4 @@
+import type { FailureVerdict } from '../api/classify.ts'
 import type { CallState } from '../consents/reader.ts'
 import type { ConsentStore } from '../consents/store.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -44,13 +45,9 @@ export class ConsentPace {
 
   /** How long no call may begin; 0: one may. */
   waitMs(): number {
-    if (this.isPaused) return Number.POSITIVE_INFINITY
+    if (Object.keys(this.#state.pauses).length > 0) return Number.POSITIVE_INFINITY
     const now = this.#options.clock.monotonic()
     return Math.max(0, this.#heldUntil - now, this.#nextCallAt - now)
-  }
-
-  get isPaused(): boolean {
-    return Object.keys(this.#state.pauses).length > 0
   }
 
   /** A call begins. */
@@ -66,21 +63,18 @@ export class ConsentPace {
   }
 
   /** A call failed: none begins for a while, longer with each, or for as long as the endpoint wished. */
-  fail(
-    description: string,
-    { afterMs, isThrottle }: { afterMs: number | undefined; isThrottle: boolean },
-  ): void {
+  fail({ kind, description, afterMs }: Exclude<FailureVerdict, { kind: 'pause' }>): void {
     const { store, clock } = this.#options
     const state = this.#state
     state.failuresInARow += 1
     state.lastFailure = { at: new Date(clock.now()).toISOString(), text: description }
     const usualMs = backoffMs(state.failuresInARow, Math.random)
-    const forMs = isThrottle ? (afterMs ?? usualMs) : Math.max(afterMs ?? 0, usualMs)
+    const forMs = kind === 'throttle' ? (afterMs ?? usualMs) : Math.max(afterMs ?? 0, usualMs)
     const until = clock.monotonic() + forMs
     if (until > this.#heldUntil) {
       this.#heldUntil = until
       state.holdUntilMs = clock.now() + forMs
-      state.holdReason = isThrottle ? 'throttled' : 'failing'
+      state.holdReason = kind === 'throttle' ? 'throttled' : 'failing'
     }
     store.touch()
   }

@@ -1,6 +1,7 @@
 import type { CallOutcome } from '../api/call-outcome.ts'
 import { type CallKind, classify, type Verdict } from '../api/classify.ts'
 import type { ConsentCalls } from '../api/consent-calls.ts'
+import type { ConsentsConfig } from '../config/model.ts'
 import {
   type CallEnd,
   type ConsentCall,
@@ -30,18 +31,17 @@ const finishWithinMs = 9_000
  * Consents go out in the order of their file, where a run of bad addresses is ordinary.
  */
 const refusedInARowMax = 100
+const refusesEverything = `the endpoint refused ${refusedInARowMax} consents in a row without naming any and took none; see its last answer, then resume`
 const consentCalls: CallKind = {
   group: 'consent',
   tokenAdvice: 'Check the Email token of this catalog (`api.emailToken`)',
   addressAdvice: 'Check `api.url` and `consents.path` of this catalog',
 }
 
-export interface ConsentSlotsOptions {
+export interface ConsentSlotsOptions
+  extends Pick<ConsentsConfig, 'concurrency' | 'callsPerSecond' | 'horizonMs'> {
   store: ConsentStore
   calls: Pick<ConsentCalls, 'set'>
-  concurrency: number
-  callsPerSecond: number
-  horizonMs: number
   clock: Clock
   log: Log
   onFatal: (error: unknown) => void
@@ -123,7 +123,10 @@ export class ConsentSlots implements AsyncDisposable {
       this.#takesBack = false
       for (const { call } of this.#ended) this.#open.delete(call.id)
       this.#ended = []
-      if (refusesAll) this.#pauseAll()
+      if (refusesAll) {
+        this.#pace.pause('refuses-everything', refusesEverything)
+        log.error('the endpoint refuses everything: delivery is paused, nothing is dropped')
+      }
       if (parked > 0) {
         this.#pace.count('refused', parked)
         log.warn({ grants: parked }, 'grants were not confirmed in time: they wait for a decision')
@@ -145,21 +148,20 @@ export class ConsentSlots implements AsyncDisposable {
   /** What a turn changes in the database. */
   #write(nowMs: number): { begun: OpenCall[]; parked: number; refusesAll: boolean } {
     const { store, horizonMs } = this.#options
-    const { table } = store
-    if (this.#takesBack) table.takeBack(nowMs)
+    if (this.#takesBack) store.takeBack(nowMs)
     const open = new Map(this.#open)
     for (const { call, end } of this.#ended) {
-      table.end(call, end, nowMs)
+      store.end(call, end, nowMs)
       open.delete(call.id)
     }
-    const refusesAll = table.refusedInARow >= refusedInARowMax
-    if (refusesAll) table.takeBack(nowMs)
+    const refusesAll = store.refusedInARow >= refusedInARowMax
+    if (refusesAll) store.takeBack(nowMs)
     const turn = { begun: [] as OpenCall[], parked: 0, refusesAll }
     if (refusesAll || !store.isCaughtUp || this.#stopping.signal.aborted) return turn
     const isTrial = this.#pace.takeProbeTurn()
     for (const row of this.#findDue(open)) {
       if (isTrial ? turn.begun.length > 0 : this.#pace.waitMs() > 0) break
-      const call = table.begin(row, { nowMs, horizonMs })
+      const call = store.begin(row, { nowMs, horizonMs })
       if (call) {
         this.#pace.take()
         turn.begun.push({ ...call, isTrial })
@@ -173,7 +175,7 @@ export class ConsentSlots implements AsyncDisposable {
     const { store, concurrency } = this.#options
     const find = (lane: 0 | 1, count: number) => {
       if (count <= 0) return []
-      const rows = store.table.due(lane, count + open.size)
+      const rows = store.due(lane, count + open.size)
       return rows.filter(({ id }) => !open.has(id)).slice(0, count)
     }
     const free = concurrency - open.size
@@ -181,13 +183,6 @@ export class ConsentSlots implements AsyncDisposable {
     const grants = [...open.values()].filter(({ lane }) => lane === grantLane).length
     const freeOfGrants = Math.max(1, concurrency - 1) - grants
     return [...revocations, ...find(grantLane, Math.min(free - revocations.length, freeOfGrants))]
-  }
-
-  #pauseAll(): void {
-    const { log } = this.#options
-    const hint = `the endpoint refused ${refusedInARowMax} consents in a row without naming any and took none; see its last answer, then resume`
-    this.#pace.pause('refuses-everything', hint)
-    log.error('the endpoint refuses everything: delivery is paused, nothing is dropped')
   }
 
   /** One request: sent, judged. What the answer says is kept without the address. */
@@ -251,8 +246,7 @@ export class ConsentSlots implements AsyncDisposable {
       !this.#giveUp.signal.aborted &&
       (verdict.kind === 'retry' || verdict.kind === 'throttle' || verdict.kind === 'unknown')
     ) {
-      const { description, afterMs, kind } = verdict
-      pace.fail(description, { afterMs, isThrottle: kind === 'throttle' })
+      pace.fail(verdict)
     }
   }
 

@@ -1,10 +1,14 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ConsentStatement } from '../catalog/consent-mapping.ts'
+import type { ConsentReader } from '../consents/reader.ts'
 import { type ConsentChange, type ConsentStep, positionOf } from '../consents/row.ts'
-import type { ConsentStore } from '../consents/store.ts'
+import type { ConsentStore, Facts } from '../consents/store.ts'
+import type { AcceptSequence } from '../lib/brand.ts'
 import { FileRefusedError } from '../lib/errors.ts'
+import type { ManifestView } from '../sources/manifest-index.ts'
+import type { ClaimId } from '../sources/model.ts'
 import { applyPass, type BatchOf } from './apply-pass.ts'
-import { factsOfBook } from './consent-book.ts'
-import type { StepContext } from './context.ts'
+import type { ImportBook, StepContext } from './context.ts'
 import {
   describeJudgement,
   type Ending,
@@ -15,6 +19,7 @@ import {
   openRejects,
   withRejects,
 } from './import-run.ts'
+import { keyOf } from './manifest-steps.ts'
 import { type ConsentFile, openConsents, type UnboundFile } from './open-feed-file.ts'
 import { emptyTally, type Tally } from './tally.ts'
 
@@ -76,6 +81,8 @@ async function applyBatch(
         const position = positionOf(accept.sequence, record.record)
         return { id: consents.idOf(statement.email), statement, position }
       })
+    // Others have the thread between two commits.
+    await nextTurn()
     consents.apply(steps, (changes) => {
       const tally = emptyTally()
       for (const [index, step] of steps.entries()) tallyConsent(tally, step, changes[index] ?? 'passed')
@@ -92,4 +99,55 @@ export function tallyConsent(tally: Tally, { statement }: ConsentStep, change: C
   if (change !== 'added' && change !== 'changed') return
   tally[change] += 1
   tally[statement.consent ? 'new' : 'urgent'] += 1
+}
+
+/** What imports of consents remember stands beside the consents; nothing of them is ever held. */
+export function consentBook(consents: ConsentStore, manifest: ManifestView): ImportBook {
+  return {
+    ...readConsentBook(consents, manifest),
+    update: async (change) => consents.apply([], () => factsOfBook(consents, change)),
+  }
+}
+
+/** The same for who only reads. */
+export function readConsentBook(consents: ConsentReader, manifest: ManifestView): Omit<ImportBook, 'update'> {
+  return {
+    *applied(scope) {
+      const sequence = consents.applied(scope)
+      const [step] = manifest.after((sequence - 1) as AcceptSequence)
+      if (step?.sequence === sequence) yield { sequence, key: keyOf(step) }
+    },
+    // Of files; decisions are looked for behind the last one that was applied alone.
+    isApplied(key) {
+      const file = manifest.fileOf(key as ClaimId)
+      return file !== undefined && file.sequence <= consents.applied(file.feed)
+    },
+    held: () => new Map(),
+    counts: (claim) => countsOf(consents, claim),
+  }
+}
+
+/** In the transaction that writes them. */
+function factsOfBook(
+  consents: ConsentStore,
+  { applied, progress, counts, forgetCounts }: Parameters<ImportBook['update']>[0],
+): Facts {
+  const facts: Record<string, string | undefined> = {}
+  if (applied) facts[`applied:${applied.scope}`] = String(applied.sequence)
+  if (progress) facts[`progress:${progress.feed}`] = progress.value
+  if (forgetCounts !== undefined) facts[countsName(forgetCounts)] = undefined
+  if (counts) {
+    const tally = { ...countsOf(consents, counts.claim) }
+    for (const [name, by] of Object.entries(counts.add)) tally[name] = (tally[name] ?? 0) + by
+    facts[countsName(counts.claim)] = JSON.stringify(tally)
+  }
+  return facts
+}
+
+function countsOf(consents: ConsentReader, claim: string): Readonly<Record<string, number>> {
+  return JSON.parse(consents.fact(countsName(claim)) ?? '{}') as Record<string, number>
+}
+
+function countsName(claim: string): string {
+  return `counts:${claim}`
 }

@@ -1,5 +1,5 @@
 import { isEmailAddress } from '../api/contract/values.ts'
-import { consentCommandName } from '../config/consent-fields.ts'
+import { consentCommandName } from '../config/consent-feed-checks.ts'
 import { ConsentReader } from '../consents/reader.ts'
 import type { ConsentLetter } from '../consents/row.ts'
 import type { ConsentId, FeedName } from '../lib/brand.ts'

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeConsentTables } from '../../src/consents/reader.ts'
 import { type CallEnd, type ConsentCall, positionOf } from '../../src/consents/row.ts'
-import { ConsentTable, makeConsentTables } from '../../src/consents/table.ts'
+import { ConsentTable } from '../../src/consents/table.ts'
 import type { AcceptSequence, ConsentId } from '../../src/lib/brand.ts'
 import { Database } from '../../src/lib/database.ts'
 import { type TempDir, tempDir } from '../support/temp-dir.ts'
@@ -31,7 +32,7 @@ function openTable() {
   const say = (consent: boolean, sequence: number, { nowMs = 0, waitsBefore = 0 } = {}) => {
     const statement = { email: 'anna@shop.example', consent }
     const position = positionOf(sequence as AcceptSequence, 1)
-    return table.apply({ id, statement, position }, { nowMs, waitsBefore })
+    return table.applyStep({ id, statement, position }, { nowMs, waitsBefore })
   }
   const row = () => {
     const { consent, known, lane, letter: text } = table.find(id) ?? {}
@@ -95,7 +96,7 @@ describe('a record of consent', () => {
     send({ kind: 'refused', letter, isNamed: false })
     say(true, 2)
     expect(row()).toMatchObject({ lane: null, letter: 'letter' })
-    table.settle(id, 'drop', 0)
+    table.settleLetter(id, 'drop', 0)
     expect(row()).toMatchObject({ lane: null, letter: null })
     say(true, 3)
     expect(row()).toMatchObject({ lane: 1 })
@@ -108,7 +109,7 @@ describe('a record of consent', () => {
     const { table, say, row } = openTable()
     say(true, 5, { waitsBefore: 6 })
     expect(row()).toMatchObject({ lane: null, letter: 'letter' })
-    table.settle(id, 'retry', 0)
+    table.settleLetter(id, 'retry', 0)
     expect(row()).toMatchObject({ lane: 1, letter: null })
     const other = openTable()
     other.say(false, 5, { waitsBefore: 6 })
@@ -142,7 +143,7 @@ test('refusals in a row are taken back, but not those before an acceptance or wi
   expect(row()).toMatchObject({ lane: 0, letter: null })
   send({ kind: 'refused', letter, isNamed: false })
   const other = { id: 'bob' as ConsentId, statement: { email: 'b@shop.example', consent: true } }
-  table.apply({ ...other, position: positionOf(3 as AcceptSequence, 1) }, { nowMs: 0, waitsBefore: 0 })
+  table.applyStep({ ...other, position: positionOf(3 as AcceptSequence, 1) }, { nowMs: 0, waitsBefore: 0 })
   send({ kind: 'taken' })
   expect(table.refusedInARow).toBe(0)
   expect(row()).toMatchObject({ letter: 'letter' })
