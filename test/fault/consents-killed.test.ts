@@ -112,7 +112,7 @@ async function strike(site: ConsentSite, random: SeededRandom): Promise<void> {
 test('grants that were not confirmed in time are dead letters, and sent once more when told so', {
   timeout: 300_000,
 }, async () => {
-  await using site = await ConsentSite.open({ settings: 'timeout: 300ms, horizon: 1s' })
+  await using site = await ConsentSite.open({ settings: 'timeout: 5s, horizon: 8s' })
   const file = consentFile(1, 40)
   const grants = [...file.states].flatMap(([email, consent]) => (consent ? [email] : [])).slice(0, 3)
   await site.fault({ hang: true, apply: 'before', emails: grants })
