@@ -3,7 +3,7 @@ import { copyDatabase } from '../../src/lib/database.ts'
 import { StorageError } from '../../src/lib/errors.ts'
 import { digestDocument } from '../../src/mirror/digest.ts'
 import type { CallsDecision, MirrorChunk } from '../../src/mirror/model.ts'
-import { MirrorFileReader } from '../../src/mirror/reader.ts'
+import { MirrorReader } from '../../src/mirror/reader.ts'
 import { MirrorStore } from '../../src/mirror/store.ts'
 import type { RedisState } from '../../src/outbox/redis-state.ts'
 import { write } from '../outbox/harness.ts'
@@ -93,7 +93,7 @@ export class RealMirror implements Disposable {
   /** Whether Redis, which belongs to the mirror, knows of more than the backup does. */
   isBehind({ guard, beat, positions }: RedisState, { file }: Backup): boolean {
     const { generation, startOver } = this.store?.readIdentity() ?? {}
-    using old = new MirrorFileReader(file)
+    using old = new MirrorReader(file)
     const before = old.identity()
     const isStartingOver = startOver !== undefined || before.startOver !== undefined
     if (!guard?.isOpen || guard.generation !== generation || isStartingOver) return false
