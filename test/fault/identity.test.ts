@@ -7,7 +7,9 @@ import { waitFor } from '../support/events.ts'
 import { leakCheck } from '../support/leak-check.ts'
 import { startRedis } from '../support/redis-server.ts'
 import { openRecordingSite, refusalOf, repeat } from './identity-site.ts'
+import type { SeededRandom } from './random.ts'
 import { openRecordingEndpoint, returningFile } from './recording-endpoint.ts'
+import type { Site } from './site.ts'
 
 const leaks = leakCheck()
 beforeEach(leaks.remember)
@@ -152,21 +154,13 @@ repeat('a copied state folder beside the original', async (random) => {
   expect(await readdir(copy.dropDir)).toHaveLength(1)
 })
 
-repeat('what the operator decided when Redis is emptied', async (random) => {
+repeat('a dropped dead letter and a pause, when Redis is emptied', async (random) => {
   await using redis = await startRedis({ aof: true })
   await using endpoint = await openRecordingEndpoint()
   await using site = await openRecordingSite({ redisUrl: redis.url, endpoint })
-  let daemon = await site.start()
-  const wipe = async () => {
-    const isStopped = random.chance(0.5)
-    if (isStopped) await daemon.kill('SIGKILL')
-    await site.redis.flushall()
-    if (isStopped) daemon = await site.start()
-    await waitFor(async () => (await site.redis.hget(keys.guard, 'open')) === '1', { what: 'the repair' })
-  }
+  const wipe = wiper(site, random, await site.start())
   await site.dropVersion(1)
   await site.untilQuiet()
-  // A dead letter that was dropped.
   endpoint.refused.add('A00000')
   await site.dropVersion(2)
   await site.untilQuiet()
@@ -177,7 +171,6 @@ repeat('what the operator decided when Redis is emptied', async (random) => {
   expect(endpoint.calls.slice(before).filter(({ ids }) => ids.includes('A00000'))).toEqual([])
   endpoint.refused.clear()
 
-  // A pause.
   await site.run('pause')
   await site.untilPaused('operator')
   before = endpoint.calls.length
@@ -189,13 +182,32 @@ repeat('what the operator decided when Redis is emptied', async (random) => {
   await site.run('resume')
   await site.untilQuiet()
   endpoint.expectHeld(returningFile(3).documents)
+})
 
-  // Sending everything again.
+repeat('resync, when Redis is emptied', async (random) => {
+  await using redis = await startRedis({ aof: true })
+  await using endpoint = await openRecordingEndpoint()
+  await using site = await openRecordingSite({ redisUrl: redis.url, endpoint })
+  const wipe = wiper(site, random, await site.start())
+  await site.dropVersion(1)
+  await site.untilQuiet()
   endpoint.status = 503
   await site.run('resync')
   await wipe()
   endpoint.status = 200
   endpoint.products.clear()
   await site.untilQuiet()
-  endpoint.expectHeld(returningFile(3).documents)
+  endpoint.expectHeld(returningFile(1).documents)
 })
+
+/** Empties Redis under the daemon, or while it is dead; then waits for the repair. */
+function wiper(site: Site, random: SeededRandom, first: Child): () => Promise<void> {
+  let daemon = first
+  return async () => {
+    const isDead = random.chance(0.5)
+    if (isDead) await daemon.kill('SIGKILL')
+    await site.redis.flushall()
+    if (isDead) daemon = await site.start()
+    await waitFor(async () => (await site.redis.hget(keys.guard, 'open')) === '1', { what: 'the repair' })
+  }
+}

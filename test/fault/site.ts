@@ -54,6 +54,8 @@ export class Site implements AsyncDisposable {
   readonly sandbox: Sandbox
   /** Files put into the drop folder so far. */
   dropped = 0
+  /** What was left to do when it was looked at last. */
+  #found = ''
   /** What is started; another version of it may be put here. */
   program = program
 
@@ -161,19 +163,22 @@ export class Site implements AsyncDisposable {
 
   /** Waits until every accepted file is imported and nothing is left to send, dead letters aside. */
   async untilQuiet({ withinMs = 240_000, files = this.dropped } = {}): Promise<void> {
-    let last = ''
-    const quiet = async () => {
-      await delay(100)
-      const work = await this.work().catch((error: unknown) => ({ error: String(error) }))
-      last = JSON.stringify(work)
-      if ('error' in work) return false
-      const { accepted, last: sequence, applied, pending, dead, claimed, echoes } = work
-      return accepted >= files && applied >= sequence && pending === dead && claimed === 0 && echoes === 0
-    }
-    await waitFor(quiet, { withinMs, what: () => `quiet; there is ${last}\n${this.logs()}` })
+    await waitFor(() => this.isQuiet(files), {
+      withinMs,
+      what: () => `quiet; there is ${this.#found}\n${this.logs()}`,
+    })
     // Every file once, whatever was killed.
     const accepted = await this.accepted()
     expect(accepted.length, JSON.stringify(accepted, undefined, 1)).toBe(files)
+  }
+
+  async isQuiet(files = this.dropped): Promise<boolean> {
+    await delay(100)
+    const work = await this.work().catch((error: unknown) => ({ error: String(error) }))
+    this.#found = JSON.stringify(work)
+    if ('error' in work) return false
+    const { accepted, last, applied, pending, dead, claimed, echoes } = work
+    return accepted >= files && applied >= last && pending === dead && claimed === 0 && echoes === 0
   }
 
   /** What is left to do, and how far it is. */
