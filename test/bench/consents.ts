@@ -1,5 +1,7 @@
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
+import { Database } from '../../src/lib/database.ts'
+import { tempDir } from '../support/temp-dir.ts'
 import { machine, openStage } from './stage.ts'
 
 const runs = 3
@@ -11,6 +13,7 @@ const runs = 3
 export async function benchConsents([size = '100000']: readonly string[]): Promise<void> {
   const count = Number(size)
   console.log(`${count} consents at callsPerSecond 10000; ${machine()}`)
+  console.log(`one small durable commit: ${await durableCommitMs()} ms`)
   const rates: number[] = []
   const peaks: number[] = []
   for (let run = 1; run <= runs; run += 1) {
@@ -52,6 +55,19 @@ async function writeConsents(file: string, count: number): Promise<void> {
   }
   stream.end()
   await once(stream, 'finish')
+}
+
+/** Median of one row a transaction, as a consent alone would be written. */
+async function durableCommitMs(): Promise<string> {
+  await using dir = await tempDir('commit')
+  using database = Database.open({ file: dir.join('commit.db'), access: 'write' })
+  database.exec('CREATE TABLE numbers (number INTEGER)')
+  const times = Array.from({ length: 300 }, (_, number) => {
+    const began = performance.now()
+    database.transaction(() => database.run('INSERT INTO numbers VALUES (?)', number))
+    return performance.now() - began
+  })
+  return median(times).toFixed(2)
 }
 
 function median(values: readonly number[]): number {
