@@ -1,7 +1,5 @@
 import type { ProductId } from '../lib/brand.ts'
-
-/** First 16 bytes of the SHA-256 of a document's bytes. */
-export type DocumentDigest = Buffer
+import type { DocumentDigest } from '../mirror/model.ts'
 
 export type ClaimMode = 'urgent' | 'any'
 

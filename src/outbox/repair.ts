@@ -93,10 +93,10 @@ async function doubtNamed(access: LoopAccess): Promise<void> {
   const { connection, keys } = access
   await doubtAcknowledged(access)
   for (const key of ['pending', 'dead'] as const) {
-    await doubtPages(access, (cursor) => connection.hscan(keys[key], cursor, 'COUNT', rowsMax))
+    for await (const page of connection.hscanStream(keys[key], { count: rowsMax })) doubt(access, page)
   }
   for (const key of ['urgent', 'new', 'deferred', 'echoes', 'requests'] as const) {
-    await doubtPages(access, (cursor) => connection.zscan(keys[key], cursor, 'COUNT', rowsMax))
+    for await (const page of connection.zscanStream(keys[key], { count: rowsMax })) doubt(access, page)
   }
 }
 
@@ -113,18 +113,6 @@ async function doubtAcknowledged(access: LoopAccess): Promise<void> {
       index % 2 === 1 ? [fields[index - 1] ?? '', value, '-'] : [],
     )
     checkSession(await scripts.run(connection, 'drained', [session, taken.length / 3, ...taken]))
-  } while (cursor !== '0')
-}
-
-async function doubtPages(
-  access: LoopAccess,
-  readPage: (cursor: string) => Promise<[cursor: string, pairs: string[]]>,
-): Promise<void> {
-  let cursor = '0'
-  do {
-    const [next, pairs] = await readPage(cursor)
-    cursor = next
-    doubt(access, pairs)
   } while (cursor !== '0')
 }
 
