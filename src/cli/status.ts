@@ -47,7 +47,7 @@ function redisTrouble(redis: Status['redis']): string | undefined {
   }
   if (!redis.info.isShortOfMemory) return undefined
   const used = usedMemoryBytes < maxMemoryBytes ? 'is nearly out of memory' : 'has no memory left'
-  return `at ${address} ${used} (maxmemory): imports and delivery go on as far as it has room. Give it more; everything else goes on by itself`
+  return `at ${address} ${used} (maxmemory): imports go on, and what it holds is delivered; more is offered when it has room. Give it more memory`
 }
 
 function formatCatalog({

@@ -59,7 +59,7 @@ export class ConsentSite implements AsyncDisposable {
     const { url } = JSON.parse(await sandbox.line('"url"')) as { url: string }
     const dispose = { [Symbol.asyncDispose]: () => sandbox.kill('SIGTERM') }
     const site = await Site.open({
-      sandbox: { url, tokens: {} as never, stackName: '', ...dispose },
+      sandbox: { url, ...dispose },
       env,
       catalog: () => `    api: { url: "${url}", emailToken: ${token} }
     consents: { concurrency: ${concurrency}, callsPerSecond: 10000, ${settings} }

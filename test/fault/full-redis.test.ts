@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { CatalogName } from '../../src/lib/brand.ts'
+import { catalogKeys } from '../../src/outbox/keys.ts'
 import { waitFor } from '../support/events.ts'
 import { leakCheck } from '../support/leak-check.ts'
 import { startRedis } from '../support/redis-server.ts'
@@ -10,6 +12,7 @@ beforeEach(leaks.remember)
 afterEach(leaks.check)
 
 const products = 2_000
+const keys = catalogKeys('main' as CatalogName)
 
 /** Sets how much of its memory Redis uses at present; it may use less of it later. */
 async function useShare({ redis }: Site, percent: number): Promise<void> {
@@ -31,12 +34,18 @@ test.each([
     let daemon = await site.start()
     await site.run('pause')
     await site.drop('v1_full.csv', versionFile(1, products))
-    await waitFor(async () => (await site.work()).applied === (await site.accepted())[0]?.sequence, {
-      what: 'the first import',
+    const isOffered = async () =>
+      (await site.work()).pending === products && (await site.redis.hlen(keys.pending)) === products
+    await waitFor(isOffered, {
+      what: () => `the first import offered\n${site.logs()}`,
       withinMs: 180_000,
     })
-    await site.run('resume')
     await useShare(site, percent)
+    // Nothing is delivered yet that would make room.
+    const status = await site.spawn('status')
+    expect((await status.ended()).code).toBe(4)
+    expect(status.stdout).toContain('imports go on')
+    await site.run('resume')
     // Also by a daemon that finds it so.
     await daemon.kill('SIGKILL')
     daemon = await site.start()
@@ -51,9 +60,6 @@ test.each([
       withinMs: 120_000,
       what: () => `all that Redis held at the endpoint\n${site.logs()}`,
     })
-    const status = await site.spawn('status')
-    expect((await status.ended()).code).toBe(4)
-    expect(status.stdout).toContain('imports go on')
     expect(daemon.running).toBe(true)
 
     await site.redis.config('SET', 'maxmemory', '0')

@@ -1,12 +1,12 @@
+import assert from 'node:assert/strict'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
-import { expect } from 'vitest'
 import type { CatalogName, FeedName } from '../../src/lib/brand.ts'
 import { MirrorReader } from '../../src/mirror/reader.ts'
 import { catalogKeys } from '../../src/outbox/keys.ts'
-import { openSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { openSandbox } from '../../src/sandbox/sandbox.ts'
 import { type Child, startChild } from '../support/child.ts'
 import { waitFor } from '../support/events.ts'
 import { type TempDir, tempDir } from '../support/temp-dir.ts'
@@ -16,6 +16,11 @@ const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 const keys = catalogKeys('main' as CatalogName)
 export const productsToken = 'token-of-the-fault-tests'
 
+/** Without a trailing slash. */
+export interface SiteEndpoint extends AsyncDisposable {
+  readonly url: string
+}
+
 export interface SiteOptions {
   /** Default: the embedded one. */
   redisUrl?: string
@@ -23,8 +28,10 @@ export interface SiteOptions {
   delivery?: string
   deferred?: string
   latencyMs?: number
-  /** A site that shares them with another one. */
-  sandbox?: Sandbox
+  /** What it delivers to where it has no sandbox of its own; whoever opened it closes it. */
+  sandbox?: SiteEndpoint
+  /** Default: a temporary folder. */
+  dir?: TempDir
   dropDir?: string
   /** What stands in the token's file at first. */
   token?: string
@@ -51,7 +58,7 @@ export class Site implements AsyncDisposable {
   readonly #options: SiteOptions
   readonly #processes: Child[] = []
   readonly #redis: Redis
-  readonly sandbox: Sandbox
+  readonly sandbox: SiteEndpoint
   /** Files put into the drop folder so far. */
   dropped = 0
   /** What was left to do when it was looked at last. */
@@ -59,7 +66,7 @@ export class Site implements AsyncDisposable {
   /** What is started; another version of it may be put here. */
   program = program
 
-  private constructor(dir: TempDir, options: SiteOptions, sandbox: Sandbox) {
+  private constructor(dir: TempDir, options: SiteOptions, sandbox: SiteEndpoint) {
     this.#dir = dir
     this.#options = options
     this.sandbox = sandbox
@@ -72,7 +79,7 @@ export class Site implements AsyncDisposable {
   }
 
   static async open(options: SiteOptions = {}): Promise<Site> {
-    const dir = await tempDir('fault')
+    const dir = options.dir ?? (await tempDir('fault'))
     const { latencyMs = 0, token = productsToken } = options
     const sandbox = options.sandbox ?? (await openSandbox({ port: 0, productsToken, latencyMs }))
     const site = new Site(dir, options, sandbox)
@@ -118,7 +125,7 @@ export class Site implements AsyncDisposable {
   async run(...args: string[]): Promise<string> {
     const child = await this.spawn(...args)
     const { code } = await child.ended()
-    expect(code, child.stderr).toBe(0)
+    assert.equal(code, 0, child.stderr)
     return child.stdout
   }
 
@@ -140,7 +147,7 @@ export class Site implements AsyncDisposable {
 
   /** Puts a file into the drop folder under a temporary name and renames it. */
   async drop(name: string, content: string): Promise<void> {
-    await writeFile(`${this.dropDir}/.${name}.tmp`, content)
+    await writeFile(`${this.dropDir}/.${name}.tmp`, content, { flush: true })
     await rename(`${this.dropDir}/.${name}.tmp`, `${this.dropDir}/${name}`)
     this.dropped += 1
   }
@@ -169,7 +176,7 @@ export class Site implements AsyncDisposable {
     })
     // Every file once, whatever was killed.
     const accepted = await this.accepted()
-    expect(accepted.length, JSON.stringify(accepted, undefined, 1)).toBe(files)
+    assert.equal(accepted.length, files, JSON.stringify(accepted, undefined, 1))
   }
 
   async isQuiet(files = this.dropped): Promise<boolean> {
@@ -216,8 +223,8 @@ export class Site implements AsyncDisposable {
         wrong.push({ id, got, wanted: document })
     }
     if (wrong.length > 0) console.log(this.logs())
-    expect({ wrong: wrong.length, examples: wrong.slice(0, 3) }).toEqual({ wrong: 0, examples: [] })
-    expect(held.size).toBe(expected.size)
+    assert.deepEqual({ wrong: wrong.length, examples: wrong.slice(0, 3) }, { wrong: 0, examples: [] })
+    assert.equal(held.size, expected.size)
   }
 
   async documents(): Promise<Map<string, Document>> {

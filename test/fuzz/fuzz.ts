@@ -1,12 +1,14 @@
 import { parseArgs } from 'node:util'
+import { faultsUsage, main as runFaults } from '../fault/table/main.ts'
 import { describeFailure } from './describe-failure.ts'
 import { type RunOptions, runBlocks } from './run-blocks.ts'
 
-const usage = `usage: npm run fuzz -- [parsers] [files] [model] [real] [options]
+const usage = `usage: npm run fuzz -- [parsers] [files] [model] [real] [options], or faults [rows]
   parsers           records of generated texts against csv-parse, saxes and JSON.parse (default 5,000,000 cases)
   files             mutated files of each format against reference readers (default 90,000 cases, 10,000 each)
   model             random schedules of mirror, outbox and endpoint (default 200,000)
   real              random schedules of the real mirror and scripts on a real Redis, held against the model (default 5,000)
+${faultsUsage}
   --cases <number>  how many cases
   --seed <number>   of all random numbers (default: a new one, which is printed)
   --case <number>   this one case alone
@@ -16,6 +18,7 @@ const defaults = { parsers: 5_000_000, files: 90_000, model: 200_000, real: 5_00
 const names = Object.keys(defaults) as (keyof typeof defaults)[]
 
 async function main(): Promise<number> {
+  if (process.argv[2] === 'faults') return runFaults(process.argv.slice(3))
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {

@@ -1,0 +1,179 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Child } from '../../support/child.ts'
+import { type RedisServer, startRedis } from '../../support/redis-server.ts'
+import type { TempDir } from '../../support/temp-dir.ts'
+import type { SeededRandom } from '../random.ts'
+import { Site } from '../site.ts'
+import { RecordingEndpoint } from './recording-endpoint.ts'
+import { Shop } from './shop.ts'
+
+const timeoutMs = 1_500
+/** The endpoint's clock and the daemon's see a call begin and end at different moments on a busy machine. */
+const marginMs = 1_500
+/** A daemon that ends by itself more often does not get any further. */
+const restartsMax = 10
+
+export interface BenchOptions {
+  random: SeededRandom
+  /** `embedded`: the daemon runs it. */
+  redis: 'aof' | 'rdb' | 'embedded'
+  products?: number
+  horizonMs?: number
+  /** Of the whole site, or of its state alone where the drop folder lies elsewhere. */
+  dir?: TempDir
+  dropDir?: string
+  env?: Readonly<Record<string, string>>
+}
+
+export interface Tally {
+  /** How often all products were compared at rest. */
+  compared: number
+  stale: number
+  lost: number
+  foreign: number
+  /** Starts that were refused with a remedy, which then was carried out. */
+  refusals: number
+  /** The daemon ended by itself, and was started again as a supervisor does. */
+  restarts: number
+}
+
+/**
+ * A daemon under load: a shop whose values come back, a Redis, and an endpoint that says what it holds.
+ *
+ * calm → loading (`load`) → something happens → at rest (`compare`) → loading → …
+ */
+export class Bench implements AsyncDisposable {
+  readonly random: SeededRandom
+  readonly site: Site
+  readonly endpoint: RecordingEndpoint
+  readonly shop: Shop
+  /** Undefined: the embedded one. */
+  readonly redis: RedisServer | undefined
+  readonly tally: Tally = { compared: 0, stale: 0, lost: 0, foreign: 0, refusals: 0, restarts: 0 }
+  #daemon: Child | undefined
+  #loading: Promise<void> | undefined
+  #isLoading = false
+
+  private constructor(parts: Pick<Bench, 'random' | 'site' | 'endpoint' | 'shop' | 'redis'>) {
+    this.random = parts.random
+    this.site = parts.site
+    this.endpoint = parts.endpoint
+    this.shop = parts.shop
+    this.redis = parts.redis
+  }
+
+  static async open(options: BenchOptions): Promise<Bench> {
+    const { random, products = 400, horizonMs = 4_000, dir, dropDir, env } = options
+    const lateMsMax = timeoutMs + horizonMs - marginMs
+    const endpoint = await RecordingEndpoint.open({ random, lateMsMax })
+    const redis = options.redis === 'embedded' ? undefined : await startOwnRedis(options.redis)
+    const site = await Site.open({
+      ...{ sandbox: endpoint, redisUrl: redis?.url ?? '' },
+      delivery: `{ callBytes: 100KB, concurrency: 4, timeout: ${timeoutMs}ms, horizon: ${horizonMs}ms, callsPerSecond: 200 }`,
+      deferred: '{ after: 500ms, atMost: 2s }',
+      ...(dir && { dir }),
+      ...(dropDir !== undefined && { dropDir }),
+      ...(env && { env }),
+    })
+    const bench = new Bench({ random, site, endpoint, shop: new Shop(products, random), redis })
+    await bench.startDaemon()
+    await site.drop('n000000_full.csv', bench.shop.full())
+    await site.untilQuiet()
+    return bench
+  }
+
+  /** Files come, and the endpoint is in trouble, until `stopLoad`. */
+  load(): void {
+    if (this.#isLoading) return
+    this.#isLoading = true
+    this.endpoint.trouble = 0.08
+    this.#loading = this.#dropFiles()
+  }
+
+  async loadFor(forMs: number): Promise<void> {
+    this.load()
+    await delay(forMs)
+  }
+
+  async stopLoad(): Promise<void> {
+    this.#isLoading = false
+    await this.#loading
+    this.endpoint.trouble = 0
+  }
+
+  async drop(mode: 'delta' | 'full', text: string): Promise<void> {
+    await this.site.drop(`n${String(this.site.dropped).padStart(6, '0')}_${mode}.csv`, text)
+  }
+
+  /** Waits until all is at rest and compares the newest state of every product. */
+  async compare(): Promise<void> {
+    await this.stopLoad()
+    await this.endpoint.settled()
+    await this.site.untilQuiet()
+    await this.endpoint.settled()
+    const { stale, lost, foreign } = this.endpoint.differences(this.shop.expected())
+    this.tally.compared += 1
+    this.tally.stale += stale.length
+    this.tally.lost += lost.length
+    this.tally.foreign += foreign.length
+    const [first] = [...stale, ...lost, ...foreign]
+    if (first !== undefined) this.#describe(first)
+  }
+
+  get daemon(): Child {
+    if (!this.#daemon) throw new Error('no daemon was started')
+    return this.#daemon
+  }
+
+  /** Started again whenever it ends by itself. */
+  async startDaemon(): Promise<Child> {
+    const child = await this.site.spawn()
+    this.#daemon = child
+    void this.#supervise(child)
+    await this.site.untilLogged(child, 'watching and importing').catch((error: unknown) => {
+      // The supervisor's next one is waited for instead.
+      if (this.#daemon === child) throw error
+    })
+    return child
+  }
+
+  async killDaemon(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    const child = this.#daemon
+    this.#daemon = undefined
+    await child?.kill(signal)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stopLoad()
+    await this.killDaemon('SIGTERM')
+    await this.site[Symbol.asyncDispose]()
+    await this.redis?.[Symbol.asyncDispose]()
+    await this.endpoint[Symbol.asyncDispose]()
+  }
+
+  async #supervise(child: Child): Promise<void> {
+    await child.ended()
+    if (this.#daemon !== child || this.tally.restarts >= restartsMax) return
+    this.tally.restarts += 1
+    console.log(`the daemon ended by itself:\n${child.stderr.split('\n').slice(-8).join('\n')}`)
+    await this.startDaemon().catch(() => undefined)
+  }
+
+  async #dropFiles(): Promise<void> {
+    while (this.#isLoading) {
+      const { mode, text } = this.shop.edit()
+      await this.drop(mode, text)
+      await delay(this.random.between(50, 400))
+    }
+  }
+
+  #describe(id: string): void {
+    const wanted = this.shop.expected().get(id)
+    console.log(`${id} came as\n  ${this.endpoint.story(id)}\nwanted\n  ${wanted}\n${this.site.logs()}`)
+  }
+}
+
+/** Its append-only file is never rewritten, so that it can be cut at any moment of before. */
+async function startOwnRedis(kind: 'aof' | 'rdb'): Promise<RedisServer> {
+  return startRedis({ aof: kind === 'aof', config: { 'auto-aof-rewrite-percentage': '0' } })
+}
