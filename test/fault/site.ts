@@ -30,7 +30,7 @@ export interface SiteOptions {
   latencyMs?: number
   /** What it delivers to where it has no sandbox of its own; whoever opened it closes it. */
   sandbox?: SiteEndpoint
-  /** Default: a temporary folder. */
+  /** Default: a temporary folder. Whoever opened it removes it. */
   dir?: TempDir
   dropDir?: string
   /** What stands in the token's file at first. */
@@ -272,7 +272,7 @@ export class Site implements AsyncDisposable {
     await Promise.all(ending)
     await this.killEmbeddedRedis()
     if (this.#options.sandbox === undefined) await this.sandbox[Symbol.asyncDispose]()
-    await this.#dir[Symbol.asyncDispose]()
+    if (this.#options.dir === undefined) await this.#dir[Symbol.asyncDispose]()
   }
 
   #config(): string {

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { FeedName } from '../../../src/lib/brand.ts'
 import type { Child } from '../../support/child.ts'
 import { type RedisServer, startRedis } from '../../support/redis-server.ts'
 import type { TempDir } from '../../support/temp-dir.ts'
@@ -12,6 +13,8 @@ const timeoutMs = 1_500
 const marginMs = 1_500
 /** A daemon that ends by itself more often does not get any further. */
 const restartsMax = 10
+/** So many files may wait: a slow machine is not buried. */
+const filesAheadMax = 15
 
 export interface BenchOptions {
   random: SeededRandom
@@ -23,6 +26,8 @@ export interface BenchOptions {
   dir?: TempDir
   dropDir?: string
   env?: Readonly<Record<string, string>>
+  /** Default: 10 minutes. */
+  restWithinMs?: number
 }
 
 export interface Tally {
@@ -50,11 +55,16 @@ export class Bench implements AsyncDisposable {
   /** Undefined: the embedded one. */
   readonly redis: RedisServer | undefined
   readonly tally: Tally = { compared: 0, stale: 0, lost: 0, foreign: 0, refusals: 0, restarts: 0 }
+  readonly #restWithinMs: number
   #daemon: Child | undefined
   #loading: Promise<void> | undefined
   #isLoading = false
 
-  private constructor(parts: Pick<Bench, 'random' | 'site' | 'endpoint' | 'shop' | 'redis'>) {
+  private constructor(
+    parts: Pick<Bench, 'random' | 'site' | 'endpoint' | 'shop' | 'redis'>,
+    { restWithinMs = 600_000 }: BenchOptions,
+  ) {
+    this.#restWithinMs = restWithinMs
     this.random = parts.random
     this.site = parts.site
     this.endpoint = parts.endpoint
@@ -62,6 +72,7 @@ export class Bench implements AsyncDisposable {
     this.redis = parts.redis
   }
 
+  /** The first file of all products was dropped, and nothing is waited for. */
   static async open(options: BenchOptions): Promise<Bench> {
     const { random, products = 400, horizonMs = 4_000, dir, dropDir, env } = options
     const lateMsMax = timeoutMs + horizonMs - marginMs
@@ -75,10 +86,9 @@ export class Bench implements AsyncDisposable {
       ...(dropDir !== undefined && { dropDir }),
       ...(env && { env }),
     })
-    const bench = new Bench({ random, site, endpoint, shop: new Shop(products, random), redis })
+    const bench = new Bench({ random, site, endpoint, shop: new Shop(products, random), redis }, options)
     await bench.startDaemon()
-    await site.drop('n000000_full.csv', bench.shop.full())
-    await site.untilQuiet()
+    await bench.drop('full', bench.shop.full())
     return bench
   }
 
@@ -95,6 +105,14 @@ export class Bench implements AsyncDisposable {
     await delay(forMs)
   }
 
+  /** Many calls are under way, in doubt, or still to take effect; in half of the cases no later change heals a product. */
+  async loadUntilFault(forMs: number): Promise<void> {
+    await this.loadFor(forMs)
+    this.endpoint.trouble = 0.6
+    await delay(this.random.between(300, 2_500))
+    if (this.random.chance(0.5)) await this.stopLoad()
+  }
+
   async stopLoad(): Promise<void> {
     this.#isLoading = false
     await this.#loading
@@ -109,7 +127,7 @@ export class Bench implements AsyncDisposable {
   async compare(): Promise<void> {
     await this.stopLoad()
     await this.endpoint.settled()
-    await this.site.untilQuiet()
+    await this.site.untilQuiet({ withinMs: this.#restWithinMs })
     await this.endpoint.settled()
     const { stale, lost, foreign } = this.endpoint.differences(this.shop.expected())
     this.tally.compared += 1
@@ -161,10 +179,18 @@ export class Bench implements AsyncDisposable {
 
   async #dropFiles(): Promise<void> {
     while (this.#isLoading) {
+      await delay(this.random.between(50, 400))
+      if (this.site.dropped - this.#imported() > filesAheadMax) continue
       const { mode, text } = this.shop.edit()
       await this.drop(mode, text)
-      await delay(this.random.between(50, 400))
     }
+  }
+
+  /** Sequence of the newest file. */
+  #imported(): number {
+    using mirror = this.site.openMirror()
+    const [newest] = mirror.applied('products' as FeedName)
+    return newest?.sequence ?? 0
   }
 
   #describe(id: string): void {

@@ -32,13 +32,15 @@ DatabaseSync.prototype.exec = function (sql) {
 }
 
 const { run, append } = ScriptFolder.prototype
+const wrapped = new WeakSet<object>()
 ScriptFolder.prototype.run = function (connection, name, call) {
   return around(name, () => run.call(this, connection, name, call))
 }
 ScriptFolder.prototype.append = function (batch, name, call) {
   const result = append.call(this, batch, name, call)
   const { exec } = batch
-  if (!Object.hasOwn(batch, 'exec')) batch.exec = () => around(name, () => exec.call(batch) as Promise<never>)
+  if (!wrapped.has(batch)) batch.exec = () => around(name, () => exec.call(batch) as Promise<never>)
+  wrapped.add(batch)
   return result
 }
 

@@ -56,6 +56,10 @@ export class MountedDisk implements TempDir {
     return this.#outside.join(name)
   }
 
+  async sync(): Promise<void> {
+    await run('sync', ['-f', this.path])
+  }
+
   /** The power goes, and comes back. Nobody may use the disk any more. */
   async cutPower(): Promise<void> {
     const before = this.#image

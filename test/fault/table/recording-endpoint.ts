@@ -114,7 +114,9 @@ export class RecordingEndpoint implements AsyncDisposable {
 
   /** Without an answer: the caller has given up, or has died. */
   async #applyLate(products: readonly Wire[]): Promise<void> {
-    const forMs = this.#options.random.between(200, this.#options.lateMsMax)
+    const { random, lateMsMax } = this.#options
+    // What is held comes after whatever is sent once a daemon has started again.
+    const forMs = random.between(this.#isHolding ? lateMsMax * 0.7 : 200, lateMsMax)
     const due = performance.now() + forMs
     await delay(forMs)
     if (performance.now() - due > timerLateMsMax) return

@@ -25,7 +25,9 @@ export interface RowResult extends Tally {
 
 /** Plays the rows. Where mounting is impossible, those that need it say so. */
 export async function runTable({ names, times, isShare, sideBySide }: TableOptions): Promise<RowResult[]> {
-  const asked = rows.filter(({ name }) => names === undefined || names.some((each) => name.startsWith(each)))
+  const asked = rows.filter(({ name, isOnlyNamed }) =>
+    names === undefined ? !isOnlyNamed : names.some((each) => name.startsWith(each)),
+  )
   const mounts = asked.some(({ needsMounts }) => needsMounts) && (await canMount())
   const waiting = [...asked]
   const results: RowResult[] = []
@@ -40,8 +42,9 @@ export async function runTable({ names, times, isShare, sideBySide }: TableOptio
   return results
 }
 
-export function isFailed({ stale, lost, foreign, failure }: RowResult): boolean {
-  return stale + lost + foreign > 0 || failure !== undefined
+/** None of these faults is a reason for a daemon to end by itself. */
+export function isFailed({ stale, lost, foreign, restarts, failure }: RowResult): boolean {
+  return stale + lost + foreign + restarts > 0 || failure !== undefined
 }
 
 async function playRow(
@@ -55,12 +58,14 @@ async function playRow(
     return { ...result, skipped: 'no file system can be mounted here (root only)' }
   const { compareEvery = 1 } = row
   const repeat: Repeat = async (bench, fault) => {
+    if (!row.duringFirstLoad) await bench.compare()
     for (let nth = 0; nth < times; nth += 1) {
       await fault(nth)
       result.times = nth + 1
       const isCompared = result.times % compareEvery === 0 || result.times === times
       if (isCompared) await bench.compare()
       Object.assign(result, bench.tally)
+      if (isCompared && result.times < times) console.log(`${row.name}: ${result.times} of ${times}`)
     }
   }
   try {
