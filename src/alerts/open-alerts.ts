@@ -7,11 +7,10 @@ import type { Log } from '../lib/log.ts'
 import { ReleaseStack } from '../lib/release-stack.ts'
 import type { RedisConnections } from '../redis/connections.ts'
 import { AlertBook, type AlertKind, type Condition } from './alert-book.ts'
-import { AlertSender } from './alert-sender.ts'
+import { AlertSender, formatPayload } from './alert-sender.ts'
 import { type AlertState, AlertStore } from './alert-store.ts'
 import { CatalogLook, lookAtDisk, lookAtRedis, type WatchedCatalog } from './catalog-look.ts'
 import { lookAtFiles } from './look-at-feeds.ts'
-import { formatPayload } from './payload.ts'
 import { Webhook } from './webhook.ts'
 
 export interface AlertsOptions {

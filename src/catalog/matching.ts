@@ -3,11 +3,11 @@ import type { FieldRule } from '../config/rule-model.ts'
 import { rejectColumns } from '../records/reject-columns.ts'
 import { contentOf, type Reading } from './cell-content.ts'
 import type { CompiledRule, Compute } from './compiled-rule.ts'
+import { type EntriesFound, toEntries } from './entries.ts'
 import { htmlToText } from './html-text.ts'
 import { compileRegex } from './pattern.ts'
 import { Problem } from './problem.ts'
 import { textOf } from './text-of.ts'
-import { type EntriesFound, toEntries } from './to-entries.ts'
 
 const group = 'name'
 /** Keys of objects whose names are remembered: a feed that makes up keys must not fill the memory. */

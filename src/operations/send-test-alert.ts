@@ -1,4 +1,4 @@
-import { formatPayload } from '../alerts/payload.ts'
+import { formatPayload } from '../alerts/alert-sender.ts'
 import { Webhook } from '../alerts/webhook.ts'
 import type { AlertsConfig } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ImportTurns } from '../../src/imports/import-turns.ts'
+import { ImportTurns } from '../../src/imports/context.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 
 /** Time goes on only when told; sleepers wake in order. */

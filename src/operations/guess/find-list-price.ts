@@ -1,7 +1,6 @@
 import { splitMoney } from '../../catalog/money-text.ts'
 import { parseNumberText } from '../../catalog/number-text.ts'
-import type { ColumnFacts } from './column-facts.ts'
-import { ofAmounts, ofOthers } from './find-amount.ts'
+import { type ColumnFacts, ofAmounts, ofOthers } from './column-facts.ts'
 import { findLocale } from './find-locale.ts'
 import type { Row } from './guess-links.ts'
 import type { Meaning } from './header-names.ts'

@@ -1,5 +1,4 @@
-import type { ColumnFacts } from './column-facts.ts'
-import { findAmount, ofAmounts, spaced } from './find-amount.ts'
+import { type ColumnFacts, findAmount, ofAmounts, spaced } from './column-facts.ts'
 import { findMembers, settleFurtherImages } from './find-members.ts'
 import { findSlug } from './find-slug.ts'
 import type { HeaderNames, Meaning, NameMatch } from './header-names.ts'

@@ -1,6 +1,5 @@
-import type { ColumnFacts } from './column-facts.ts'
+import { type ColumnFacts, ofAmounts, ofOthers, spaced } from './column-facts.ts'
 import { checkLine, type FeedLine } from './feed-text.ts'
-import { ofAmounts, ofOthers, spaced } from './find-amount.ts'
 import { isWithoutTax } from './guess-meanings.ts'
 import type { HeaderNames, Meaning } from './header-names.ts'
 import { listed } from './model.ts'
