@@ -4,7 +4,7 @@ import type { Endpoint } from './contract/endpoints.ts'
 import { isObject } from './contract/json-value.ts'
 import type { StackAnswer, StackCalls, StackId } from './stack-calls.ts'
 
-interface RecordEndpoints {
+export interface RecordEndpoints {
   list: Endpoint
   get: Endpoint
   update: Endpoint
@@ -12,39 +12,37 @@ interface RecordEndpoints {
 }
 
 /** What all kinds of records of a Stack have in common, over any form in which a server answers. */
-export abstract class StackRecords<Schema extends z.ZodType, Changes> {
-  protected readonly calls: StackCalls
+export class StackRecords<Schema extends z.ZodType> {
+  readonly calls: StackCalls
+  readonly endpoints: RecordEndpoints
   readonly #schema: Schema
-  readonly #endpoints: RecordEndpoints
 
   constructor(calls: StackCalls, schema: Schema, endpoints: RecordEndpoints) {
     this.calls = calls
+    this.endpoints = endpoints
     this.#schema = schema
-    this.#endpoints = endpoints
   }
 
-  async get(id: StackId, options: RequestOptions = {}): Promise<z.infer<Schema>> {
-    const answer = await this.calls.call(this.#endpoints.get, { ...options, id })
+  async list(query: Readonly<Record<string, unknown>>, options: RequestOptions) {
+    const answer = await this.calls.call(this.endpoints.list, { ...options, query })
+    return { records: this.#readList(answer), counts: answer.counts, answer }
+  }
+
+  /** Where the contract has no pages, a server that sends one all the same would hide the records of the others. */
+  async listWhole(options: RequestOptions): Promise<z.infer<Schema>[]> {
+    const { records, counts, answer } = await this.list({}, options)
+    if (counts.length === 0 || records.length >= Math.min(...counts)) return records
+    throw answer.error('incomplete', `${records.length} records where it counts ${Math.min(...counts)}`)
+  }
+
+  async get(id: StackId, options: RequestOptions): Promise<z.infer<Schema>> {
+    const answer = await this.calls.call(this.endpoints.get, { ...options, id })
     const record = this.#readRecord(answer, id)
     if (record === undefined) throw answer.error('no-record', 'a body without the record')
     return record
   }
 
-  /** Fields that are left out stay as they are. A server that does not answer the record is asked for it. */
-  async update(id: StackId, changes: Changes, options: RequestOptions = {}): Promise<z.infer<Schema>> {
-    const answer = await this.calls.call(this.#endpoints.update, { ...options, id, body: changes })
-    return this.#readRecord(answer, id) ?? (await this.get(id, options))
-  }
-
-  async delete(id: StackId, options: RequestOptions = {}): Promise<void> {
-    await this.calls.call(this.#endpoints.delete, { ...options, id })
-  }
-
-  protected async createAt(
-    endpoint: Endpoint,
-    body: unknown,
-    options: RequestOptions,
-  ): Promise<z.infer<Schema>> {
+  async create(endpoint: Endpoint, body: unknown, options: RequestOptions): Promise<z.infer<Schema>> {
     const answer = await this.calls.call(endpoint, { ...options, body })
     const record = this.#readRecord(answer)
     if (record !== undefined) return record
@@ -54,16 +52,14 @@ export abstract class StackRecords<Schema extends z.ZodType, Changes> {
     )
   }
 
-  /** Where the contract has no pages, a server that sends one all the same would hide the records of the others. */
-  protected async listWhole(options: RequestOptions): Promise<z.infer<Schema>[]> {
-    const { records, counts, answer } = await this.readList({}, options)
-    if (counts.length === 0 || records.length >= Math.min(...counts)) return records
-    throw answer.error('incomplete', `${records.length} records where it counts ${Math.min(...counts)}`)
+  /** A server that does not answer the record is asked for it. */
+  async update(id: StackId, body: unknown, options: RequestOptions): Promise<z.infer<Schema>> {
+    const answer = await this.calls.call(this.endpoints.update, { ...options, id, body })
+    return this.#readRecord(answer, id) ?? (await this.get(id, options))
   }
 
-  protected async readList(query: Readonly<Record<string, unknown>>, options: RequestOptions) {
-    const answer = await this.calls.call(this.#endpoints.list, { ...options, query })
-    return { records: this.#readList(answer), counts: answer.counts, answer }
+  async delete(id: StackId, options: RequestOptions): Promise<void> {
+    await this.calls.call(this.endpoints.delete, { ...options, id })
   }
 
   #readList(answer: StackAnswer): z.infer<Schema>[] {

@@ -5,9 +5,11 @@ import type { StackCalls, StackId } from './stack-calls.ts'
 import { StackRecords } from './stack-records.ts'
 
 /** Automation rules: `/api/tilerules/`. All methods throw as `StackClient` says. */
-export class StackRules extends StackRecords<typeof ruleSchema, RuleUpdate> {
+export class StackRules {
+  readonly #records: StackRecords<typeof ruleSchema>
+
   constructor(calls: StackCalls) {
-    super(calls, ruleSchema, {
+    this.#records = new StackRecords(calls, ruleSchema, {
       list: endpoints.listRules,
       get: endpoints.getRule,
       update: endpoints.updateRule,
@@ -17,11 +19,24 @@ export class StackRules extends StackRecords<typeof ruleSchema, RuleUpdate> {
 
   /** All rules of the Stack; they come without pages. */
   async list(options: RequestOptions = {}): Promise<Rule[]> {
-    return this.listWhole(options)
+    return this.#records.listWhole(options)
+  }
+
+  async get(id: StackId, options: RequestOptions = {}): Promise<Rule> {
+    return this.#records.get(id, options)
   }
 
   async create(rule: RuleCreate, options: RequestOptions = {}): Promise<Rule> {
-    return this.createAt(endpoints.createRule, rule, options)
+    return this.#records.create(endpoints.createRule, rule, options)
+  }
+
+  /** Fields that are left out stay as they are. */
+  async update(id: StackId, changes: RuleUpdate, options: RequestOptions = {}): Promise<Rule> {
+    return this.#records.update(id, changes, options)
+  }
+
+  async delete(id: StackId, options: RequestOptions = {}): Promise<void> {
+    await this.#records.delete(id, options)
   }
 
   /**
@@ -29,6 +44,6 @@ export class StackRules extends StackRecords<typeof ruleSchema, RuleUpdate> {
    * sent, and what comes is answered as it is (undefined for an empty body).
    */
   async apply(id: StackId, options: RequestOptions = {}): Promise<unknown> {
-    return (await this.calls.call(endpoints.applyRule, { ...options, id })).data
+    return (await this.#records.calls.call(endpoints.applyRule, { ...options, id })).data
   }
 }

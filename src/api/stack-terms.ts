@@ -1,7 +1,7 @@
 import type { RequestOptions } from './api-caller.ts'
 import { endpoints } from './contract/endpoints.ts'
 import { type Term, type TermCreate, type TermUpdate, termSchema } from './contract/term.ts'
-import type { StackCalls } from './stack-calls.ts'
+import type { StackCalls, StackId } from './stack-calls.ts'
 import { type ReadPage, readAllPages, readPage, refuseUnknown, type StackPage } from './stack-pages.ts'
 import { StackRecords } from './stack-records.ts'
 
@@ -13,21 +13,20 @@ export interface TermPageQuery {
   limit?: number | undefined
 }
 
-/**
- * Terms, the queries that bring content in: `/api/terms`. `type`, `network` and `num_of_backfill` of one cannot be
- * changed. All methods throw as `StackClient` says.
- */
-export class StackTerms extends StackRecords<typeof termSchema, TermUpdate> {
+/** Terms, the queries that bring content in: `/api/terms`. All methods throw as `StackClient` says. */
+export class StackTerms {
+  readonly #records: StackRecords<typeof termSchema>
+  readonly #readPage: ReadPage<Term>
+
   constructor(calls: StackCalls) {
-    super(calls, termSchema, {
+    this.#records = new StackRecords(calls, termSchema, {
       list: endpoints.listTerms,
       get: endpoints.getTerm,
       update: endpoints.updateTerm,
       delete: endpoints.deleteTerm,
     })
+    this.#readPage = (query, options) => this.#records.list(query, options)
   }
-
-  readonly #readPage: ReadPage<Term> = (query, options) => this.readList(query, options)
 
   /** One page. Throws `ContractError` for a limit above 100. */
   async list(query: TermPageQuery = {}, options: RequestOptions = {}): Promise<StackPage<Term>> {
@@ -44,7 +43,20 @@ export class StackTerms extends StackRecords<typeof termSchema, TermUpdate> {
     return readAllPages(this.#readPage, { limit: query.limit }, options)
   }
 
+  async get(id: StackId, options: RequestOptions = {}): Promise<Term> {
+    return this.#records.get(id, options)
+  }
+
   async create(term: TermCreate, options: RequestOptions = {}): Promise<Term> {
-    return this.createAt(endpoints.createTerm, term, options)
+    return this.#records.create(endpoints.createTerm, term, options)
+  }
+
+  /** Fields that are left out stay as they are; `type`, `network` and `num_of_backfill` cannot be changed. */
+  async update(id: StackId, changes: TermUpdate, options: RequestOptions = {}): Promise<Term> {
+    return this.#records.update(id, changes, options)
+  }
+
+  async delete(id: StackId, options: RequestOptions = {}): Promise<void> {
+    await this.#records.delete(id, options)
   }
 }

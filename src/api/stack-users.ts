@@ -2,7 +2,7 @@ import type { RequestOptions } from './api-caller.ts'
 import { endpoints } from './contract/endpoints.ts'
 import type { UserListQuery } from './contract/paging.ts'
 import { type User, type UserUpdate, userSchema } from './contract/user.ts'
-import type { StackCalls } from './stack-calls.ts'
+import type { StackCalls, StackId } from './stack-calls.ts'
 import { type ReadPage, readAllPages, readPage, refuseUnknown, type StackPage } from './stack-pages.ts'
 import { StackRecords } from './stack-records.ts'
 
@@ -17,17 +17,19 @@ export interface UserPageQuery {
 }
 
 /** Users of the admin portal: `/api/users`. None is ever created here. All methods throw as `StackClient` says. */
-export class StackUsers extends StackRecords<typeof userSchema, UserUpdate> {
+export class StackUsers {
+  readonly #records: StackRecords<typeof userSchema>
+  readonly #readPage: ReadPage<User>
+
   constructor(calls: StackCalls) {
-    super(calls, userSchema, {
+    this.#records = new StackRecords(calls, userSchema, {
       list: endpoints.listUsers,
       get: endpoints.getUser,
       update: endpoints.updateUser,
       delete: endpoints.deleteUser,
     })
+    this.#readPage = (query, options) => this.#records.list(query, options)
   }
-
-  readonly #readPage: ReadPage<User> = (query, options) => this.readList(query, options)
 
   /** One page. Throws `ContractError` for a limit above 100. */
   async list(query: UserPageQuery = {}, options: RequestOptions = {}): Promise<StackPage<User>> {
@@ -40,6 +42,19 @@ export class StackUsers extends StackRecords<typeof userSchema, UserUpdate> {
     options: RequestOptions = {},
   ): AsyncGenerator<User, void, undefined> {
     return readAllPages(this.#readPage, toListQuery(query, optionsOfAll), options)
+  }
+
+  async get(id: StackId, options: RequestOptions = {}): Promise<User> {
+    return this.#records.get(id, options)
+  }
+
+  /** Fields that are left out stay as they are. */
+  async update(id: StackId, changes: UserUpdate, options: RequestOptions = {}): Promise<User> {
+    return this.#records.update(id, changes, options)
+  }
+
+  async delete(id: StackId, options: RequestOptions = {}): Promise<void> {
+    await this.#records.delete(id, options)
   }
 }
 
