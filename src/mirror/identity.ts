@@ -14,6 +14,7 @@ export function readIdentity(database: Database): Remembered {
 const nothingRemembered: Remembered = {
   ...{ mirrorId: '', generation: '', former: [], endpoint: undefined, beat: 0, runId: undefined },
   ...{ repairing: undefined, lastLossMs: undefined, behindSinceMs: undefined, startOver: undefined },
+  callsFromMs: undefined,
 }
 
 /** Inside a transaction. What is undefined is forgotten. */

@@ -54,6 +54,8 @@ export interface MirrorIdentity {
   behindSinceMs: number | undefined
   /** How far starting over is; undefined: it is done, or was never begun. */
   startOver: number | undefined
+  /** Calls of before the newest start over may take effect until then, epoch ms: none begins earlier. */
+  callsFromMs: number | undefined
   /** The last number that was given in each lane. */
   last: Readonly<Record<Lane, number>>
   /** Places up to these numbers may be known to Redis. */
@@ -71,7 +73,14 @@ export interface OutboxMirror {
     change: Partial<
       Pick<
         MirrorIdentity,
-        'endpoint' | 'beat' | 'runId' | 'repairing' | 'lastLossMs' | 'behindSinceMs' | 'startOver'
+        | 'endpoint'
+        | 'beat'
+        | 'runId'
+        | 'repairing'
+        | 'lastLossMs'
+        | 'behindSinceMs'
+        | 'startOver'
+        | 'callsFromMs'
       >
     >,
   ): void

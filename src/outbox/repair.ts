@@ -14,11 +14,12 @@ const nothingOffered = { urgent: 0, new: 0, deferred: 0 }
  */
 export async function repair(access: LoopAccess): Promise<void> {
   const { mirror, clock } = access
-  const { runId, repairing } = mirror.readIdentity()
+  const { runId, repairing, callsFromMs = 0 } = mirror.readIdentity()
   const isFirst = runId === undefined
   const noted = isFirst || repairing !== undefined ? {} : { lastLossMs: clock.now() }
   mirror.remember({ repairing: 'loss', ...noted })
   await shut(access)
+  await hold(access, callsFromMs - clock.now())
   await doubtNamed(access)
   mirror.doubt({ ids: [], offered: true, nowMs: clock.now() })
   // Before the first start nothing was sent that could take effect late.
@@ -34,15 +35,18 @@ export async function repair(access: LoopAccess): Promise<void> {
  * effect any more.
  */
 export async function startOver(access: LoopAccess, guard: GuardState | undefined): Promise<void> {
-  const { mirror, clock, connection, scripts, endpoint } = access
+  const { mirror, clock, endpoint } = access
   // A Redis that falls back shows a generation that this one has replaced, and not a later mirror's.
   const { generation, former } = mirror.readIdentity()
   if (guard && guard.generation !== generation && !former.includes(guard.generation))
     mirror.beginStartOver({ former: [guard.generation] })
   await shut(access)
   // An emptied Redis does not tell where the last calls went.
-  if (!guard || guard.endpoint === endpoint)
-    await scripts.run(connection, 'hold', [lateForMs(access), 'start-over'])
+  if (!guard || guard.endpoint === endpoint) {
+    // Redis may be emptied while it holds the calls.
+    mirror.remember({ callsFromMs: clock.now() + lateForMs(access) })
+    await hold(access, lateForMs(access))
+  }
   while (mirror.startOver({ nowMs: clock.now(), rowsMax })) await afterOthers()
   await open(access, { how: 'start-over', positions: nothingOffered, echoForMs: 0 })
 }
@@ -65,6 +69,12 @@ export function isStartingOver({ mirror }: LoopAccess, guard: GuardState | undef
 /** So long after a call began, or its claim was lost, it may take effect. */
 function lateForMs({ delivery }: LoopAccess): number {
   return leaseMs + delivery.timeoutMs + delivery.horizonMs
+}
+
+/** By a clock that was set back the end may be far away: nothing takes effect that late. */
+async function hold(access: LoopAccess, forMs: number): Promise<void> {
+  const { connection, scripts } = access
+  if (forMs > 0) await scripts.run(connection, 'hold', [Math.min(forMs, lateForMs(access)), 'start-over'])
 }
 
 async function shut({ connection, scripts, session }: LoopAccess): Promise<void> {

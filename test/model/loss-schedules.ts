@@ -130,6 +130,16 @@ export const restoreCases: Case[] = [
     ],
   },
   {
+    title: 'the same of a product that the backup does not know, and Redis is wiped meanwhile',
+    without: ['a loss does not end the wait'],
+    commands: [
+      ...[...delivered('a'), { kind: 'backup', at: 0 } as const, ...change('b', { price: 1 }), ...turns(1)],
+      ...[...begin(), ...edit('b', { price: 0 })],
+      { kind: 'put-back', at: 0, which: 0, how: 'restored' },
+      ...[...turns(12), ...wipe, died],
+    ],
+  },
+  {
     title: 'a copy of the mirror is put in its place by hand, a moment old',
     without: ['inodes are compared'],
     commands: [

@@ -27,6 +27,7 @@ export function freshMirror(generation: string, inode: number): Mirror {
     runId: 0,
     behind: false,
     startOver: null,
+    callsFrom: 0,
     calls: undefined,
     applied: 0,
   }

@@ -118,6 +118,9 @@ function closeGuard(world: World, installation: Installation): boolean {
   if (!setGuard(world, { ...present, open: false, session }, { known })) return false
   world.redis.claimed.clear()
   world.redis.leases.clear()
+  const { startOver, callsFrom } = installation.mirror
+  if (startOver === null && world.rules['a loss does not end the wait'])
+    world.redis.heldUntil = Math.max(world.redis.heldUntil, callsFrom)
   notice(installation)
   return true
 }
@@ -213,7 +216,11 @@ export function stepStartOver(world: World, installation: Installation): void {
 function holdCalls(world: World, installation: Installation): boolean {
   if (!isClosedByUs(world, installation)) return false
   const { redis, rules, now } = world
-  if (rules['starting over waits']) redis.heldUntil = Math.max(redis.heldUntil, now + afterLoss)
+  if (!rules['starting over waits']) return true
+  transact(world, installation, (mirror) => {
+    mirror.callsFrom = now + afterLoss
+  })
+  redis.heldUntil = Math.max(redis.heldUntil, now + afterLoss)
   return true
 }
 

@@ -51,6 +51,7 @@ export const ruleNames = [
   'a mirror that is behind remembers it',
   'starting over believes nothing',
   'starting over waits',
+  'a loss does not end the wait',
 ] as const
 
 export type RuleName = (typeof ruleNames)[number]

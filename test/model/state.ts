@@ -61,6 +61,8 @@ export interface Mirror {
   behind: boolean
   /** Next product, in the order in which they were added. */
   startOver: number | null
+  /** Calls of before the newest start over may take effect until then. */
+  callsFrom: number
   /** The operator's last decision about all calls, and when. */
   calls: { paused: boolean; at: number } | undefined
   /** Edits of the archive that are applied. */
