@@ -11,7 +11,8 @@ import {
 } from './delivery.ts'
 import { expire } from './delivery-scripts.ts'
 import {
-  hasWork,
+  hasOffers,
+  hasReports,
   mayAct,
   raiseBeat,
   stepDrain,
@@ -275,11 +276,16 @@ function work(world: World, installation: Installation, beforeExec?: () => void)
   const { loop } = installation
   if (world.rules['a pause is told again']) tellPause(world, installation)
   stepNumber(world, installation)
-  if (!mayAct(world, installation) || !hasWork(world, installation)) return
+  if (!mayAct(world, installation)) return
+  // Looked at once: what the drain gives a place is offered in the next turn.
+  const offers = hasOffers(world, installation)
+  // Only then the beat is raised.
+  if (!offers && !hasReports(world, installation)) return
   const wasRaised = loop.beat === 'raised'
   raiseBeat(world, installation)
   if (!wasRaised) raiseBeat(world, installation)
   for (let step = 0; step < 3; step++) stepDrain(world, installation)
+  if (!offers) return
   stepPump(world, installation, lanes)
   if (loop.pump) {
     beforeExec?.()

@@ -120,14 +120,20 @@ export function stepDrain(world: World, installation: Installation): void {
   }
 }
 
-/** Whether there is anything to drain, to offer or to serve: only then the beat is raised. */
-export function hasWork({ redis, rules }: World, { mirror }: Installation): boolean {
-  const { acknowledged, dead, refusals, requests, positions } = redis
+/** Whether there is anything to drain. */
+export function hasReports({ redis }: World, { mirror }: Installation): boolean {
+  const { acknowledged, dead, refusals } = redis
   const isUntold = ([id, digest]: [string, string]) =>
     !refusals.has(id) || mirror.rows.get(id)?.dead !== digest
+  return acknowledged.size > 0 || [...dead].some(isUntold)
+}
+
+/** Whether there is anything to offer or to serve. */
+export function hasOffers({ redis, rules }: World, { mirror }: Installation): boolean {
+  const { requests, positions } = redis
   const isBehind = (lane: Lane) => mirror.last[lane] > positions[lane] && roomIn({ redis, rules }, lane) > 0
   const serves = requests.size > 0 && servedCount(redis) < limits.servedAtOnce
-  return acknowledged.size > 0 || [...dead].some(isUntold) || lanes.some(isBehind) || serves
+  return lanes.some(isBehind) || serves
 }
 
 /** Reads places behind the positions of lanes, then offers them with the new positions: a step each. */
