@@ -122,9 +122,11 @@ function leavePlace(row: Row): void {
 
 /** Deferred places that are due get their numbers. */
 export function numberDue(mirror: Mirror, now: number): void {
-  for (const row of mirror.rows.values()) {
-    if (row.lane !== 'deferred' || row.number !== null) continue
-    row.since = Math.min(row.since, now)
+  const waiting = [...mirror.rows.values()].filter(
+    ({ lane, number }) => lane === 'deferred' && number === null,
+  )
+  for (const row of waiting) row.since = Math.min(row.since, now)
+  for (const row of waiting.toSorted((one, other) => one.since - other.since)) {
     if (row.since + limits.deferredAfter <= now) placeNumbered(mirror, row, { lane: 'deferred', now })
   }
 }
