@@ -33,6 +33,7 @@ export function freshLoop(): Loop {
     beat: 'none',
     done: new Set(),
     drain: undefined,
+    told: new Map(),
     pump: undefined,
     serve: undefined,
   }
@@ -110,22 +111,21 @@ export function stepDrain(world: World, installation: Installation): void {
     if (hasFallenBack(world, installation)) return
     const fields = readFields(redis)
     loop.done.add('drain')
-    if (fields.acknowledged.length + fields.dead.length > 0) loop.drain = { ...fields, applied: false }
+    loop.drain = { ...fields, applied: false }
   } else if (!taken.applied) {
-    transact(world, installation, (durable) => drain(durable, taken, { rules, now }))
+    const dead = taken.dead.filter(([id, digest, held]) => !held || loop.told.get(id) !== digest)
+    transact(world, installation, (durable) => drain(durable, { ...taken, dead }, { rules, now }))
     taken.applied = true
   } else if (mayAct(world, installation)) {
     removeFields(world, taken)
+    loop.told = new Map(taken.dead.flatMap(([id, digest, held]) => (held ? [[id, digest]] : [])))
     loop.drain = undefined
   }
 }
 
 /** Whether there is anything to drain. */
-export function hasReports({ redis }: World, { mirror }: Installation): boolean {
-  const { acknowledged, dead, refusals } = redis
-  const isUntold = ([id, digest]: [string, string]) =>
-    !refusals.has(id) || mirror.rows.get(id)?.dead !== digest
-  return acknowledged.size > 0 || [...dead].some(isUntold)
+export function hasReports({ redis }: World, { loop }: Installation): boolean {
+  return redis.acknowledged.size > 0 || redis.dead.size !== loop.told.size
 }
 
 /** Whether there is anything to offer or to serve. */

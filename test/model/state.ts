@@ -185,6 +185,8 @@ export interface Loop {
   /** What this turn has done already. */
   done: Set<'drain' | 'serve' | Lane>
   drain: TakenFields | undefined
+  /** Refusals that the mirror knows and Redis still keeps, since they may be taken back. */
+  told: Map<string, string>
   pump: Portion | undefined
   serve: [id: string, document: Document | undefined][] | undefined
 }
