@@ -65,6 +65,7 @@ async function isComparable(
     // Neither promises to notice less than two beats; the real loop may need more turns, which are more beats.
     return (await model.wouldNotice(command.which)) && (await real.wouldNotice(command.which))
   }
+  if (command.kind === 'turn-with-edit') return model.isRunning()
   return !('by' in command && goesBack.has(command.kind) && model.isMidway(command.by))
 }
 

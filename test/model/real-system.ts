@@ -72,7 +72,8 @@ export class RealSystem implements System, AsyncDisposable {
     const outbox = new RedisOutbox({
       ...{ connection: redis.connection, keys: box.keys, scripts: this.#scripts, endpoint: () => endpoint },
       delivery: { callBytes: 2_000_000, concurrency: 1, callsPerSecond: 1_000_000_000, ...delivery },
-      deferred: { afterMs: 60_000, atMostMs: 120_000 },
+      // However late a deferred product is, new ones go first: the model knows no other order.
+      deferred: { afterMs: 60_000, atMostMs: 1e12 },
       clock: this.#clock,
     })
     this.#processes = new RealProcesses(outbox, () => this.#now)

@@ -35,6 +35,8 @@ export interface Observed {
 export interface ModelSystem extends System {
   /** Whether Redis, so many commands ago, was in the midst of what the real loop does in one turn. */
   isMidway(by: number): boolean
+  /** The next turn begins with neither comparing nor repairing, which the real loop does in one turn with the rest. */
+  isRunning(): boolean
 }
 
 export function openModel(rules: Rules = allRules): ModelSystem {
@@ -45,6 +47,7 @@ export function openModel(rules: Rules = allRules): ModelSystem {
       const earlier = by > 1 ? world.snapshots.at(1 - by) : world.redis
       return earlier?.guard?.open === false
     },
+    isRunning: () => installationOf(world, 0).loop.state === 'run',
     wouldNotice: (which) => wouldNotice(world, installationOf(world, 0), which),
     observe: () => ({
       redis: observeRedis(world.redis, world.now),
