@@ -68,7 +68,7 @@ export function adopt({ file, endpoint, former }: Planned): void {
   store.beginStartOver({ endpoint, former })
 }
 
-/** Keys of another version are for that version alone to settle. */
+/** Keys of a newer version are for that version alone to settle. */
 function refusalOf(check: () => unknown): string | undefined {
   try {
     check()

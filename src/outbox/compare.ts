@@ -46,7 +46,7 @@ export function compare(compared: Compared): Comparison {
   if (!isOwn) checkOwner(guard, compared)
   if (!isOwn || identity.repairing !== undefined) return 'lost'
   checkAge(compared)
-  if (!guard.isOpen || !(beat >= identity.beat)) return 'lost'
+  if (!guard.isOpen || guard.version < outboxVersion || !(beat >= identity.beat)) return 'lost'
   return compareRuns(guard, compared)
 }
 
@@ -80,17 +80,13 @@ export function checkEndpoint({
   )
 }
 
-function checkVersion({ version, host, folder }: GuardState, catalog: string): void {
-  if (version === outboxVersion) return
-  const isNewer = version > outboxVersion
+/** Older ones are repaired, which shuts out the processes that deliver with them. */
+function checkVersion({ version }: GuardState, catalog: string): void {
+  if (version <= outboxVersion) return
   throw new StorageError(
     'redis-other-version',
     `Redis holds the outbox of the catalog ${catalog} in version ${version}, and this catalogd knows version ${outboxVersion}`,
-    {
-      hint: isNewer
-        ? 'Update this catalogd'
-        : `Stop the older catalogd (${folder} on ${host}) and every host that delivers for it`,
-    },
+    { hint: 'Update this catalogd' },
   )
 }
 

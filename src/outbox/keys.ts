@@ -57,11 +57,15 @@ function catalogPrefix(catalog: CatalogName): string {
   return `catalogd:{${catalog}}`
 }
 
-/** Of the keys and scripts together. A process with other scripts is refused by the guard. */
+/**
+ * Of the scripts. A process with others is refused by the guard: it delivers nothing. An importing process that is newer
+ * repairs what an older one has left, and so takes it over.
+ */
 export const outboxVersion = 2
 
 export function catalogKeys(catalog: CatalogName): CatalogKeys {
-  const prefix = `${catalogPrefix(catalog)}:${outboxVersion}`
+  // The same in every version of the scripts: each finds the guard of the others.
+  const prefix = `${catalogPrefix(catalog)}:2`
   const key = (name: string): string => `${prefix}:${name}`
   return {
     documents: key('documents'),

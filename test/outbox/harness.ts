@@ -57,14 +57,14 @@ export async function openHarness(options: HarnessOptions = {}) {
   const fatal: unknown[] = []
   const box = { mirror: MirrorStore.open({ file, isExpected: false }) }
   stack.defer(() => box.mirror[Symbol.dispose]())
-  const openOutbox = (changes: Partial<RedisOutboxOptions> = {}) =>
-    new RedisOutbox({
+  const openOutbox = (changes: Partial<RedisOutboxOptions> = {}, Outbox = RedisOutbox) =>
+    new Outbox({
       ...{ connection, keys, scripts, deferred, clock: systemClock, delivery: { ...delivery, ...pace } },
       ...{ endpoint: () => endpoint, ...changes },
     })
   /** The loop of the process that imports; its turns are made one by one. */
-  const openLoop = (changes: Partial<LoopOptions> = {}) => {
-    const loop = new OutboxLoop({
+  const openLoop = (changes: Partial<LoopOptions> = {}, Loop = OutboxLoop) => {
+    const loop = new Loop({
       ...{ catalog: 'main', keys, scripts, mirror: box.mirror, endpoint, delivery, pendingBytes, newAfterMs },
       place: { host: 'host-1', folder: '/state/main' },
       deferredAfterMs: deferred.afterMs,

@@ -1,6 +1,9 @@
+import { cp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
+import type { CatalogName } from '../../src/lib/brand.ts'
 import type { MirrorChunk } from '../../src/mirror/model.ts'
 import { MirrorStore } from '../../src/mirror/store.ts'
+import { outboxVersion } from '../../src/outbox/keys.ts'
 import type { OutboxLoop } from '../../src/outbox/loop.ts'
 import { waitFor } from '../support/events.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -15,6 +18,29 @@ async function refusalOf(loop: OutboxLoop): Promise<{ code?: string; message: st
     () => ({ message: 'it works' }),
     (error: unknown) => error as Error,
   )
+}
+
+/** The program with scripts of another version, loaded beside this one. */
+async function openOtherVersion(version: number) {
+  const dir = await tempDir('version')
+  const root = new URL('../../', import.meta.url).pathname
+  await cp(`${root}src`, dir.join('src'), { recursive: true })
+  await symlink(`${root}node_modules`, dir.join('node_modules'))
+  const text = await readFile(dir.join('src/outbox/keys.ts'), 'utf8')
+  const changed = text.replace(/(outboxVersion = )\d+/, `$1${version}`)
+  await writeFile(dir.join('src/outbox/keys.ts'), changed)
+  const load = (name: string) => import(dir.join('src/outbox', name))
+  const { catalogKeys } = (await load('keys.ts')) as typeof import('../../src/outbox/keys.ts')
+  const loop = (await load('loop.ts')) as typeof import('../../src/outbox/loop.ts')
+  const outbox = (await load('outbox.ts')) as typeof import('../../src/outbox/outbox.ts')
+  const { OutboxScripts } = (await load('scripts.ts')) as typeof import('../../src/outbox/scripts.ts')
+  const keys = catalogKeys('main' as CatalogName)
+  const scripts = await OutboxScripts.read(keys)
+  return {
+    openLoop: (box: Harness) => box.openLoop({ keys, scripts }, loop.OutboxLoop),
+    openOutbox: (box: Harness) => box.openOutbox({ keys, scripts }, outbox.RedisOutbox),
+    [Symbol.asyncDispose]: () => dir[Symbol.asyncDispose](),
+  }
 }
 
 /** The mirror of another installation, with one product. */
@@ -57,17 +83,38 @@ test('no call begins for another endpoint, and a changed one is refused until it
   expect(idsOf(await box.claim())).toEqual(['a'])
 })
 
-test.each([
-  ['newer', 3, 'Update this catalogd'],
-  ['older', 1, 'Stop the older catalogd (/state/main on host-1)'],
-])('an outbox of %s scripts is refused', async (_, version, hint) => {
+test('hosts that are updated one after the other: none delivers with other scripts than the one that imports', async () => {
+  await using next = await openOtherVersion(outboxVersion + 1)
   await using box = await openHarness()
   await box.put('a', '1')
-  await box.connection.hset(box.keys.guard, 'version', version)
+  // A delivering host is first: it waits for the one that imports.
+  const updated = next.openOutbox(box)
+  const any = { mode: 'any', bodyBytesMax } as const
+  expect(await updated.claim(any)).toMatchObject({ kind: 'wait' })
+  expect(await updated.lookDue()).toMatchObject({ anyDue: false })
+  const open = await box.claim()
+  expect(idsOf(open)).toEqual(['a'])
+  await box.put('b', '1')
+  // The one that imports is next, while a call is under way: those that are not updated are shut out.
   box.loop.forget()
+  const loop = next.openLoop(box)
+  await box.settle(loop)
+  expect(await ask(box)).toMatchObject({ kind: 'wait' })
+  expect(await box.outbox.admitCall()).toMatchObject({ kind: 'wait' })
+  expect(await box.outbox.lookDue()).toMatchObject({ anyDue: false })
+  expect(await box.outbox.renew(open.token)).toBe(false)
+  const claimed = await updated.claim(any)
+  expect(claimed).toMatchObject({ claim: { products: [{ productId: 'a' }, { productId: 'b' }] } })
+  // The call of before ends; it may have replaced something newer, so that it is echoed.
+  await box.outbox.acknowledge(open.token, open.products)
+  expect(await box.lanesOf('a')).toContain('echoes')
+  // There is no way back: the older one is refused, and takes nothing from the one that goes on.
   const refusal = await refusalOf(box.openLoop())
-  expect(refusal).toMatchObject({ code: 'redis-other-version' })
-  expect(refusal.hint).toContain(hint)
+  expect(refusal).toMatchObject({ code: 'redis-other-version', hint: 'Update this catalogd' })
+  expect(await box.connection.keys('catalogd:{main}:3:*')).toEqual([])
+  box.commit('c', '1')
+  await box.settle(loop)
+  expect(await updated.claim(any)).toMatchObject({ claim: { products: [{ productId: 'c' }] } })
 })
 
 test.each([
