@@ -39,7 +39,7 @@ function formatStatus({ daemon, redis, catalogs }: Status): string {
 function redisTrouble(redis: Status['redis']): string | undefined {
   const { address } = redis
   if (!redis.up) {
-    return `down at ${address}: ${redis.error}. Files are imported and consents sent; products wait, and go on by themselves when it is back`
+    return `down at ${address}: ${redis.error}. Start Redis; until then files are imported and consents sent, and products wait`
   }
   const { aof, usedMemoryBytes, maxMemoryBytes } = redis.info
   if (aof === 'failing') {

@@ -219,9 +219,9 @@ test.concurrent('Redis stopped and started again: status says so, files wait, an
   const daemon = await place.start()
   await redis.stop()
   await place.drop('products', 'during.csv', csv([row('during-1')]))
-  const { code, stderr } = await place.run('status')
+  const { code, stdout } = await place.run('status')
   expect(code).toBe(4)
-  expect(stderr).toMatch(/Redis at redis:\/\/\S+ .*\nStart Redis/s)
+  expect(stdout).toMatch(/down at redis:\/\/\S+: .*Start Redis; until then files are imported/)
   await redis.restart()
   await place.untilTaken('during-1', 1).catch((error: unknown) => {
     throw new Error(daemon.stderr, { cause: error })
