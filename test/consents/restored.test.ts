@@ -1,5 +1,6 @@
 import { readdir, rm } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { settleDeadConsents } from '../../src/operations/dead-consents.ts'
 import { makeBackup } from '../../src/operations/make-backup.ts'
 import { recordConsent } from '../../src/operations/record-consent.ts'
 import {
@@ -71,6 +72,33 @@ test('consents that were revoked after the backup are revoked again, grants wait
     ['revoked@example.org', false],
   ])
   expect(letters(site)).toEqual([['later@example.org', 'not confirmed']])
+})
+
+test('a retry from before a restore is not carried out again: its grant waits for the operator', async () => {
+  await using site = await openSite({ script: () => ({ status: 400 }) })
+  const folder = site.dir.join('backup')
+  await site.start()
+  await site.drop([['refused@example.org', true]])
+  await site.settled()
+  const context = await site.context()
+  const catalogs = [context.catalog]
+  await makeBackup({ ...context, catalogs }, folder)
+  site.endpoint.answerWith(() => ({ status: 200 }))
+  await settleDeadConsents(context, 'retry', ['refused@example.org'])
+  await waitFor(() => site.endpoint.held.get('refused@example.org') === true)
+  await site.settled()
+  await site.stop()
+  site.endpoint.calls.length = 0
+  const [staged] = await stageRestore({ ...context, catalogs }, folder)
+  if (!staged) throw new Error('nothing is staged')
+  await finishRestore(staged, context.clock)
+  await discardRestore([staged])
+  await site.start()
+  // Applied behind the decision.
+  await site.drop([['later@example.org', true]])
+  await waitFor(() => site.endpoint.held.get('later@example.org') === true)
+  expect(site.endpoint.callsOf('refused@example.org')).toEqual([])
+  expect(site.letterOf('refused@example.org')).toBeDefined()
 })
 
 test('a restore that lacks a file of consents is refused, and names it', async () => {
