@@ -46,6 +46,8 @@ describe('edits that may wait', () => {
     await workplace.start()
     await drop(...ids.map(original))
     for (const id of ids) await workplace.untilTaken(id, 1)
+    // An edit of a product whose first send is not acknowledged yet goes with it at once.
+    await workplace.untilQuiet()
   })
   afterAll(() => workplace?.[Symbol.asyncDispose]())
 
