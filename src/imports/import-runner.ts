@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts'
+import { isDamaged } from '../lib/database-failure.ts'
 import { describeError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { isOperatingFailure } from '../sources/durable.ts'
@@ -16,16 +17,16 @@ export interface ImportRunnerOptions {
   log: Log
   /** Trouble that keeps imports from going on; undefined: it is over. */
   onNotice: (text: string | undefined) => void
-  /** A bug: the process ends and its supervisor starts it again. */
+  /** A bug, or a damaged database: the process ends. */
   onFatal: (error: unknown) => void
 }
 
 /**
  * Keeps the imports of one kind of feeds going: opens an importer, runs it until something fails, and begins again.
  *
- * opening → importing → (failure) → waiting → opening … → stopped. A disk that is full is waited out; unfinished files
- * start again from their first record. They do so, too, when the import of one file threw what nobody expected; the
- * second time that file is refused.
+ * opening → importing → (failure) → waiting → opening … → stopped. A disk that is full is waited out, a damaged database
+ * ends the process; unfinished files start again from their first record. They do so, too, when the import of one file
+ * threw what nobody expected; the second time that file is refused.
  */
 export class ImportRunner implements AsyncDisposable {
   readonly #options: ImportRunnerOptions
@@ -63,6 +64,7 @@ export class ImportRunner implements AsyncDisposable {
         })
       } catch (error) {
         if (signal.aborted) return
+        if (isDamaged(error)) throw error
         if (isOperatingFailure(error)) {
           log.warn({ err: error }, 'imports pause and begin again')
           onNotice(`imports pause: ${describeError(error)}`)

@@ -60,6 +60,11 @@ export function isDiskFull(error: unknown): boolean {
   return error instanceof StorageError && error.code === 'disk-full'
 }
 
+/** Waiting does not help: the operator puts a backup back. */
+export function isDamaged(error: unknown): boolean {
+  return error instanceof StorageError && error.code === 'database-damaged'
+}
+
 /** Runs `work` and makes StorageErrors of what the disk or the file is to blame for. */
 export function explained<T>(file: string, work: () => T): T {
   try {

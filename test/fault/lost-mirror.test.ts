@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
@@ -90,8 +90,9 @@ async function flipBytes(file: string, random: SeededRandom): Promise<void> {
   const { size } = await stat(file)
   const at = random.between(0, size - 1)
   await using handle = await open(file, 'r+')
-  const bytes = Math.min(random.between(1, 2_000), size - at)
-  await handle.write(randomBytes(bytes), 0, bytes, at)
+  const length = Math.min(random.between(1, 2_000), size - at)
+  const bytes = Buffer.from(Array.from({ length }, () => random.between(0, 255)))
+  await handle.write(bytes, 0, length, at)
 }
 
 repeat('backup is killed at any moment, and begun again', async (random) => {
