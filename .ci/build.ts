@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { viewerFiles } from '../src/sandbox/reference-page.ts'
+import { viewerFiles } from '../src/sandbox/reference-routes.ts'
 
 // Builds the published package into dist/: TypeScript to JavaScript with declarations, and what is no TypeScript copied
 // beside it. The quickstart belongs to the checkout, not to the package.

@@ -59,7 +59,7 @@ function sendFixed(reply: FastifyReply, type: string, text: string): FastifyRepl
 }
 
 /** Of the viewer's package (swagger-ui-dist), what the page loads. */
-const viewerFiles: Readonly<Record<string, string>> = {
+export const viewerFiles: Readonly<Record<string, string>> = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
   'favicon-32x32.png': 'image/png',
