@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { CatalogConfig, FeedKind } from '../config/model.ts'
-import { readConsentOverview } from '../consents/reader.ts'
+import { ConsentReader } from '../consents/reader.ts'
 import { parseHeld } from '../imports/context.ts'
 import type { MirrorReader } from '../mirror/reader.ts'
 import { catalogKeys } from '../outbox/keys.ts'
@@ -55,7 +55,8 @@ export class CatalogLook {
     const overview = await readOverview({ connection, keys, mirror, nowMs, deferredAfterMs })
     const conditions = lookAtOutbox({ catalog, kind: 'products', overview, urgentLagMs })
     if (catalog.consents.feeds.size === 0) return conditions
-    const consents = readConsentOverview(join(stateDir, catalog.name), nowMs)
+    using reader = ConsentReader.open(join(stateDir, catalog.name))
+    const consents = reader.overview(nowMs)
     return [...conditions, ...lookAtOutbox({ catalog, kind: 'consents', overview: consents, urgentLagMs })]
   }
 

@@ -85,9 +85,7 @@ function consentRuleProblems(field: string, rule: FieldRuleInput): { path: strin
       path: [part],
       message: 'has no effect in a feed of consents, expected it to be left out',
     }))
-  if (field !== 'email' || rule.value === undefined) return foreign
-  return [
-    ...foreign,
-    { path: ['value'], message: 'would be one customer, expected the column of the address' },
-  ]
+  if (field === 'email' && rule.value !== undefined)
+    foreign.push({ path: ['value'], message: 'would be one customer, expected the column of the address' })
+  return foreign
 }

@@ -66,14 +66,6 @@ export interface CallState {
 
 export type DeadConsent = ConsentLetter & { id: ConsentId; email: string; consent: boolean }
 
-const none = { waiting: 0, since: null }
-
-/** Of `state/<catalog>`; all zero where no consent was ever taken in. */
-export function readConsentOverview(dir: string, nowMs: number): OutboxOverview {
-  using reader = ConsentReader.open(dir)
-  return reader.overview(nowMs)
-}
-
 /** The consents of a catalog as everybody may read them, beside the process that writes them. Synchronous and quick. */
 export class ConsentReader implements Disposable {
   readonly #database: Database | undefined
@@ -146,27 +138,25 @@ export class ConsentReader implements Disposable {
   }
 
   overview(nowMs: number): OutboxOverview {
-    const { pauses, holdUntilMs, holdReason, failuresInARow, lastFailure, inFlight, counters } = this.calls
+    const { pauses, holdUntilMs, holdReason, ...calls } = this.calls
     const [revocations, grants] = [this.#lane(0, nowMs), this.#lane(1, nowMs)]
     const dead = this.#count('SELECT count(*) AS count FROM consents WHERE letter IS NOT NULL')
     const holdMs = Math.max(0, Math.ceil(holdUntilMs - nowMs))
     return {
+      lastFailure: undefined,
+      ...calls,
       // No row is ever removed.
       products: this.#count('SELECT max(number) AS count FROM consents'),
       incomplete: 0,
       pending: revocations.waiting + grants.waiting + dead,
       lanes: { urgent: revocations, new: grants, deferred: { waiting: 0, oldestMs: 0, dueInMs: 0 } },
       echoes: { waiting: 0, dueInMs: 0 },
-      inFlight,
       dead,
       paused: Object.entries(pauses).map(([reason, why]) => ({ reason: reason as PauseReason, ...why })),
       holdMs,
       holdReason: holdMs > 0 ? holdReason : undefined,
-      failuresInARow,
-      lastFailure,
       learnedBodyBytes: undefined,
       learnedBodyBytesAgeMs: undefined,
-      counters,
     }
   }
 
@@ -176,8 +166,8 @@ export class ConsentReader implements Disposable {
 
   #lane(lane: 0 | 1, nowMs: number) {
     const sql = 'SELECT count(*) AS waiting, min(since) AS since FROM consents WHERE lane = ?'
-    const { waiting, since } = this.#get<{ waiting: number; since: number | null }>(sql, lane) ?? none
-    return { waiting, oldestMs: Math.max(0, nowMs - (since ?? nowMs)), dueInMs: 0 }
+    const row = this.#get<{ waiting: number; since: number | null }>(sql, lane)
+    return { waiting: row?.waiting ?? 0, oldestMs: Math.max(0, nowMs - (row?.since ?? nowMs)), dueInMs: 0 }
   }
 
   #count(sql: string): number {

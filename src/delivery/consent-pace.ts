@@ -25,22 +25,20 @@ interface PaceOptions {
  */
 export class ConsentPace {
   readonly #options: PaceOptions
+  readonly #state: CallState
   /** Monotonic ms, as all times here. */
   #heldUntil: number
   #nextCallAt = 0
-  #probeAt: number | undefined
+  #probeAt = 0
   #probes = 0
   #probedAt = Number.NEGATIVE_INFINITY
 
   constructor(options: PaceOptions) {
     this.#options = options
     const { store, clock } = options
-    const restMs = store.callState.holdUntilMs - clock.now()
+    this.#state = store.callState
+    const restMs = this.#state.holdUntilMs - clock.now()
     this.#heldUntil = clock.monotonic() + Math.min(holdMsMax, Math.max(0, restMs))
-  }
-
-  get #state(): CallState {
-    return this.#options.store.callState
   }
 
   /** How long no call may begin; 0: one may. */
@@ -58,7 +56,9 @@ export class ConsentPace {
 
   pause(reason: PauseReason, hint: string): void {
     const { store, clock } = this.#options
-    this.#state.pauses[reason] ??= { since: new Date(clock.now()).toISOString(), hint }
+    const { pauses } = this.#state
+    if (!pauses.credentials) this.#probes = this.#probeAt = 0
+    pauses[reason] ??= { since: new Date(clock.now()).toISOString(), hint }
     store.touch()
   }
 
@@ -85,19 +85,10 @@ export class ConsentPace {
     this.#options.store.touch()
   }
 
-  taken(): void {
-    this.#state.failuresInARow = 0
-  }
-
   /** True once whenever it is time to try refused credentials with a consent. */
   takeProbeTurn(): boolean {
-    const reasons = Object.keys(this.#state.pauses)
-    if (!reasons.includes('credentials')) this.#probeAt = undefined
-    if (reasons.join() !== 'credentials') return false
     const now = this.#options.clock.monotonic()
-    if (this.#probeAt === undefined) this.#probes = 0
-    this.#probeAt ??= now
-    if (now < this.#probeAt) return false
+    if (Object.keys(this.#state.pauses).join() !== 'credentials' || now < this.#probeAt) return false
     this.#probeAt = now + Math.min(probeEveryMsMax, probeEveryMsMin * 2 ** this.#probes)
     this.#probes += 1
     return true

@@ -38,8 +38,7 @@ const consentCalls: CallKind = {
   addressAdvice: 'Check `api.url` and `consents.path` of this catalog',
 }
 
-export interface ConsentSlotsOptions
-  extends Pick<ConsentsConfig, 'concurrency' | 'callsPerSecond' | 'horizonMs'> {
+interface ConsentSlotsOptions extends Pick<ConsentsConfig, 'concurrency' | 'callsPerSecond' | 'horizonMs'> {
   store: ConsentStore
   calls: Pick<ConsentCalls, 'set'>
   clock: Clock
@@ -197,18 +196,15 @@ export class ConsentSlots implements AsyncDisposable {
     const verdict = this.#judge(call, outcome)
     const response = outcome.kind === 'response' ? outcome : undefined
     const requestId = response?.headers['x-request-id']
-    const shown = { ...(response && { status: response.status }), ...(requestId && { requestId }) }
-    const fields = { consentId: call.id, ...shown, durationMs, verdict: verdict.kind }
+    const { status } = response ?? {}
+    const fields = { consentId: call.id, status, requestId, durationMs, verdict: verdict.kind }
     if (verdict.kind === 'acknowledge') log.debug(fields, 'call acknowledged')
     else log.warn(fields, verdict.description)
     this.#note(call, outcome, verdict)
     if (call.isTrial) this.#noteTrial(outcome)
     const at = new Date(clock.now()).toISOString()
-    const answer = { status: response?.status ?? null, requestId: requestId ?? null, at }
-    this.#settle(call, endOf(outcome, verdict, answer))
-  }
-
-  #settle(call: OpenCall, end: CallEnd): void {
+    const answer = { status: status ?? null, requestId: requestId ?? null, at }
+    const end = endOf(outcome, verdict, answer)
     if (end.kind === 'refused') this.#pace.count('refused')
     this.#ended.push({ call, end })
     // The first begins to wait for the others, the last of them ends that.
@@ -217,16 +213,11 @@ export class ConsentSlots implements AsyncDisposable {
 
   #judge({ id }: ConsentCall, outcome: CallOutcome): Verdict {
     const { clock } = this.#options
-    return classify({
-      outcome,
-      productIds: [id],
-      recentlyProbed: this.#pace.recentlyProbed,
-      pathToBlame:
-        outcome.kind === 'response' &&
-        this.#pathRefusals.blames({ id, response: outcome, at: clock.monotonic() }),
-      now: clock.now(),
-      calls: consentCalls,
-    })
+    const isResponse = outcome.kind === 'response'
+    const blame = isResponse && this.#pathRefusals.blames({ id, response: outcome, at: clock.monotonic() })
+    const { recentlyProbed } = this.#pace
+    const how = { recentlyProbed, pathToBlame: blame, now: clock.now(), calls: consentCalls }
+    return classify({ outcome, productIds: [id], ...how })
   }
 
   /** What follows for other calls, at once: no slot repeats a mistake. */
@@ -238,7 +229,7 @@ export class ConsentSlots implements AsyncDisposable {
       pace.count('unanswered', outcome.kind === 'response' ? 0 : 1)
     }
     if (verdict.kind === 'acknowledge' && verdict.refused.length === 0) {
-      pace.taken()
+      this.#options.store.callState.failuresInARow = 0
       pace.count(lane === 0 ? 'acknowledged:u' : 'acknowledged:n')
     } else if (verdict.kind === 'pause') {
       pace.pause('credentials', `${verdict.description}. ${verdict.hint}`)

@@ -135,19 +135,15 @@ function factsOfBook(
   const facts: Record<string, string | undefined> = {}
   if (applied) facts[`applied:${applied.scope}`] = String(applied.sequence)
   if (progress) facts[`progress:${progress.feed}`] = progress.value
-  if (forgetCounts !== undefined) facts[countsName(forgetCounts)] = undefined
+  if (forgetCounts !== undefined) facts[`counts:${forgetCounts}`] = undefined
   if (counts) {
     const tally = { ...countsOf(consents, counts.claim) }
     for (const [name, by] of Object.entries(counts.add)) tally[name] = (tally[name] ?? 0) + by
-    facts[countsName(counts.claim)] = JSON.stringify(tally)
+    facts[`counts:${counts.claim}`] = JSON.stringify(tally)
   }
   return facts
 }
 
 function countsOf(consents: ConsentReader, claim: string): Readonly<Record<string, number>> {
-  return JSON.parse(consents.fact(countsName(claim)) ?? '{}') as Record<string, number>
-}
-
-function countsName(claim: string): string {
-  return `counts:${claim}`
+  return JSON.parse(consents.fact(`counts:${claim}`) ?? '{}') as Record<string, number>
 }

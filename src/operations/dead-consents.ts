@@ -32,10 +32,9 @@ export async function settleDeadConsents(
 ): Promise<{ ids: string[]; notDead: string[] }> {
   const known = new Set<string>((await listDeadConsents(context)).map(({ id }) => id))
   const chosen = idsOf(context, given)
-  const ids = given.length > 0 ? [...new Set(chosen)].filter((id) => known.has(id)) : [...known]
-  if (ids.length > 0) {
-    await decide(context, { decision: `${how}-dead`, ids: ids as ProductId[], of: 'consents' })
-  }
+  const isChosen = (id: string) => given.length === 0 || chosen.includes(id)
+  const ids = [...known].filter(isChosen) as ProductId[]
+  if (ids.length > 0) await decide(context, { decision: `${how}-dead`, ids, of: 'consents' })
   return { ids, notDead: given.filter((_, index) => !known.has(chosen[index] ?? '')) }
 }
 

@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path'
 import type { FeedConfig } from '../config/model.ts'
-import { ConsentReader, readConsentOverview } from '../consents/reader.ts'
+import { ConsentReader } from '../consents/reader.ts'
 import type { ProgressState } from '../imports/progress.ts'
 import { type ImportReport, readReport, reportPath } from '../imports/report.ts'
 import { emptyTally, type Tally, tallyNames } from '../imports/tally.ts'
@@ -213,9 +213,8 @@ type Watching = Pick<TakingIn, 'config' | 'connections' | 'catalog' | 'feed' | '
 /** `progress`: JSON of the import of the feed that runs. */
 async function readFeedState({ config, connections, catalog, feed, clock }: Watching) {
   if (feed.kind === 'consents') {
-    const dir = stateDirOf(config, catalog.name)
-    using consents = ConsentReader.open(dir)
-    return { overview: readConsentOverview(dir, clock.now()), progress: consents.progress(feed.name) }
+    using consents = ConsentReader.open(stateDirOf(config, catalog.name))
+    return { overview: consents.overview(clock.now()), progress: consents.progress(feed.name) }
   }
   using mirror = await openMirror(config, catalog)
   const overview = await readOverview({

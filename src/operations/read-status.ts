@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { CatalogConfig, FeedConfig, FeedKind } from '../config/model.ts'
-import { ConsentReader, readConsentOverview } from '../consents/reader.ts'
+import { ConsentReader } from '../consents/reader.ts'
 import { type Held, parseHeld } from '../imports/context.ts'
 import type { ProgressState } from '../imports/progress.ts'
 import { readReport, reportPath } from '../imports/report.ts'
@@ -86,7 +86,8 @@ async function readCatalog(context: OperationContext, isUp: boolean): Promise<Ca
     ...{ nowMs: clock.now(), deferredAfterMs: catalog.deferred.afterMs },
   })
   const hasConsents = catalog.consents.feeds.size > 0
-  const consents = hasConsents ? readConsentOverview(stateDirOf(config, catalog.name), clock.now()) : null
+  using reader = ConsentReader.open(stateDirOf(config, catalog.name))
+  const consents = hasConsents ? reader.overview(clock.now()) : null
   const feeds = await readFeeds(context, mirror)
   const notices = [...mirror.notices()].map(([key, json]) => {
     return { key, ...(JSON.parse(json) as { text: string; at: string }) }

@@ -8,39 +8,40 @@ const runs = 3
 
 /**
  * Consents, one a call, from the file to the sandbox, each acknowledgement durable; each run begins with nothing known.
- * `npm run bench -- consents [count]`
+ * `npm run bench -- consents [count] [concurrency]`
  */
-export async function benchConsents([size = '100000']: readonly string[]): Promise<void> {
+export async function benchConsents([size = '100000', slots = '4']: readonly string[]): Promise<void> {
   const count = Number(size)
-  console.log(`${count} consents at callsPerSecond 10000; ${machine()}`)
+  console.log(`${count} consents at callsPerSecond 10000, concurrency ${slots}; ${machine()}`)
   console.log(`one small durable commit: ${await durableCommitMs()} ms`)
   const rates: number[] = []
   const peaks: number[] = []
   for (let run = 1; run <= runs; run += 1) {
-    const { rate, peakMegabytes } = await measure(run, count)
+    const { rate, peakMegabytes } = await measure(run, count, slots)
     rates.push(rate)
     peaks.push(peakMegabytes)
   }
   console.log(`median of ${runs}: ${median(rates)} consents a second, peak RSS ${median(peaks)} MB`)
 }
 
-async function measure(run: number, count: number): Promise<{ rate: number; peakMegabytes: number }> {
-  await using stage = await openStage({ catalog })
+async function measure(run: number, count: number, slots: string) {
+  await using stage = await openStage({ catalog: (url) => catalog(url, slots) })
   const file = stage.dir.join('newsletter.csv')
   await writeConsents(file, count)
-  const { output, seconds, peakMegabytes, code } = await stage.command(['load', 'newsletter', file])
+  const measured = await stage.command(['load', 'newsletter', file])
+  const { output, seconds, peakMegabytes, cpuSeconds, code } = measured
   const { calls } = JSON.parse(output) as { calls: number }
   const { consents } = (await stage.summary()) as unknown as { consents: { timesTaken: number } }
   const rate = Math.round(consents.timesTaken / seconds)
   console.log(
-    `run ${run}  exit ${code}  ${seconds.toFixed(1)} s  calls ${calls}  the sandbox took ${consents.timesTaken}, ${rate} a second  peak RSS ${peakMegabytes} MB`,
+    `run ${run}  exit ${code}  ${seconds.toFixed(1)} s  CPU ${cpuSeconds.toFixed(1)} s  calls ${calls}  the sandbox took ${consents.timesTaken}, ${rate} a second  peak RSS ${peakMegabytes} MB`,
   )
   return { rate, peakMegabytes }
 }
 
-function catalog(url: string): string {
+function catalog(url: string, slots: string): string {
   return `    api: { url: "${url}", emailToken: sandbox-email-token }
-    consents: { callsPerSecond: 10000 }
+    consents: { callsPerSecond: 10000, concurrency: ${slots} }
     feeds:
       newsletter: { kind: consents, drop: ./drop, files: "*.csv", settle: 0s }
 `
