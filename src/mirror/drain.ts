@@ -44,7 +44,7 @@ export function drain(access: Access, drained: Drained, nowMs: number): void {
     })
   }
   for (const { letter, digest, held } of dead) {
-    change(letter.productId, held, (row) => bury(database, row, { letter, digest }))
+    change(letter.productId, held, (row) => bury(database, row, { letter, digest, held }))
   }
   for (const { productId, held } of dropped) change(productId, held, () => undefined)
 }
@@ -72,13 +72,14 @@ function endPlace(
 function bury(
   database: Database,
   row: DrainedRow,
-  { letter, digest }: Pick<NonNullable<Drained['dead']>[number], 'letter' | 'digest'>,
+  { letter, digest, held }: NonNullable<Drained['dead']>[number],
 ): void {
   if (!sameBytes(row.digest, digest)) return
   const { productId, ...rest } = letter
   const dropped = database.get<{ digest: Uint8Array }>('SELECT digest FROM dropped WHERE id = ?', productId)
   if (sameBytes(dropped?.digest, digest)) {
-    database.run('DELETE FROM dropped WHERE id = ?', productId)
+    // What may be taken back is told again when that is decided.
+    if (!held) database.run('DELETE FROM dropped WHERE id = ?', productId)
     giveUp(database, row.key, digest)
     row.acknowledged = digest
   } else {

@@ -3,6 +3,7 @@ import type { Drained } from '../mirror/loop-model.ts'
 import type { DeadLetter } from '../mirror/model.ts'
 import type { ScriptArgument } from '../redis/scripts.ts'
 import { checkSession, type LoopAccess, numbersOf, OutboxMovedError } from './loop-access.ts'
+import type { RedisState } from './redis-state.ts'
 
 const digestBytes = 16
 const fieldsMax = 2_000
@@ -14,14 +15,16 @@ interface Field {
   held: boolean
 }
 
+type Reports = Pick<RedisState, 'acknowledged' | 'dead' | 'refused'>
+
 /**
  * Takes what was acknowledged, doubted, dropped and refused over into the mirror, durably, and then out of Redis. Repeating
  * any part of it changes nothing.
  */
 export class Drain {
   readonly #access: LoopAccess
-  /** Dead letters that the mirror knows and Redis still keeps, since they may be taken back. */
-  readonly #told = new Map<ProductId, Buffer>()
+  /** Dead letters that Redis keeps although the mirror was told, since they may be taken back; products refused by then. */
+  #told = { letters: 0, refused: 0 }
   #cursor = '0'
 
   constructor(access: LoopAccess) {
@@ -29,29 +32,29 @@ export class Drain {
   }
 
   /** Whether Redis has anything for the mirror, by the number of its entries. */
-  hasWork({ acknowledged, dead }: { acknowledged: number; dead: number }): boolean {
-    return acknowledged > 0 || dead !== this.#told.size
+  hasWork({ acknowledged, dead, refused }: Reports): boolean {
+    const { letters, refused: known } = this.#told
+    // One letter may have taken the place of another.
+    return acknowledged > 0 || dead !== letters || (dead > 0 && refused !== known)
   }
 
-  /** Takes over one part. */
-  async run(): Promise<void> {
+  /** Takes over one part. `refused`: read before. */
+  async run({ refused }: Pick<Reports, 'refused'>): Promise<void> {
     const { connection, scripts, session, mirror, clock } = this.#access
     const answer = (await scripts.run(connection, 'drain', [session, this.#cursor, fieldsMax])) as unknown[]
     if (answer.length === 0) throw new OutboxMovedError('another process has taken over')
     const [cursor, first, second, positions] = answer as [Buffer, unknown[], unknown[], unknown[]]
     const acknowledged = fieldsOf(first)
     const letters = fieldsOf(second)
-    const untold = letters.filter(({ id, value, held }) => !held || !this.#told.get(id)?.equals(value))
-    if (acknowledged.length > 0 || untold.length > 0) {
+    if (acknowledged.length > 0 || letters.length > 0) {
       mirror.drain(
-        { ...toDrained(acknowledged), dead: untold.map(toDead), positions: numbersOf(positions) },
+        { ...toDrained(acknowledged), dead: letters.map(toDead), positions: numbersOf(positions) },
         clock.now(),
       )
     }
     await this.#remove(acknowledged, letters)
     this.#cursor = cursor.toString()
-    this.#told.clear()
-    for (const { id, value, held } of letters) if (held) this.#told.set(id, value)
+    this.#told = { letters: letters.filter(({ held }) => held).length, refused }
   }
 
   async #remove(acknowledged: readonly Field[], letters: readonly Field[]): Promise<void> {

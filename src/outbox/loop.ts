@@ -100,7 +100,7 @@ export class OutboxLoop implements AsyncDisposable {
     while (drain.hasWork(state) && access.clock.monotonic() < endAt) {
       this.#checkWhole(access, state)
       await beat(access)
-      await drain.run()
+      await drain.run(state)
       state = await readRedisState(access)
     }
     // Files of Redis of a moment before, put back later, are told from those of now by it.
@@ -128,7 +128,7 @@ export class OutboxLoop implements AsyncDisposable {
     const drains = drain.hasWork(state)
     if (!offers && !drains) return { done: false, isBusy: state.isBusy }
     await beat(access)
-    if (drains) await drain.run()
+    if (drains) await drain.run(state)
     const offered = offers && (await this.#pump(access, state))
     return { done: offered || drains, isBusy: true }
   }

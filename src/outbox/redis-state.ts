@@ -10,6 +10,8 @@ export interface RedisState extends LaneState {
   /** Fields that the mirror has to learn. */
   acknowledged: number
   dead: number
+  /** Products that were ever refused. */
+  refused: number
   /** Something of products is there. */
   isBusy: boolean
   /** JSON by reason. */
@@ -32,6 +34,7 @@ export async function readRedisState({
     .hmget(keys.bytes, 'u', 'n', 'd', 'e')
     .hlen(keys.acknowledged)
     .hlen(keys.dead)
+    .hget(keys.counters, 'refused')
     .zrange(keys.requests, '0', String(portionRowsMax - 1))
     .hgetall(keys.pause)
     .hget(keys.pace, 'resumedAt')
@@ -44,7 +47,8 @@ export async function readRedisState({
     return value
   })
   if (values.length === 0) throw new OutboxMovedError('Redis does not answer')
-  const [, , guard, beat, positions, bytes, acknowledged, dead, requests, pause, resumedAt, ...busy] = values
+  const [, , guard, beat, positions, bytes, acknowledged, dead, ...others] = values
+  const [refused, requests, pause, resumedAt, ...busy] = others
   const sizes = bytes as (string | null)[]
   return {
     guard: parseGuard(guard as Record<string, string>),
@@ -54,6 +58,7 @@ export async function readRedisState({
     echoBytes: Number(sizes[3] ?? 0),
     acknowledged: Number(acknowledged),
     dead: Number(dead),
+    refused: Number(refused ?? 0),
     requests: requests as ProductId[],
     pause: pause as Record<string, string>,
     resumedAt: (resumedAt as string | null) ?? undefined,

@@ -197,7 +197,8 @@ function bury(
   if (isEcho && rules['a refused echo leaves a doubt']) doubt(redis, id)
   if (rules['an echo outlives a refusal']) endEcho(redis, id, began)
   else redis.echoes.delete(id)
-  redis.dead.set(id, digest)
+  redis.refused++
+  redis.dead.set(id, unique(world, digest, String(redis.refused)))
   if (unnamed) redis.refusedInARow.push({ id, lane: lane === 'echo' ? 'urgent' : lane })
   if (unnamed && rules['refusals keep their documents']) {
     redis.refusals.set(id, digest)

@@ -33,7 +33,7 @@ export function freshLoop(): Loop {
     beat: 'none',
     done: new Set(),
     drain: undefined,
-    told: new Map(),
+    told: { letters: 0, refused: 0 },
     pump: undefined,
     serve: undefined,
   }
@@ -113,19 +113,20 @@ export function stepDrain(world: World, installation: Installation): void {
     loop.done.add('drain')
     loop.drain = { ...fields, applied: false }
   } else if (!taken.applied) {
-    const dead = taken.dead.filter(([id, digest, held]) => !held || loop.told.get(id) !== digest)
-    transact(world, installation, (durable) => drain(durable, { ...taken, dead }, { rules, now }))
+    transact(world, installation, (durable) => drain(durable, taken, { rules, now }))
     taken.applied = true
   } else if (mayAct(world, installation)) {
     removeFields(world, taken)
-    loop.told = new Map(taken.dead.flatMap(([id, digest, held]) => (held ? [[id, digest]] : [])))
+    loop.told = { letters: taken.dead.filter(([, , held]) => held).length, refused: taken.refused }
     loop.drain = undefined
   }
 }
 
 /** Whether there is anything to drain. */
 export function hasReports({ redis }: World, { loop }: Installation): boolean {
-  return redis.acknowledged.size > 0 || redis.dead.size !== loop.told.size
+  const { acknowledged, dead, refused } = redis
+  const { letters, refused: known } = loop.told
+  return acknowledged.size > 0 || dead.size !== letters || (dead.size > 0 && refused !== known)
 }
 
 /** Whether there is anything to offer or to serve. */

@@ -161,10 +161,10 @@ export function drain(
     if (digest === '' || row.dead === row.acknowledged) row.dead = null
     settleWith(row, held)
   }
-  for (const [id, digest, held] of dead) {
+  for (const [id, value, held] of dead) {
     const row = mirror.rows.get(id)
     if (!row) continue
-    if (digest === row.digest) row.dead = row.digest
+    if (value.split(' ')[0] === row.digest) row.dead = row.digest
     settleWith(row, held)
   }
 }

@@ -29,6 +29,7 @@ export function freshRedis(runId: number): Redis {
     leases: new Map(),
     acknowledged: new Map(),
     dead: new Map(),
+    refused: 0,
     refusals: new Map(),
     refusedInARow: [],
     paused: new Map(),
@@ -125,7 +126,13 @@ export function readFields(redis: Redis) {
   const fields = (map: ReadonlyMap<string, string>) =>
     [...map].map(([id, value]): [string, string, boolean] => [id, value, isHeld(redis, id)])
   const acknowledged = fields(redis.acknowledged)
-  return { beat: redis.beat, positions: { ...redis.positions }, acknowledged, dead: fields(redis.dead) }
+  return {
+    beat: redis.beat,
+    positions: { ...redis.positions },
+    acknowledged,
+    dead: fields(redis.dead),
+    refused: redis.refused,
+  }
 }
 
 export function removeFields(
@@ -172,8 +179,9 @@ export function namesIn(redis: Redis): Set<string> {
 
 /** All keys of the outbox; the guard, the beat, pauses and pace stay. */
 export function emptyOutbox(redis: Redis): void {
-  const { runId, guard, beat, paused, resumedAt, heldUntil, written } = redis
-  Object.assign(redis, freshRedis(runId), { guard, beat, paused, resumedAt, heldUntil, written: written + 1 })
+  const { runId, guard, beat, paused, resumedAt, heldUntil, written, refused } = redis
+  const kept = { guard, beat, paused, resumedAt, heldUntil, refused }
+  Object.assign(redis, freshRedis(runId), { ...kept, written: written + 1 })
 }
 
 /** Writes the guard if the one there is none, or one that the caller knows for its own. */

@@ -105,7 +105,10 @@ export interface Redis {
   leases: Map<string, number>
   /** A digest and the call's token, '' for a doubt, or '=', a digest and the place: dropped by an offer. */
   acknowledged: Map<string, string>
+  /** A digest and which refusal it was. */
   dead: Map<string, string>
+  /** Products that were ever refused. */
+  refused: number
   /** Refused unnamed since the last acceptance: it is not decided yet whether they stay dead letters. */
   refusals: Map<string, string>
   refusedInARow: { id: string; lane: Lane }[]
@@ -152,6 +155,7 @@ export interface TakenFields {
   positions: Numbers
   acknowledged: [id: string, value: string, held: boolean][]
   dead: [id: string, digest: string, held: boolean][]
+  refused: number
   applied: boolean
 }
 
@@ -185,8 +189,8 @@ export interface Loop {
   /** What this turn has done already. */
   done: Set<'drain' | 'serve' | Lane>
   drain: TakenFields | undefined
-  /** Refusals that the mirror knows and Redis still keeps, since they may be taken back. */
-  told: Map<string, string>
+  /** Letters that Redis keeps although the mirror was told, since they may be taken back; refusals by then. */
+  told: { letters: number; refused: number }
   pump: Portion | undefined
   serve: [id: string, document: Document | undefined][] | undefined
 }

@@ -73,7 +73,7 @@ function observeRedis(redis: Redis, now: number): Record<string, unknown> {
     requests: [...requests].sort(),
     claimed: [...claimed.keys()].sort(),
     acknowledged: fields(redis.acknowledged, (value) => value.split(' ')[0]),
-    dead: fields(dead),
+    dead: fields(dead, (value) => value.split(' ')[0]),
     refusals: fields(refusals),
     paused: [...paused.keys()].sort(),
   }
