@@ -64,6 +64,22 @@ test('a refusal that is decided while it is drained keeps no place', async () =>
   expect(await box.remains()).toEqual([])
 })
 
+test('a document that is refused like the one before, between two turns, becomes the dead letter', async () => {
+  await using box = await openHarness()
+  await box.put('a', 'bad')
+  await endUnknown(box)
+  const refused = await box.claim()
+  await box.settle()
+  await box.outbox.reject(refused.token, refusalsOf(refused))
+  box.commit('a', 'worse', 'urgent')
+  // Drains the letter and offers what came after it.
+  await box.loop.turn()
+  const again = await box.claim()
+  await box.outbox.reject(again.token, refusalsOf(again))
+  await box.settle()
+  expect(box.deadIds()).toEqual(['a'])
+})
+
 /** The price was raised with an unknown outcome, then lowered and taken; the raise is applied late, and the echo is due. */
 async function openLateRaise() {
   const box = await openHarness()
