@@ -36,6 +36,13 @@ const cases: Record<string, Command[][]> = {
     [...tick(17), ...deliver()],
     [...tick(1), ...done],
   ],
+  'Redis is emptied while calls wait after a restore: they wait on': [
+    [...added, { kind: 'backup', at: 0 }, ...change('b', { price: 1 }), ...settled],
+    [...claim(1), { kind: 'send', at: 0, process: 1, call: 0 }],
+    [...putBack('restored'), ...settled, ...wipe, ...settled, ...change('b', { price: 0 }), ...settled],
+    [...deliver(), ...settled],
+    [...tick(18), ...done],
+  ],
   'as many are refused in a row as end the line, with drains between': [
     [...refuseAll(true), ...change('b', { text: 1 }), ...done],
     [...change('a', { price: 0 }), ...done],
