@@ -144,6 +144,8 @@ export function stepPump(world: World, installation: Installation, among: readon
     offerPortion(world, installation)
     return
   }
+  // Redis, which is filled again after a wipe, knows of the pause before it has anything to claim.
+  if (world.rules['a pause is told again']) tellPause(world, installation)
   const portion: Portion = { written: world.redis.written, offers: [], positions: {} }
   for (const lane of among) {
     if (!mayDo(world, installation, lane)) continue
