@@ -91,7 +91,8 @@ catalogs:
   let dropped = 0
   return {
     ...{ dir, endpoint, redis, wait },
-    isKnown: (id: string) => look((mirror) => mirror.read([id as ProductId]).has(id as ProductId)),
+    isKnown: (id: string) =>
+      look((mirror) => [...mirror.pages()].flat().some(({ productId }) => productId === id)),
     async import(...rows: string[]) {
       dropped += 1
       await writeFile(dir.join('file'), feed(...rows))
@@ -102,11 +103,19 @@ catalogs:
         return newest?.sequence === dropped
       })
     },
-    /** One pass of the retention is made at the end of it. */
+    untilSent: (id: string) =>
+      wait(`${id} to be sent`, () => look((mirror) => !mirror.isUnsent(id as ProductId))),
+    isNotedAbsent: (id: string) => look((mirror) => mirror.absentSince([id as ProductId]).size > 0),
+    /** A pass of the retention is made at the end of it. */
     async pass(ms: number) {
       const before = passes
       shifted.advance(ms)
       await wait('a pass of the retention', () => passes > before)
+    },
+    /** Products that no feed names are noted, and forgotten, in one pass of 24. */
+    async passUntil(isSo: () => boolean) {
+      for (let pass = 0; pass < 25 && !isSo(); pass += 1) await this.pass(hourMs)
+      expect(isSo()).toBe(true)
     },
     untilPrices: (expected: Readonly<Record<string, number>>) =>
       wait('the endpoint holds the newest prices', () =>
@@ -165,4 +174,30 @@ it('60 days with keep: 7d: the disk stays bounded, and FLUSHALL on the last one 
   expect(endpoint.products.size).toBe(21)
   await site.import(...rows(61))
   await site.untilPrices(prices(61))
+})
+
+it('a product that has a place is not forgotten while the endpoint answers 503 for 91 days', {
+  timeout: 900_000,
+}, async () => {
+  await using site = await openSite({ keep: '7d', missing: '{ atMost: 100%, forget: 90d }' })
+  const { endpoint } = site
+  await site.import(row('a'), row('b'), row('c'))
+  await site.wait('all three', () => endpoint.products.size === 3)
+  await site.import(row('a'), row('b'))
+  await site.untilOutOfStock('c')
+  endpoint.status = 503
+  await site.import(row('a'))
+  await site.passUntil(() => site.isNotedAbsent('b'))
+  await site.pass(89 * dayMs)
+  for (let hour = 0; hour < 23; hour += 1) await site.pass(hourMs)
+  expect(site.isKnown('c')).toBe(true)
+  await site.pass(dayMs)
+  await site.passUntil(() => !site.isKnown('c'))
+  expect(site.isKnown('b')).toBe(true)
+  expect(endpoint.products.get('b')).toMatchObject({ availability: 'InStock' })
+  endpoint.status = 200
+  await site.untilOutOfStock('b')
+  await site.untilSent('b')
+  await site.passUntil(() => !site.isKnown('b'))
+  expect(site.isKnown('a')).toBe(true)
 })
