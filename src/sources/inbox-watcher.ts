@@ -2,31 +2,22 @@ import { readFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../lib/clock.ts'
 import { describeError, SourceError } from '../lib/errors.ts'
-import type { Log } from '../lib/log.ts'
-import type { Acceptor } from './acceptor.ts'
 import { type ClaimParts, parseClaimFileName } from './claim-name.ts'
 import { describeFolderError, isOperatingFailure, makeFolder, removeIfPresent } from './durable.ts'
 import { EventKeeper } from './event-keeper.ts'
 import { scanFolder } from './folder-scan.ts'
 import { requestOf } from './inbox.ts'
+import { Loop } from './loop.ts'
 import { decisionSchema } from './manifest-reading.ts'
-import type { AcceptLine, DecisionLine } from './model.ts'
-import type { NoticeBoard } from './notices.ts'
+import type { DecisionLine } from './model.ts'
 import { isFull } from './space.ts'
-import type { Upkeep } from './upkeep.ts'
-import { Waker } from './waker.ts'
+import type { AcceptingParts, Upkeep } from './upkeep.ts'
 
-interface InboxOptions {
+interface InboxOptions extends AcceptingParts {
   inboxDir: string
   /** Where decisions that are none are put. */
   failedDir: string
-  acceptor: Acceptor
   upkeep: Upkeep
-  clock: Clock
-  notices: NoticeBoard
-  log: Log
-  rescanMs: number
-  onAccepted: (accepted: AcceptLine[]) => void
   onDecision: (decision: DecisionLine) => void
 }
 
@@ -36,54 +27,40 @@ const entriesMax = 1000
 /** Copies and decisions whose writer was killed. */
 const temporaryAgeMsMax = 24 * 3_600_000
 
-/** Accepts what other commands put into the inbox, in the order in which they did; ends when disposed. */
-export function openInbox(options: InboxOptions): AsyncDisposable {
-  const inbox = new Inbox(options)
-  const running = inbox.run()
-  return {
-    [Symbol.asyncDispose]: async () => {
-      inbox.stop()
-      await running
-    },
-  }
-}
-
-class Inbox {
+/** Accepts what other commands put into the inbox, in the order in which they did, until it is disposed. */
+export class InboxWatcher implements AsyncDisposable {
   readonly #options: InboxOptions
-  readonly #waker: Waker
+  readonly #loop: Loop
   readonly #events: EventKeeper
-  #isStopping = false
 
   constructor(options: InboxOptions) {
     this.#options = options
-    this.#waker = new Waker(options.clock)
+    this.#loop = new Loop(options.clock, () => this.#tryPass())
     const { inboxDir, notices, log } = options
     const onEvent = (raw: string | undefined) => {
-      if (!raw?.startsWith('.')) this.#waker.wake()
+      if (!raw?.startsWith('.')) this.#loop.wake()
     }
     this.#events = new EventKeeper({ dir: inboxDir, place: 'inbox', notices, log, onEvent })
+    this.#loop.start()
   }
 
-  async run(): Promise<void> {
-    const { notices, inboxDir, rescanMs } = this.#options
-    while (!this.#isStopping) {
-      try {
-        await this.#pass()
-        notices.clear('drop:inbox', '')
-        notices.clear('disk', 'inbox')
-      } catch (error) {
-        if (!isOperatingFailure(error)) throw error
-        if (isFull(error)) notices.raise('disk', 'inbox', describeError(error))
-        else notices.raise('drop:inbox', '', describeFolderError(inboxDir, error))
-      }
-      if (!this.#isStopping) await this.#waker.sleep(rescanMs)
-    }
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#loop[Symbol.asyncDispose]()
     await this.#events[Symbol.asyncDispose]()
   }
 
-  stop(): void {
-    this.#isStopping = true
-    this.#waker.wake()
+  async #tryPass(): Promise<number> {
+    const { notices, inboxDir, rescanMs } = this.#options
+    try {
+      await this.#pass()
+      notices.clear('drop:inbox', '')
+      notices.clear('disk', 'inbox')
+    } catch (error) {
+      if (!isOperatingFailure(error)) throw error
+      if (isFull(error)) notices.raise('disk', 'inbox', describeError(error))
+      else notices.raise('drop:inbox', '', describeFolderError(inboxDir, error))
+    }
+    return rescanMs
   }
 
   async #pass(): Promise<void> {
@@ -91,7 +68,7 @@ class Inbox {
     await this.#events.refresh()
     const entries = await this.#scan()
     // Runs of files share a sync of the manifest; a decision keeps its place between them.
-    for (let from = 0; from < entries.length && !this.#isStopping; ) {
+    for (let from = 0; from < entries.length && !this.#loop.isStopping; ) {
       const entry = entries[from]
       if (entry?.kind === 'decision') {
         await this.#takeDecision(entry)
@@ -105,7 +82,7 @@ class Inbox {
       await this.#takeFiles(files)
       from += files.length
     }
-    if (entries.length >= entriesMax) this.#waker.wake()
+    if (entries.length >= entriesMax) this.#loop.wake()
   }
 
   async #scan(): Promise<Entry[]> {

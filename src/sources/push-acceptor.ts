@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import type { FeedConfig, FeedMode } from '../config/model.ts'
 import type { AcceptSequence } from '../lib/brand.ts'
 import { SourceError, systemErrorCode } from '../lib/errors.ts'
-import type { Log } from '../lib/log.ts'
 import { privateFileMode } from '../lib/private-modes.ts'
 import type { Acceptor } from './acceptor.ts'
 import { compileNameTime } from './as-of.ts'
@@ -16,7 +15,7 @@ import { compilePatterns } from './file-patterns.ts'
 import { copyName } from './layout.ts'
 import type { AcceptLine } from './model.ts'
 import { fullError, isFull } from './space.ts'
-import type { Upkeep } from './upkeep.ts'
+import type { AcceptingParts, Upkeep } from './upkeep.ts'
 
 /** A file that somebody sends instead of dropping it. */
 export interface PushedFile {
@@ -47,11 +46,8 @@ export interface AcceptedPush {
  */
 export type AcceptPushed = (file: PushedFile) => Promise<AcceptedPush>
 
-interface PushOptions {
-  acceptor: Acceptor
+interface PushOptions extends Pick<AcceptingParts, 'acceptor' | 'log' | 'onAccepted'> {
   upkeep: Upkeep
-  log: Log
-  onAccepted: (accepted: AcceptLine[]) => void
 }
 
 const runningMax = 64

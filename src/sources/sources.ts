@@ -9,16 +9,16 @@ import { DropAcceptor } from './drop-acceptor.ts'
 import { makeFolder } from './durable.ts'
 import { compileMarkerPattern, compileNames, isSideOf, rejectsFeedOf } from './file-patterns.ts'
 import { GrowthWatch } from './growth.ts'
-import { openInbox } from './inbox-watcher.ts'
+import { InboxWatcher } from './inbox-watcher.ts'
 import { hiddenDirOf, layoutOf } from './layout.ts'
 import type { Manifest } from './manifest.ts'
 import type { AcceptLine, DecisionLine } from './model.ts'
 import { NoticeBoard } from './notices.ts'
-import { openPulls } from './pull/pulls.ts'
+import { Pulls } from './pull/pulls.ts'
 import { systemNetwork } from './pull/resolve-host.ts'
 import { type AcceptPushed, PushAcceptor } from './push-acceptor.ts'
 import { Upkeep } from './upkeep.ts'
-import { openWatcher } from './watcher.ts'
+import { FeedWatcher } from './watcher.ts'
 
 export interface SourcesOptions {
   catalog: CatalogConfig
@@ -65,24 +65,24 @@ export async function openSources(options: SourcesOptions): Promise<Sources> {
   const acceptor = new Acceptor({ dir, manifest, clock })
   const dropAcceptor = new DropAcceptor({ acceptor, catalog: catalog.name, clock })
   const growth = new GrowthWatch({ acceptor, clock, quietMs: growthQuietMs(feeds) })
-  const shared = { acceptor, growth, clock, notices, log, onAccepted }
+  const shared = { acceptor, growth, clock, notices, log, rescanMs, onAccepted }
   const opened = new ReleaseStack()
   const hiddenDirs = new Set(watched.map(({ dropDir }) => hiddenDirOf(dropDir, catalog.name)))
-  const upkeep = opened.use('upkeep', new Upkeep({ ...shared, hiddenDirs: [...hiddenDirs], rescanMs }))
+  const upkeep = opened.use('upkeep', new Upkeep({ ...shared, hiddenDirs: [...hiddenDirs] }))
   await upkeep.start()
   const inbox = { inboxDir, failedDir: join(failedDir, 'inbox'), rescanMs: Math.min(rescanMs, inboxRescanMs) }
-  opened.use('inbox', openInbox({ ...shared, ...inbox, upkeep, onDecision }))
+  opened.use('inbox', new InboxWatcher({ ...shared, ...inbox, upkeep, onDecision }))
   for (const feed of watched) {
     const isForeign = foreignNames(feed, watched)
     opened.use(
       `watcher of ${feed.name}`,
-      openWatcher({ ...shared, upkeep, dropAcceptor, feed, rescanMs, isForeign }),
+      new FeedWatcher({ ...shared, upkeep, dropAcceptor, feed, isForeign }),
     )
   }
   if (options.connections && options.watchesDropFolders !== false) {
     const { connections } = options
     const places = { catalog: catalog.name, dir, connections, network: systemNetwork }
-    opened.use('fetched files', openPulls({ ...shared, ...places, upkeep, feeds, rescanMs }))
+    opened.use('fetched files', new Pulls({ ...shared, ...places, upkeep, feeds }))
   }
   const pushes = opened.use('pushed files', new PushAcceptor({ acceptor, upkeep, log, onAccepted }))
   return { acceptPushed: pushes.accept, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() }

@@ -9,20 +9,24 @@ import { describeFolderError, isOperatingFailure, removeIfPresent, syncFile, syn
 import { lstatIfPresent, scanIfPresent } from './folder-scan.ts'
 import type { GrowthWatch } from './growth.ts'
 import { claimOfTemporary, isCompressName } from './layout.ts'
+import { Loop } from './loop.ts'
 import type { AcceptLine } from './model.ts'
 import type { NoticeBoard } from './notices.ts'
 import { isFull } from './space.ts'
-import { Waker } from './waker.ts'
 
-interface UpkeepOptions {
+/** What all that accept files of a catalog have in common. */
+export interface AcceptingParts {
   acceptor: Acceptor
   growth: GrowthWatch
-  hiddenDirs: readonly string[]
   clock: Clock
   notices: NoticeBoard
   log: Log
   rescanMs: number
   onAccepted: (accepted: AcceptLine[]) => void
+}
+
+interface UpkeepOptions extends AcceptingParts {
+  hiddenDirs: readonly string[]
 }
 
 const growthMs = 1000
@@ -33,15 +37,13 @@ const growthMs = 1000
  */
 export class Upkeep implements AsyncDisposable {
   readonly #options: UpkeepOptions
-  readonly #waker: Waker
-  #running: Promise<void> | undefined
+  readonly #loop: Loop
   #turn: Promise<unknown> = Promise.resolve()
   #recoverAtMs = 0
-  #isStopping = false
 
   constructor(options: UpkeepOptions) {
     this.#options = options
-    this.#waker = new Waker(options.clock)
+    this.#loop = new Loop(options.clock, () => this.#keepUp())
   }
 
   /** Completes what a crash cut off; then goes on in the background. */
@@ -49,7 +51,7 @@ export class Upkeep implements AsyncDisposable {
     const { acceptor, hiddenDirs } = this.#options
     for (const dir of [...hiddenDirs, acceptor.archiveDir]) acceptor.leaveClaims(dir)
     await this.#recoverAll()
-    this.#running = this.#run()
+    this.#loop.start()
   }
 
   /**
@@ -66,18 +68,14 @@ export class Upkeep implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isStopping = true
-    this.#waker.wake()
-    await this.#running
+    await this.#loop[Symbol.asyncDispose]()
   }
 
-  async #run(): Promise<void> {
+  async #keepUp(): Promise<number> {
     const { growth, acceptor, clock, rescanMs } = this.#options
-    while (!this.#isStopping) {
-      await this.#try('growth', acceptor.archiveDir, async () => this.#tell(await growth.check()))
-      if (clock.monotonic() >= this.#recoverAtMs) await this.#recoverAll()
-      if (!this.#isStopping) await this.#waker.sleep(Math.min(growthMs, rescanMs))
-    }
+    await this.#try('growth', acceptor.archiveDir, async () => this.#tell(await growth.check()))
+    if (clock.monotonic() >= this.#recoverAtMs) await this.#recoverAll()
+    return Math.min(growthMs, rescanMs)
   }
 
   /** A drop folder that cannot be read does not hold up the others. */
@@ -128,11 +126,7 @@ export class Upkeep implements AsyncDisposable {
   }
 }
 
-interface Recovery {
-  acceptor: Acceptor
-  growth: GrowthWatch
-  log: Log
-}
+type Recovery = Pick<AcceptingParts, 'acceptor' | 'growth' | 'log'>
 
 interface Found {
   parts: ClaimParts

@@ -1,7 +1,5 @@
 import type { FeedConfig } from '../config/model.ts'
-import type { Clock } from '../lib/clock.ts'
 import { describeError } from '../lib/errors.ts'
-import type { Log } from '../lib/log.ts'
 import { AwaitedSides } from './awaited-sides.ts'
 import type { Candidate, DropPlace } from './claim-candidate.ts'
 import type { BatchResult, DropAcceptor } from './drop-acceptor.ts'
@@ -15,25 +13,16 @@ import {
 } from './durable.ts'
 import { displayName, entryPath, isTemporaryName, type RawName } from './entry-name.ts'
 import { EventKeeper } from './event-keeper.ts'
-import type { GrowthWatch } from './growth.ts'
-import type { AcceptLine } from './model.ts'
-import type { NoticeBoard } from './notices.ts'
+import { Loop } from './loop.ts'
 import { fullError, isFull } from './space.ts'
-import type { Upkeep } from './upkeep.ts'
-import { Waker } from './waker.ts'
+import type { AcceptingParts, Upkeep } from './upkeep.ts'
 
-export interface WatcherOptions {
+interface WatcherOptions extends AcceptingParts {
   feed: FeedConfig
   dropAcceptor: DropAcceptor
-  growth: GrowthWatch
   upkeep: Upkeep
-  clock: Clock
-  notices: NoticeBoard
-  log: Log
-  rescanMs: number
   /** Whether another feed takes files of that name from the same folder. */
   isForeign: (name: string) => boolean
-  onAccepted: (accepted: AcceptLine[]) => void
 }
 
 const batchFilesMax = 1000
@@ -46,30 +35,18 @@ const retryAfterMs = 1000
 /** How long a copied file is watched for growth at least. */
 const keepCopiedMsMin = 1000
 
-/** Watches the drop folder of a feed and accepts its files until it is disposed; a running batch is finished. */
-export function openWatcher(options: WatcherOptions): AsyncDisposable {
-  const watcher = new FeedWatcher(options)
-  const running = watcher.run()
-  return {
-    [Symbol.asyncDispose]: async () => {
-      watcher.stop()
-      await running
-    },
-  }
-}
-
 /**
- * One loop: scan (at the start, at intervals, and when events cannot say what changed) or look at what events named →
+ * Watches the drop folder of a feed and accepts its files until it is disposed; a running batch is finished. One loop: scan (at the start, at intervals, and when events cannot say what changed) or look at what events named →
  * accept what has settled, oldest first, batch by batch → sleep until an event, a file that is due, or the next scan.
  * Events are hints only; every file is found by a scan at the latest. Where the folder or a disk fails, nothing is
  * accepted until the next scan, which sees all that wait in their order: a later file must not overtake them.
  */
-class FeedWatcher {
+export class FeedWatcher implements AsyncDisposable {
   readonly #options: WatcherOptions
   readonly #folder: DropFolder
   readonly #place: DropPlace
   readonly #events: EventKeeper
-  readonly #waker: Waker
+  readonly #loop: Loop
   readonly #refused = new Map<RawName, unknown>()
   readonly #awaited: AwaitedSides
   #named = new Set<RawName>()
@@ -78,7 +55,6 @@ class FeedWatcher {
   #isCrowded = false
   /** Something failed since the last scan. */
   #isBlocked = false
-  #isStopping = false
 
   constructor(options: WatcherOptions) {
     this.#options = options
@@ -93,25 +69,19 @@ class FeedWatcher {
       verify: feed.verify,
     }
     this.#awaited = new AwaitedSides({ place: this.#place, clock, notices })
-    this.#waker = new Waker(clock)
+    this.#loop = new Loop(clock, () => this.#turn())
     const onEvent = (raw: RawName | undefined) => this.#noteEvent(raw)
     this.#events = new EventKeeper({ dir: feed.dropDir, place: feed.name, notices, log, onEvent })
+    this.#loop.start()
   }
 
-  async run(): Promise<void> {
-    while (!this.#isStopping) {
-      if (!this.#isBlocked || this.#isScanDue()) await this.#tryPass()
-      if (!this.#isStopping) await this.#waker.sleep(this.#restMs())
-    }
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#loop[Symbol.asyncDispose]()
     await this.#events[Symbol.asyncDispose]()
   }
 
-  stop(): void {
-    this.#isStopping = true
-    this.#waker.wake()
-  }
-
-  async #tryPass(): Promise<void> {
+  async #turn(): Promise<number> {
+    if (this.#isBlocked && !this.#isScanDue()) return this.#restMs()
     try {
       await this.#pass()
       this.#options.notices.clear(`drop:${this.#place.feed}`, '')
@@ -119,6 +89,7 @@ class FeedWatcher {
       if (!isOperatingFailure(error)) throw error
       this.#reportFailure(error)
     }
+    return this.#restMs()
   }
 
   #isScanDue(): boolean {
@@ -157,7 +128,7 @@ class FeedWatcher {
     let isDiskFull = false
     const isBacklog = ready.length > backlogFiles
     if (isBacklog) await this.#events.pause()
-    while (ready.length > 0 && !isDiskFull && !this.#isStopping) {
+    while (ready.length > 0 && !isDiskFull && !this.#loop.isStopping) {
       const batch = ready.slice(0, batchFilesMax)
       const result = await this.#accept(batch)
       ready = ready.slice(result.considered)
@@ -212,7 +183,7 @@ class FeedWatcher {
     if (this.#isBlocked) {
       this.#scanAtMs = Math.min(this.#scanAtMs, this.#options.clock.monotonic() + retryAfterMs)
     }
-    this.#waker.wake()
+    this.#loop.wake()
   }
 
   /** A side file without its file would be taken for that of a later file of the name. */

@@ -2,16 +2,13 @@ import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FeedConfig, FeedMode, PullConfig } from '../../config/model.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { Log } from '../../lib/log.ts'
-import type { Acceptor } from '../acceptor.ts'
 import { compileNameTime } from '../as-of.ts'
 import { type ClaimParts, claimFileName, parseClaimFileName } from '../claim-name.ts'
 import { makeFolder, removeIfPresent } from '../durable.ts'
 import { cleanName } from '../entry-name.ts'
 import { compilePatterns } from '../file-patterns.ts'
 import type { AcceptLine } from '../model.ts'
-import type { Upkeep } from '../upkeep.ts'
+import type { AcceptingParts, Upkeep } from '../upkeep.ts'
 import { PartFile } from './part-file.ts'
 import { PullError } from './pull-error.ts'
 import {
@@ -23,16 +20,12 @@ import {
   writePullState,
 } from './pull-state.ts'
 
-export interface FeedPullOptions {
+export interface FeedPullOptions extends Pick<AcceptingParts, 'acceptor' | 'clock' | 'log' | 'onAccepted'> {
   feed: FeedConfig
   pull: PullConfig
   /** `state/<catalog>`. */
   dir: string
-  acceptor: Acceptor
   upkeep: Upkeep
-  clock: Clock
-  log: Log
-  onAccepted: (accepted: AcceptLine[]) => void
 }
 
 /** A file that was fetched whole and is durable; its name is its claim. */

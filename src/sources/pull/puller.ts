@@ -1,14 +1,9 @@
 import type { FeedConfig, PullConfig } from '../../config/model.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { describeError } from '../../lib/errors.ts'
-import type { Log } from '../../lib/log.ts'
-import type { Acceptor } from '../acceptor.ts'
 import { isOperatingFailure } from '../durable.ts'
-import type { AcceptLine } from '../model.ts'
 import type { NoticeBoard } from '../notices.ts'
 import { isFull } from '../space.ts'
-import type { Upkeep } from '../upkeep.ts'
-import { digestOfPlace, FeedPull } from './feed-pull.ts'
+import { digestOfPlace, FeedPull, type FeedPullOptions } from './feed-pull.ts'
 import { fetchSftp } from './fetch-sftp.ts'
 import { fetchUrl } from './fetch-url.ts'
 import { PullError } from './pull-error.ts'
@@ -16,17 +11,8 @@ import { readPullState } from './pull-state.ts'
 import type { Network } from './resolve-host.ts'
 import { Sightings } from './sightings.ts'
 
-export interface PullerOptions {
-  feed: FeedConfig
-  pull: PullConfig
-  /** `state/<catalog>`. */
-  dir: string
-  acceptor: Acceptor
-  upkeep: Upkeep
-  clock: Clock
+export interface PullerOptions extends FeedPullOptions {
   notices: NoticeBoard
-  log: Log
-  onAccepted: (accepted: AcceptLine[]) => void
   /** Aborted when no fetch may run any more. */
   closing: AbortSignal
   network: Network

@@ -5,10 +5,10 @@ import { ReleaseStack } from '../../lib/release-stack.ts'
 import type { RedisConnections } from '../../redis/connections.ts'
 import { hasSchedules, openSchedules, type Schedules } from '../../redis/schedules.ts'
 import { isOperatingFailure } from '../durable.ts'
-import { Waker } from '../waker.ts'
+import { Loop } from '../loop.ts'
 import { Puller, type PullerOptions } from './puller.ts'
 
-export interface PullsOptions extends Omit<PullerOptions, 'feed' | 'pull' | 'closing'> {
+interface PullsOptions extends Omit<PullerOptions, 'feed' | 'pull' | 'closing'> {
   catalog: CatalogName
   feeds: readonly FeedConfig[]
   connections: RedisConnections
@@ -20,65 +20,53 @@ export interface PullsOptions extends Omit<PullerOptions, 'feed' | 'pull' | 'clo
 const fetchesMax = 4
 const tryAgainMs = 1_000
 
-/** Fetches files of all feeds that have `pull` until it is disposed: then running fetches are given up. */
-export function openPulls(options: PullsOptions): AsyncDisposable {
-  const pulls = new Pulls(options)
-  const running = pulls.run()
-  return {
-    [Symbol.asyncDispose]: async () => {
-      pulls.stop()
-      await running
-    },
-  }
-}
-
 /**
- * Waiting for Redis → keeping the schedules (set at the start, and again at intervals, should Redis have lost them), while
+ * Fetches files of all feeds that have `pull` until it is disposed: then running fetches are given up. Waiting for Redis → keeping the schedules (set at the start, and again at intervals, should Redis have lost them), while
  * what is due is handed to the feed it is for → closed. Schedules of feeds that are configured no longer go. While Redis
  * is away nothing is due; what was missed is fetched once when it is back.
  */
-class Pulls {
+export class Pulls implements AsyncDisposable {
   readonly #options: PullsOptions
   readonly #pullers: readonly Puller[]
-  readonly #waker: Waker
+  readonly #loop: Loop
   readonly #closing = new AbortController()
+  readonly #opened = new ReleaseStack()
+  #schedules: Schedules | undefined
   #isStarted = false
 
   constructor(options: PullsOptions) {
     this.#options = options
-    this.#waker = new Waker(options.clock)
+    this.#loop = new Loop(options.clock, () => this.#turn())
     this.#pullers = options.feeds.flatMap((feed) =>
       feed.pull ? [new Puller({ ...options, feed, pull: feed.pull, closing: this.#closing.signal })] : [],
     )
+    this.#loop.start()
   }
 
-  async run(): Promise<void> {
-    await using opened = new ReleaseStack()
-    let schedules: Schedules | undefined
-    while (!this.#closing.signal.aborted) {
-      const isKept = await this.#try(async () => {
-        schedules ??= await this.#open(opened)
-        if (schedules) await this.#keep(schedules)
-      })
-      // No feed is fetched, and none was.
-      if (isKept && schedules === undefined) return
-      if (!this.#closing.signal.aborted) await this.#waker.sleep(isKept ? this.#options.rescanMs : tryAgainMs)
-    }
-  }
-
-  stop(): void {
+  async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(new Error('catalogd ends'))
-    this.#waker.wake()
+    await this.#loop[Symbol.asyncDispose]()
+    await this.#opened[Symbol.asyncDispose]()
   }
 
-  async #open(opened: ReleaseStack): Promise<Schedules | undefined> {
+  async #turn(): Promise<number | undefined> {
+    const isKept = await this.#try(async () => {
+      this.#schedules ??= await this.#open()
+      if (this.#schedules) await this.#keep(this.#schedules)
+    })
+    if (!isKept) return tryAgainMs
+    // No feed is fetched, and none was.
+    return this.#schedules && this.#options.rescanMs
+  }
+
+  async #open(): Promise<Schedules | undefined> {
     const { connections, catalog } = this.#options
     if (this.#pullers.length === 0 && !(await hasSchedules(connections, catalog))) return undefined
-    const schedules = opened.use('schedules', await openSchedules(this.#options))
+    const schedules = this.#opened.use('schedules', await openSchedules(this.#options))
     if (this.#pullers.length === 0) return schedules
     const concurrency = Math.min(fetchesMax, this.#pullers.length)
     const onDue = (id: string) => this.#fetch(schedules, id)
-    opened.use('fetches', schedules.run({ concurrency, onDue }))
+    this.#opened.use('fetches', schedules.run({ concurrency, onDue }))
     return schedules
   }
 
