@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { GroupConfig } from '../config/model.ts'
+import { NumberList } from '../lib/number-list.ts'
 import type { HashedText, IdTable, TextHash } from './id-table.ts'
-import { NumberList } from './number-list.ts'
 import { OpenLinks } from './open-links.ts'
 import { PartitionedTable } from './partitioned-table.ts'
 

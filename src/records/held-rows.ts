@@ -1,6 +1,6 @@
 import { deserialize, serialize } from 'node:v8'
+import { NumberList } from '../lib/number-list.ts'
 import type { ParsedRecord } from './model.ts'
-import { NumberList } from './number-list.ts'
 import { packRepeated, unpackRepeated } from './pack-repeated.ts'
 import { UnnamedFile } from './unnamed-file.ts'
 

@@ -1,5 +1,5 @@
+import { NumberList } from '../lib/number-list.ts'
 import type { HashedText } from './id-table.ts'
-import { NumberList } from './number-list.ts'
 import { PartitionedTable } from './partitioned-table.ts'
 
 /** Fields of one entry in each of the lists. */

@@ -1,6 +1,6 @@
+import { NumberList } from '../lib/number-list.ts'
 import { type FileSource, fileRefusal } from './read-file.ts'
-import type { PartHandler } from './xlsx-part.ts'
-import { damagedWorkbook } from './xlsx-part.ts'
+import { damagedWorkbook, type PartHandler } from './xlsx-part.ts'
 import { plainText } from './xlsx-text.ts'
 import type { ZipMember } from './zip-member.ts'
 
@@ -21,8 +21,8 @@ export class SharedStrings implements PartHandler {
   readonly #source: FileSource
   readonly #blocks: Buffer[] = []
   #used = blockBytes
-  #places = new Uint32Array(1024)
-  #lengths = new Uint32Array(1024)
+  readonly #places = new NumberList((length) => new Uint32Array(length))
+  readonly #lengths = new NumberList((length) => new Uint32Array(length))
   #count = 0
   #longest = 0
   #text: string | undefined
@@ -46,13 +46,13 @@ export class SharedStrings implements PartHandler {
 
   /** Throws FileRefusedError when there is no such text. */
   get(index: number): string {
-    const place = this.#places[index]
-    if (!(index >= 0 && index < this.#count) || place === undefined) {
+    if (!(Number.isInteger(index) && index >= 0 && index < this.#count)) {
       throw damagedWorkbook(this.#source, `a cell refers to text ${index} of ${this.#count}`)
     }
+    const place = this.#places.get(index)
     const start = place % blockBytes
     const block = this.#blocks[Math.floor(place / blockBytes)] as Buffer
-    return block.toString('utf8', start, start + (this.#lengths[index] as number))
+    return block.toString('utf8', start, start + this.#lengths.get(index))
   }
 
   open(name: string): void {
@@ -85,22 +85,13 @@ export class SharedStrings implements PartHandler {
       this.#used = 0
     }
     if (this.#count >= countMax) throw this.#tooMuch('more than 4,000,000 texts')
-    if (this.#count === this.#places.length) this.#grow()
     const block = this.#blocks.length - 1
     bytes.copy(this.#blocks[block] as Buffer, this.#used)
-    this.#places[this.#count] = block * blockBytes + this.#used
-    this.#lengths[this.#count] = bytes.length
+    this.#places.set(this.#count, block * blockBytes + this.#used)
+    this.#lengths.set(this.#count, bytes.length)
     this.#longest = Math.max(this.#longest, bytes.length)
     this.#used += bytes.length
     this.#count += 1
-  }
-
-  #grow(): void {
-    const [places, lengths] = [this.#places, this.#lengths]
-    this.#places = new Uint32Array(places.length * 2)
-    this.#lengths = new Uint32Array(lengths.length * 2)
-    this.#places.set(places)
-    this.#lengths.set(lengths)
   }
 
   #tooMuch(found: string): Error {

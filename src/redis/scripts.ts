@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { systemErrorCode } from '../lib/errors.ts'
+import { ifPresent } from '../lib/errors.ts'
 import type { RedisBatch, RedisConnection } from './connection.ts'
 
 export type ScriptArgument = string | number | Buffer
@@ -59,10 +59,7 @@ export async function readScripts<Name extends string>(
   folder: URL,
   names: readonly Name[],
 ): Promise<ScriptFolder<Name>> {
-  const start = await readFile(new URL('start.lua', folder), 'utf8').catch((error: unknown) => {
-    if (systemErrorCode(error) === 'ENOENT') return ''
-    throw error
-  })
+  const start = (await ifPresent(readFile(new URL('start.lua', folder), 'utf8'))) ?? ''
   const entries = names.map(async (name): Promise<[Name, Script]> => {
     const source = start + (await readFile(new URL(`${name}.lua`, folder), 'utf8'))
     return [name, { source, sha: createHash('sha1').update(source).digest('hex') }]

@@ -117,11 +117,11 @@ export class Acceptor {
       bytes,
       asOf: asOfMs === undefined ? acceptedAt : new Date(asOfMs).toISOString(),
       acceptedAt,
-      ...(grownFrom === undefined ? {} : { grownFrom }),
-      ...(resend ? { resend } : {}),
-      ...(pushKey === undefined ? {} : { pushKey }),
-      ...(asOfMs === undefined ? {} : { isDated: true as const }),
-      ...(expect === undefined ? {} : { expect }),
+      grownFrom,
+      resend: resend ? true : undefined,
+      pushKey,
+      isDated: asOfMs === undefined ? undefined : true,
+      expect,
     }
   }
 

@@ -1,4 +1,4 @@
-import { link, readFile, rename, stat } from 'node:fs/promises'
+import { link, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemErrorCode } from '../lib/errors.ts'
 import { claimFileName, partsOf } from './claim-name.ts'
@@ -14,10 +14,10 @@ import {
   writeDurably,
 } from './durable.ts'
 import { lstatIfPresent } from './folder-scan.ts'
-import { compressName, failedReportSuffix, layoutOf } from './layout.ts'
+import { claimOfReport, compressName, failedDirOf, failedReportSuffix, layoutOf } from './layout.ts'
 import type { Manifest } from './manifest.ts'
 import type { ManifestView } from './manifest-index.ts'
-import type { AcceptLine, ArchiveLine, ClaimId } from './model.ts'
+import type { AcceptLine, ArchiveLine } from './model.ts'
 import { isFull } from './space.ts'
 
 const copyBytesMax = 64 * 2 ** 20
@@ -32,7 +32,7 @@ export async function openArchive({ dir, manifest }: { dir: string; manifest: Ma
   const { archiveDir, failedDir } = layoutOf(dir)
   await makeFolder(archiveDir)
   await makeFolder(failedDir)
-  return new Archive({ archiveDir, failedDir, manifest })
+  return new Archive(dir, manifest)
 }
 
 /**
@@ -40,14 +40,14 @@ export async function openArchive({ dir, manifest }: { dir: string; manifest: Ma
  * of its day. In both places `accept.bytes` bounds what belongs to it: an archived file is never longer.
  */
 export class Archive {
+  readonly #dir: string
   readonly #archiveDir: string
-  readonly #failedDir: string
   readonly #manifest: Manifest
 
-  constructor(opened: { archiveDir: string; failedDir: string; manifest: Manifest }) {
-    this.#archiveDir = opened.archiveDir
-    this.#failedDir = opened.failedDir
-    this.#manifest = opened.manifest
+  constructor(dir: string, manifest: Manifest) {
+    this.#dir = dir
+    this.#archiveDir = layoutOf(dir).archiveDir
+    this.#manifest = manifest
   }
 
   /** Where the file is now. Whether it is compressed is for the reader to find out: feeds may be, too. */
@@ -99,7 +99,7 @@ export class Archive {
     report: object,
     copying: { onPart?: () => void; signal?: AbortSignal } = {},
   ): Promise<string> {
-    const dir = failedFolder(this.#failedDir, accept)
+    const dir = failedDirOf(this.#dir, accept.feed)
     await makeFolder(dir)
     const name = await freeName(dir, accept)
     const { source, path } = this.#refusedPaths(accept, join(dir, name))
@@ -126,7 +126,7 @@ export class Archive {
    * repeat; a copy that was interrupted is begun again.
    */
   async copyRefused(accept: AcceptLine, signal?: AbortSignal): Promise<void> {
-    const dir = failedFolder(this.#failedDir, accept)
+    const dir = failedDirOf(this.#dir, accept.feed)
     const name = await freeName(dir, accept)
     const isAwaited = async () =>
       (await claimOfReport(join(dir, `${name}${failedReportSuffix}`))) === accept.claim
@@ -194,24 +194,10 @@ interface Storing {
   signal: AbortSignal | undefined
 }
 
-function failedFolder(failedDir: string, { feed }: AcceptLine): string {
-  return join(failedDir, encodeURIComponent(feed))
-}
-
 /** Two refused files of one name: the later one carries its claim. */
 async function freeName(dir: string, accept: AcceptLine): Promise<string> {
   const other = await claimOfReport(join(dir, `${accept.name}${failedReportSuffix}`))
   return other === undefined || other === accept.claim ? accept.name : `${accept.claim}-${accept.name}`
-}
-
-async function claimOfReport(path: string): Promise<ClaimId | undefined> {
-  try {
-    const report: unknown = JSON.parse(await readFile(path, 'utf8'))
-    if (typeof report !== 'object' || report === null || !('claim' in report)) return ''
-    return typeof report.claim === 'string' ? report.claim : ''
-  } catch (error) {
-    return systemErrorCode(error) === 'ENOENT' ? undefined : ''
-  }
 }
 
 /** Relative to the archive folder. */

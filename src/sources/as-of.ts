@@ -34,20 +34,10 @@ export function compileCellTime({ date, zone }: Extract<AsOfRule, { from: 'colum
 
 function timeOfParts(found: Readonly<Record<string, string>>, zone: string): number | undefined {
   const { year = '', month = '1', day = '1', hour = '0', minute = '0', second = '0' } = found
-  const fullYear = year.length === 2 ? `20${year}` : year
-  const numbers = [fullYear, month, day, hour, minute, second].map((text) => Number(text || '0'))
-  if (numbers.some((number) => !Number.isInteger(number))) return undefined
-  const read = DateTime.fromObject(
-    {
-      year: numbers[0] as number,
-      month: numbers[1] as number,
-      day: numbers[2] as number,
-      hour: numbers[3] as number,
-      minute: numbers[4] as number,
-      second: numbers[5] as number,
-    },
-    { zone },
-  )
+  const texts = { year: year.length === 2 ? `20${year}` : year, month, day, hour, minute, second }
+  const parts = Object.entries(texts).map(([unit, text]) => [unit, Number(text || '0')] as const)
+  if (parts.some(([, number]) => !Number.isInteger(number))) return undefined
+  const read = DateTime.fromObject(Object.fromEntries(parts), { zone })
   return read.isValid ? read.toMillis() : undefined
 }
 

@@ -11,9 +11,9 @@ export interface ClaimParts {
   feed: FeedName
   mode: FeedMode
   /** The claim that the content was first accepted as, when it was written on afterwards. */
-  grownFrom: ClaimId | undefined
+  grownFrom?: ClaimId | undefined
   /** Every product it names is to be sent again. */
-  resend: boolean
+  resend?: boolean | undefined
   /** Of a pushed file whose sender named the push. */
   pushKey?: string | undefined
   /** As of when the content holds, where the name said so: ms since the epoch. */
@@ -76,7 +76,7 @@ function marksOf({ resend, pushKey, asOfMs, expect }: ClaimParts): string {
 export function partsOf(accept: AcceptLine): ClaimParts {
   const { claim, feed, mode, name, grownFrom, resend, pushKey, isDated, asOf, expect } = accept
   const asOfMs = isDated ? Date.parse(asOf) : undefined
-  return { claim, feed, mode, name, grownFrom, resend: resend === true, pushKey, asOfMs, expect }
+  return { claim, feed, mode, name, grownFrom, resend, pushKey, asOfMs, expect }
 }
 
 export function parseClaimFileName(fileName: string): ClaimParts | undefined {

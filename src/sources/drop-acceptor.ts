@@ -106,7 +106,7 @@ export class DropAcceptor {
   #partsOf(place: DropPlace, { raw, mode, asOfMs }: Candidate): ClaimParts {
     const name = cleanName(displayName(raw))
     const claim = this.#acceptor.claimIds.next()
-    return { claim, feed: place.feed, mode, resend: false, grownFrom: undefined, asOfMs, name }
+    return { claim, feed: place.feed, mode, asOfMs, name }
   }
 
   async #isCrossing(dropDir: string): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { access, chmod, copyFile, mkdir, open, rename, stat, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { describeError, OperatingError, SourceError, systemErrorCode } from '../lib/errors.ts'
+import { describeError, ifPresent, OperatingError, SourceError, systemErrorCode } from '../lib/errors.ts'
 import { privateFileMode, privateFolderMode } from '../lib/private-modes.ts'
 
 /** Network shares and some user-space file systems cannot sync a folder; nothing more can be done there. */
@@ -106,11 +106,7 @@ export const linkUnsupported = new Set([
 ])
 
 export async function removeIfPresent(path: string | Buffer): Promise<void> {
-  try {
-    await unlink(path)
-  } catch (error) {
-    if (systemErrorCode(error) !== 'ENOENT') throw error
-  }
+  await ifPresent(unlink(path))
 }
 
 /** Creates a drop folder that is missing; throws a SourceError that says what to do when it cannot be used. */

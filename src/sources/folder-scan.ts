@@ -1,6 +1,6 @@
 import type { Dirent, Stats } from 'node:fs'
 import { lstat, opendir } from 'node:fs/promises'
-import { systemErrorCode } from '../lib/errors.ts'
+import { ifPresent, systemErrorCode } from '../lib/errors.ts'
 import { type RawName, rawNameOf } from './entry-name.ts'
 
 export interface FolderEntry {
@@ -28,13 +28,8 @@ export async function* scanIfPresent(dir: string): AsyncGenerator<FolderEntry> {
   }
 }
 
-export async function lstatIfPresent(path: string | Buffer): Promise<Stats | undefined> {
-  try {
-    return await lstat(path)
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return undefined
-    throw error
-  }
+export function lstatIfPresent(path: string | Buffer): Promise<Stats | undefined> {
+  return ifPresent(lstat(path))
 }
 
 function kindOf(entry: Dirent | Stats): FolderEntry['kind'] {

@@ -10,89 +10,71 @@ import { cleanName, rawNameOf } from './entry-name.ts'
 import type { ClaimId, Decision } from './model.ts'
 import { readSides } from './read-sides.ts'
 
-interface PuttingFile {
+interface Putting {
   /** `state/<catalog>/inbox`, created when it is not there. */
   inboxDir: string
+  clock?: Clock
+}
+
+interface PuttingFile extends Putting {
   feed: FeedName
   mode: FeedMode
+}
+
+/**
+ * Copies a file into the inbox, whole or not at all; the holder of the state lock accepts it from there, with what its
+ * side files say. The claim finds its line in the manifest (`fileOf`).
+ */
+export async function putFile({
+  path,
+  ...putting
+}: PuttingFile & {
   path: string
   /** Every product of the file is sent again, changed or not. */
   resend?: boolean
   /** As of when its name says that it holds; ms since the epoch. */
   asOfMs?: number | undefined
-  clock?: Clock
-}
-
-/**
- * Copies a file into the inbox, whole or not at all; the holder of the state lock accepts it from there, with what its
- * side files say. The claim finds
- * its line in the manifest (`fileOf`).
- */
-export async function putFile(putting: PuttingFile): Promise<ClaimId> {
-  const { inboxDir, feed, mode, path, resend = false, asOfMs, clock = systemClock } = putting
+}): Promise<ClaimId> {
   await requireRegular(path)
   const { expect } = await readSides(dirname(path), rawNameOf(Buffer.from(basename(path))))
-  await makeFolder(inboxDir)
-  const claim = new ClaimIds(clock).next()
-  const fileName = claimFileName({
-    claim,
-    feed,
-    mode,
-    resend,
-    grownFrom: undefined,
-    asOfMs,
-    expect,
-    name: cleanName(basename(path)),
+  const nameOf = (claim: ClaimId) =>
+    claimFileName({ ...putting, claim, expect, name: cleanName(basename(path)) })
+  return put(putting, nameOf, async (to, temporary) => {
+    await copyDurably(path, to, temporary)
+    await syncFolder(putting.inboxDir)
   })
-  await copyDurably(path, join(inboxDir, fileName), join(inboxDir, temporaryName(claim)))
-  await syncFolder(inboxDir)
-  return claim
-}
-
-interface PuttingText {
-  inboxDir: string
-  feed: FeedName
-  mode: FeedMode
-  /** Under which it appears among the imports. */
-  name: string
-  text: string
-  clock?: Clock
 }
 
 /** Like `putFile`, for a file that a command makes itself: no copy of it lies anywhere else. */
-export async function putText(putting: PuttingText): Promise<ClaimId> {
-  const { inboxDir, feed, mode, name, text, clock = systemClock } = putting
-  await makeFolder(inboxDir)
-  const claim = new ClaimIds(clock).next()
-  const fileName = claimFileName({
-    claim,
-    feed,
-    mode,
-    resend: false,
-    grownFrom: undefined,
-    name: cleanName(name),
-  })
-  await writeDurably(join(inboxDir, fileName), text, join(inboxDir, temporaryName(claim)))
-  return claim
-}
-
-interface PuttingDecision {
-  inboxDir: string
-  decision: Decision
-  clock?: Clock
+export function putText({
+  name,
+  text,
+  ...putting
+}: PuttingFile & {
+  /** Under which it appears among the imports. */
+  name: string
+  text: string
+}): Promise<ClaimId> {
+  const nameOf = (claim: ClaimId) => claimFileName({ ...putting, claim, name: cleanName(name) })
+  return put(putting, nameOf, (to, temporary) => writeDurably(to, text, temporary))
 }
 
 /** Puts a decision into the inbox; returns the request under which it will stand in the manifest. */
-export async function putDecision({
-  inboxDir,
-  decision,
-  clock = systemClock,
-}: PuttingDecision): Promise<string> {
+export function putDecision({ decision, ...putting }: Putting & { decision: Decision }): Promise<string> {
+  const text = `${JSON.stringify(decision)}\n`
+  const nameOf = (request: string) => request + decisionSuffix
+  return put(putting, nameOf, (to, temporary) => writeDurably(to, text, temporary))
+}
+
+async function put(
+  { inboxDir, clock = systemClock }: Putting,
+  nameOf: (id: string) => string,
+  write: (to: string, temporary: string) => Promise<void>,
+): Promise<string> {
   await makeFolder(inboxDir)
-  const request = new ClaimIds(clock).next()
-  const temporary = join(inboxDir, temporaryName(request))
-  await writeDurably(join(inboxDir, request + decisionSuffix), `${JSON.stringify(decision)}\n`, temporary)
-  return request
+  const id = new ClaimIds(clock).next()
+  await write(join(inboxDir, nameOf(id)), join(inboxDir, `.${id}.tmp`))
+  return id
 }
 
 const decisionSuffix = '~decision.json'
@@ -102,10 +84,6 @@ export function requestOf(fileName: string): string | undefined {
   if (!fileName.endsWith(decisionSuffix)) return undefined
   const request = fileName.slice(0, -decisionSuffix.length)
   return isClaimId(request) ? request : undefined
-}
-
-function temporaryName(id: string): string {
-  return `.${id}.tmp`
 }
 
 async function requireRegular(path: string): Promise<void> {

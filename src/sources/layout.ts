@@ -1,7 +1,7 @@
 import { chmod, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CatalogName, FeedName } from '../lib/brand.ts'
-import { systemErrorCode } from '../lib/errors.ts'
+import { ifPresent } from '../lib/errors.ts'
 import { privateFolderMode } from '../lib/private-modes.ts'
 import { makeFolder } from './durable.ts'
 import type { ClaimId } from './model.ts'
@@ -63,12 +63,8 @@ export function failedDirOf(dir: string, feed: FeedName): string {
 
 /** Reports are counted: of a file that found no room on the disk only the report is there. */
 export async function countFailedFiles(dir: string, feed: FeedName): Promise<number> {
-  try {
-    return (await readdir(failedDirOf(dir, feed))).filter((name) => name.endsWith(failedReportSuffix)).length
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return 0
-    throw error
-  }
+  const names = await ifPresent(readdir(failedDirOf(dir, feed)))
+  return names?.filter((name) => name.endsWith(failedReportSuffix)).length ?? 0
 }
 
 /** Removes a refused file, with its report, of which the rest has come meanwhile. Safe to repeat. */
@@ -78,17 +74,18 @@ export async function removeFailedFile(
 ): Promise<void> {
   for (const candidate of [name, `${claim}-${name}`]) {
     const path = join(folder, candidate)
-    if (!(await isReportOf(`${path}${failedReportSuffix}`, claim))) continue
+    if ((await claimOfReport(`${path}${failedReportSuffix}`)) !== claim) continue
     // The report last: without it nobody would know whose file it was.
     for (const suffix of ['', '.zst', failedReportSuffix]) await rm(`${path}${suffix}`, { force: true })
   }
 }
 
-async function isReportOf(path: string, claim: ClaimId): Promise<boolean> {
+/** Undefined where there is none; empty where it does not say. */
+export async function claimOfReport(path: string): Promise<ClaimId | undefined> {
   try {
-    const report: unknown = JSON.parse(await readFile(path, 'utf8'))
-    return typeof report === 'object' && report !== null && 'claim' in report && report.claim === claim
+    const text = await ifPresent(readFile(path, 'utf8'))
+    return text === undefined ? undefined : String(JSON.parse(text).claim ?? '')
   } catch {
-    return false
+    return ''
   }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readSync } from 'node:fs'
 import type { AcceptSequence, FeedName } from '../lib/brand.ts'
+import { NumberList } from '../lib/number-list.ts'
 import { ClaimTable } from './claim-table.ts'
 import type { AcceptLine, ArchiveLine, ClaimId, DecisionLine, ManifestLine, OutcomeLine } from './model.ts'
 
@@ -32,11 +33,11 @@ export const spanLengthMax = 4096
  */
 export class ManifestIndex implements ManifestView {
   readonly #file: { readonly fd: number }
-  readonly #accepts = new NumberColumn()
-  readonly #archives = new NumberColumn()
-  readonly #outcomes = new NumberColumn()
+  readonly #accepts = new NumberList((length) => new Float64Array(length))
+  readonly #archives = new NumberList((length) => new Float64Array(length))
+  readonly #outcomes = new NumberList((length) => new Float64Array(length))
   /** 0: no file; else the position in `#feeds` + 1. */
-  readonly #feedOf = new NumberColumn()
+  readonly #feedOf = new NumberList((length) => new Float64Array(length))
   readonly #feeds = new Map<FeedName, number>()
   readonly #claims = new ClaimTable()
   readonly #pushKeys = new ClaimTable()
@@ -78,14 +79,8 @@ export class ManifestIndex implements ManifestView {
     }
   }
 
-  *files(feed?: FeedName): Iterable<AcceptLine> {
-    const wanted = feed === undefined ? undefined : (this.#feeds.get(feed) ?? -1)
-    for (let sequence = 1; sequence <= this.#last; sequence++) {
-      const number = this.#feedOf.get(sequence)
-      if (number === 0 || (wanted !== undefined && number !== wanted)) continue
-      const line = this.file(sequence as AcceptSequence)
-      if (line) yield line
-    }
+  files(feed?: FeedName): Iterable<AcceptLine> {
+    return this.#filesWhere(feed, () => true)
   }
 
   newest(feed: FeedName): AcceptLine | undefined {
@@ -96,15 +91,8 @@ export class ManifestIndex implements ManifestView {
     return this.file(sequence as AcceptSequence)
   }
 
-  *unfinished(feed?: FeedName): Iterable<AcceptLine> {
-    const wanted = feed === undefined ? undefined : (this.#feeds.get(feed) ?? -1)
-    for (let sequence = 1; sequence <= this.#last; sequence++) {
-      const number = this.#feedOf.get(sequence)
-      if (number === 0 || this.#outcomes.get(sequence) || (wanted !== undefined && number !== wanted))
-        continue
-      const line = this.file(sequence as AcceptSequence)
-      if (line) yield line
-    }
+  unfinished(feed?: FeedName): Iterable<AcceptLine> {
+    return this.#filesWhere(feed, (sequence) => this.#outcomes.get(sequence) === 0)
   }
 
   file(sequence: AcceptSequence): AcceptLine | undefined {
@@ -162,6 +150,16 @@ export class ManifestIndex implements ManifestView {
     }
   }
 
+  *#filesWhere(feed: FeedName | undefined, holds: (sequence: number) => boolean): Iterable<AcceptLine> {
+    const wanted = feed === undefined ? undefined : (this.#feeds.get(feed) ?? -1)
+    for (let sequence = 1; sequence <= this.#last; sequence++) {
+      const number = this.#feedOf.get(sequence)
+      if (number === 0 || (wanted !== undefined && number !== wanted) || !holds(sequence)) continue
+      const line = this.file(sequence as AcceptSequence)
+      if (line) yield line
+    }
+  }
+
   #addDecision(line: DecisionLine): void {
     this.#follow(line.sequence)
     this.#decisions.set(line.sequence, line)
@@ -192,23 +190,5 @@ export class ManifestIndex implements ManifestView {
     const read = readSync(this.#file.fd, bytes, 0, bytes.length, offset)
     assert.equal(read, bytes.length, 'the manifest is shorter than it was')
     return JSON.parse(bytes.toString('utf8')) as ManifestLine
-  }
-}
-
-/** A growing column of numbers, 0 where nothing was set. */
-class NumberColumn {
-  #values = new Float64Array(256)
-
-  get(position: number): number {
-    return this.#values[position] ?? 0
-  }
-
-  set(position: number, value: number): void {
-    if (position >= this.#values.length) {
-      const grown = new Float64Array(Math.max(position + 1, this.#values.length * 2))
-      grown.set(this.#values)
-      this.#values = grown
-    }
-    this.#values[position] = value
   }
 }

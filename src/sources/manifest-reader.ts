@@ -1,6 +1,5 @@
-import { closeSync, fstatSync, openSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, openSync } from 'node:fs'
 import { join } from 'node:path'
-import { systemErrorCode } from '../lib/errors.ts'
 import { manifestFileName } from './manifest.ts'
 import { ManifestIndex, type ManifestView } from './manifest-index.ts'
 import { readManifestLines } from './manifest-reading.ts'
@@ -12,58 +11,36 @@ export interface ManifestReader extends ManifestView, Disposable {
 
 /** Reads the manifest of `state/<catalog>` without a lock. A torn end is ignored; a manifest that is not there is empty. */
 export async function readManifest(dir: string): Promise<ManifestReader> {
-  const source = new ManifestFile(join(dir, manifestFileName))
-  const reader = new Reader(source)
+  const reader = new Reader({ path: join(dir, manifestFileName), fd: -1 })
   try {
     await reader.refresh()
   } catch (error) {
-    source.close()
+    reader[Symbol.dispose]()
     throw error
   }
   return reader
 }
 
+/** The file may come into being after the command that looks for it: until then its descriptor is -1. */
 class Reader extends ManifestIndex implements ManifestReader {
-  readonly #source: ManifestFile
+  readonly #file: { readonly path: string; fd: number }
   #position = { end: 0, line: 0 }
 
-  constructor(source: ManifestFile) {
-    super(source)
-    this.#source = source
+  constructor(file: { readonly path: string; fd: number }) {
+    super(file)
+    this.#file = file
   }
 
   async refresh(): Promise<void> {
-    if (!this.#source.open() || fstatSync(this.#source.fd).size <= this.#position.end) return
-    this.#position = await readManifestLines(this.#source, this, this.#position)
+    const { path, fd } = this.#file
+    if (fd < 0 && !existsSync(path)) return
+    if (fd < 0) this.#file.fd = openSync(path, 'r')
+    if (fstatSync(this.#file.fd).size <= this.#position.end) return
+    this.#position = await readManifestLines(this.#file, this, this.#position)
   }
 
   [Symbol.dispose](): void {
-    this.#source.close()
-  }
-}
-
-/** The file may come into being after the command that looks for it. */
-class ManifestFile {
-  readonly path: string
-  fd = -1
-
-  constructor(path: string) {
-    this.path = path
-  }
-
-  open(): boolean {
-    if (this.fd >= 0) return true
-    try {
-      this.fd = openSync(this.path, 'r')
-      return true
-    } catch (error) {
-      if (systemErrorCode(error) === 'ENOENT') return false
-      throw error
-    }
-  }
-
-  close(): void {
-    if (this.fd >= 0) closeSync(this.fd)
-    this.fd = -1
+    if (this.#file.fd >= 0) closeSync(this.#file.fd)
+    this.#file.fd = -1
   }
 }

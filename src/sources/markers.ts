@@ -1,5 +1,4 @@
-import { unlink } from 'node:fs/promises'
-import { systemErrorCode } from '../lib/errors.ts'
+import { removeIfPresent } from './durable.ts'
 import { displayName, entryPath, type RawName } from './entry-name.ts'
 import { compileMarkerPattern, markersOf } from './file-patterns.ts'
 import { lstatIfPresent, scanFolder } from './folder-scan.ts'
@@ -61,9 +60,7 @@ export class Markers {
       if (needed.has(marker)) continue
       const path = entryPath(this.#dir, marker.raw)
       if ((await lstatIfPresent(path))?.ctimeMs !== marker.ctimeMs) continue
-      await unlink(path).catch((error: unknown) => {
-        if (systemErrorCode(error) !== 'ENOENT') throw error
-      })
+      await removeIfPresent(path)
       this.#markers.delete(displayName(marker.raw))
     }
   }

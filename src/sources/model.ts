@@ -27,16 +27,16 @@ export interface AcceptLine {
   /** ISO 8601: as of when its content holds. The time of acceptance, unless the name says another one. */
   asOf: string
   /** Whether `asOf` was read from the name. */
-  isDated?: true
+  isDated?: true | undefined
   acceptedAt: string
   /** The claim that this file was first accepted as, when it grew afterwards. */
-  grownFrom?: ClaimId
+  grownFrom?: ClaimId | undefined
   /** Every product it names is sent again, changed or not. */
-  resend?: true
+  resend?: true | undefined
   /** Checked before anything of the file is applied. */
-  expect?: Expectation
+  expect?: Expectation | undefined
   /** Under which its sender pushed it: a digest of feed and key. The same push, repeated, is accepted once. */
-  pushKey?: string
+  pushKey?: string | undefined
 }
 
 /** After the import: content hash, and where the archive holds the file now (relative to the archive folder). */

@@ -140,11 +140,8 @@ export class PushAcceptor implements AsyncDisposable {
     await acceptor.requireSpace(bytes)
     const claim = acceptor.claimIds.next()
     const name = cleanName(file.name)
-    const parts: ClaimParts = {
-      ...{ claim, feed: feed.name, mode, name, resend: false, grownFrom: undefined },
-      asOfMs: compileNameTime(feed.asOf)?.(name),
-      ...(pushKey === undefined ? {} : { pushKey }),
-    }
+    const asOfMs = compileNameTime(feed.asOf)?.(name)
+    const parts: ClaimParts = { claim, feed: feed.name, mode, name, asOfMs, pushKey }
     return acceptor.whileInFlight([claim], () => this.#take(file, parts))
   }
 

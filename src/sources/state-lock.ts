@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import type { Clock } from '../lib/clock.ts'
-import { SourceError, systemErrorCode } from '../lib/errors.ts'
+import { ifPresent, SourceError, systemErrorCode } from '../lib/errors.ts'
 import { makeFolder, removeIfPresent, writeDurably } from './durable.ts'
 import { acquireLockFolder, folderIdentity, type LockFolder } from './lock-folder.ts'
 import { lifeOf, ownIdentity, processIdentitySchema } from './process-identity.ts'
@@ -63,7 +63,7 @@ export async function tryStateLock(options: LockOptions): Promise<StateLock | un
   const hasTurns = process.platform === 'linux'
   await using turn = hasTurns ? await takeTurn(file) : undefined
   if (hasTurns && !turn) return undefined
-  const isTakeOver = (await statIfPresent(file)) !== undefined
+  const isTakeOver = (await ifPresent(stat(file))) !== undefined
   if (turn) await removeDeadLock(options)
   const folder = await acquireLockFolder({
     path: file,
@@ -79,7 +79,7 @@ export async function readLockHolder({
   file,
   clock,
 }: Pick<LockOptions, 'file' | 'clock'>): Promise<LockHolder | undefined> {
-  const stats = await statIfPresent(file)
+  const stats = await ifPresent(stat(file))
   const holder = await readHolder(file)
   if (!stats || !holder || lifeOf(holder) === 'dead' || isStale(stats, clock)) return undefined
   return { host: holder.host, pid: holder.pid, since: holder.since }
@@ -124,13 +124,11 @@ async function becomeHolder({ file, clock, folder, isTakeOver }: Acquired): Prom
 
 /** Only in this host's turn. A stale lock is left to the time-out, since another host may be taking it over. */
 async function removeDeadLock({ file, clock }: LockOptions): Promise<void> {
-  const stats = await statIfPresent(file)
+  const stats = await ifPresent(stat(file))
   const holder = await readHolder(file)
   if (!stats || !holder || isStale(stats, clock)) return
   if (holder.folder !== folderIdentity(stats) || lifeOf(holder) !== 'dead') return
-  await rmdir(file).catch((error: unknown) => {
-    if (systemErrorCode(error) !== 'ENOENT') throw error
-  })
+  await ifPresent(rmdir(file))
 }
 
 function isStale(stats: Stats, clock: Clock): boolean {
@@ -147,15 +145,6 @@ async function readHolder(file: string): Promise<HolderRecord | undefined> {
     return holderSchema.parse(JSON.parse(await readFile(holderFile(file), 'utf8')))
   } catch {
     return undefined
-  }
-}
-
-async function statIfPresent(path: string): Promise<Stats | undefined> {
-  try {
-    return await stat(path)
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return undefined
-    throw error
   }
 }
 

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { OldConsents } from '../consents/open-consents.ts'
 import type { ConsentPosition, ConsentRow } from '../consents/row.ts'
 import type { ConsentId } from '../lib/brand.ts'
-import { StorageError, systemErrorCode } from '../lib/errors.ts'
+import { ifPresent, StorageError } from '../lib/errors.ts'
 
 const entrySchema = z.object({
   event: z.enum(['acknowledged', 'failed', 'unconfirmed', 'retry', 'drop']),
@@ -107,9 +107,7 @@ async function openCalls(dir: string): Promise<Entry[]> {
 
 /** What each whole line says. */
 async function readLines(path: string): Promise<unknown[]> {
-  const file = await open(path, 'r').catch((error: unknown) => {
-    if (systemErrorCode(error) !== 'ENOENT') throw error
-  })
+  const file = await ifPresent(open(path, 'r'))
   const values: unknown[] = []
   for await (const line of file?.readLines() ?? []) {
     try {

@@ -3,7 +3,7 @@ import { readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { CatalogName } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
-import { StorageError, systemErrorCode } from '../lib/errors.ts'
+import { ifPresent, StorageError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { WatchedWork } from '../lib/watchdog.ts'
 import type { MirrorChunk } from '../mirror/model.ts'
@@ -150,12 +150,7 @@ function nothingToUpgrade(file: string): StorageError {
 
 /** Version 1 gave every state folder an id, and noted in Redis whose keys they are. */
 async function readStateId(dir: string): Promise<string | undefined> {
-  try {
-    return (await readFile(join(dir, 'id'), 'utf8')).trim()
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return undefined
-    throw error
-  }
+  return (await ifPresent(readFile(join(dir, 'id'), 'utf8')))?.trim()
 }
 
 async function removeDatabase(file: string): Promise<void> {

@@ -101,15 +101,8 @@ export class FeedPull {
   claimFor(name: string, mode: FeedMode): Pick<Fetched, 'path' | 'parts'> {
     const { acceptor, feed } = this.#options
     const claim = acceptor.claimIds.next()
-    const parts: ClaimParts = {
-      claim,
-      feed: feed.name,
-      mode,
-      name: cleanName(name),
-      grownFrom: undefined,
-      resend: false,
-      asOfMs: compileNameTime(feed.asOf)?.(name),
-    }
+    const asOfMs = compileNameTime(feed.asOf)?.(name)
+    const parts: ClaimParts = { claim, feed: feed.name, mode, name: cleanName(name), asOfMs }
     return { path: join(this.dir, claimFileName(parts)), parts }
   }
 

@@ -33,7 +33,7 @@ export class PartFile implements AsyncDisposable {
   }
 
   static async open(options: Opening): Promise<PartFile> {
-    return new PartFile(await open(options.path, 'w', privateFileMode), options)
+    return new PartFile(await open(options.path, 'ax', privateFileMode), options)
   }
 
   get bytes(): number {
@@ -60,7 +60,7 @@ export class PartFile implements AsyncDisposable {
         await this.#options.requireSpace(spaceEveryBytes)
         this.#nextSpaceAt = this.#bytes + spaceEveryBytes
       }
-      await this.#write(bytes)
+      await this.#file.writeFile(bytes)
       this.#hash.update(bytes)
       if (this.#head.length < headBytes)
         this.#head = Buffer.concat([this.#head, bytes]).subarray(0, headBytes)
@@ -85,13 +85,6 @@ export class PartFile implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#file.close()
-  }
-
-  async #write(bytes: Buffer): Promise<void> {
-    for (let done = 0; done < bytes.length; ) {
-      const { bytesWritten } = await this.#file.write(bytes, done, bytes.length - done, this.#bytes + done)
-      done += bytesWritten
-    }
   }
 
   #checkSize(bytes: number): void {

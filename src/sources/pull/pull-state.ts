@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { systemErrorCode } from '../../lib/errors.ts'
+import { ifPresent } from '../../lib/errors.ts'
 import { writeDurably } from '../durable.ts'
 
 const validators = z.object({ etag: z.string().optional(), lastModified: z.string().optional() })
@@ -61,18 +61,13 @@ export function pullDirOf(dir: string, feed: string): string {
 /** Nothing remembered costs one fetch more, so a file that cannot be understood counts as none. */
 export async function readPullState(pullDir: string): Promise<PullState> {
   try {
-    return pullState.parse(JSON.parse(await readFile(join(pullDir, fileName), 'utf8')))
+    return pullState.parse(JSON.parse((await ifPresent(readFile(join(pullDir, fileName), 'utf8'))) ?? '{}'))
   } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return emptyState()
-    if (error instanceof SyntaxError || error instanceof z.ZodError) return emptyState()
+    if (error instanceof SyntaxError || error instanceof z.ZodError) return pullState.parse({})
     throw error
   }
 }
 
 export function writePullState(pullDir: string, state: PullState): Promise<void> {
   return writeDurably(join(pullDir, fileName), `${JSON.stringify(state)}\n`, join(pullDir, '.state.tmp'))
-}
-
-function emptyState(): PullState {
-  return pullState.parse({})
 }
