@@ -8,16 +8,18 @@ interface Report {
   numFailedTests: number
   numPendingTests: number
   numTodoTests: number
-  testResults: { status: string; assertionResults: unknown[] }[]
+  testResults: { status: string; assertionResults: { status: string }[] }[]
 }
 
 const [file = '', ...brokenSteps] = process.argv.slice(2)
 const report = readReport(file)
 const passed = report?.numPassedTests ?? 0
 const skipped = (report?.numPendingTests ?? 0) + (report?.numTodoTests ?? 0)
-// A file that cannot be loaded has no tests that could fail; it counts as one.
+// A file that cannot be loaded has no tests that could fail, and those behind a hook that fails are skipped, or passed
+// before: it counts as one.
 const brokenFiles = report?.testResults.filter(
-  ({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0,
+  ({ status, assertionResults }) =>
+    status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
 ).length
 let failed = (report?.numFailedTests ?? 0) + (brokenFiles ?? 0)
 // Without a report, without tests, or after an error outside of any test something is wrong that no test shows.
