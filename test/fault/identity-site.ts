@@ -24,6 +24,10 @@ interface RecordingSiteOptions {
   catalog?: string
   products?: number
   token?: string
+  /** YAML of further settings of the feed of products. */
+  feed?: string
+  /** Of the processes; may change between their starts. */
+  env?: Readonly<Record<string, string>>
 }
 
 /** A site with a feed of products and one of consents, delivering to an endpoint that shares no code with it. */
@@ -31,6 +35,7 @@ export async function openRecordingSite({
   endpoint,
   catalog = 'A',
   products = 400,
+  feed = '',
   ...options
 }: RecordingSiteOptions) {
   const site = await Site.open({
@@ -40,7 +45,7 @@ export async function openRecordingSite({
     delivery: ${delivery}
     deferred: { after: 1s, atMost: 5s }
     feeds:
-      products: { drop: ./drop, files: "*_full.csv", settle: 0s }
+      products: { drop: ./drop, files: "*_full.csv", settle: 0s${feed} }
       news: { kind: consents, drop: ./drop, files: "*.ndjson", settle: 0s }
 `,
   })
@@ -48,8 +53,12 @@ export async function openRecordingSite({
   return Object.assign(site, {
     endpoint,
     version: (number: number) => version(number).documents,
-    dropVersion: (number: number) =>
-      site.drop(`f${String(site.dropped).padStart(3, '0')}_full.csv`, version(number).text),
+    /** A full file, which does not name the products `without`. */
+    async dropVersion(number: number, without: readonly string[] = []) {
+      const lines = version(number).text.split('\n')
+      const named = lines.filter((line) => !without.some((id) => line.startsWith(`${id},`)))
+      await site.drop(`f${String(site.dropped).padStart(3, '0')}_full.csv`, named.join('\n'))
+    },
     async dropConsents(consents: Readonly<Record<string, boolean>>) {
       const lines = Object.entries(consents).map(([email, consent]) => JSON.stringify({ email, consent }))
       await site.drop(`${site.dropped}.ndjson`, `${lines.join('\n')}\n`)

@@ -1,6 +1,7 @@
 import { copyFile, cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, expect } from 'vitest'
-import type { CatalogName } from '../../src/lib/brand.ts'
+import type { CatalogName, ProductId } from '../../src/lib/brand.ts'
+import type { MirrorReader } from '../../src/mirror/reader.ts'
 import { catalogKeys } from '../../src/outbox/keys.ts'
 import type { Child } from '../support/child.ts'
 import { waitFor } from '../support/events.ts'
@@ -15,6 +16,7 @@ const leaks = leakCheck()
 beforeEach(leaks.remember)
 afterEach(leaks.check)
 
+const quickHours = new URL('quick-hours.ts', import.meta.url).href
 const keys = catalogKeys('main' as CatalogName)
 
 repeat('a state folder from an older backup while Redis lives on', async (random) => {
@@ -198,6 +200,55 @@ repeat('resync, when Redis is emptied', async (random) => {
   endpoint.products.clear()
   await site.untilQuiet()
   endpoint.expectHeld(returningFile(1).documents)
+})
+
+repeat('products that no feed names any more', async (random) => {
+  await using redis = await startRedis({ aof: true })
+  await using endpoint = await openRecordingEndpoint()
+  const env: Record<string, string> = { NODE_OPTIONS: `--import ${quickHours}` }
+  const feed = ', missing: { forget: 1d }'
+  await using site = await openRecordingSite({ redisUrl: redis.url, endpoint, env, feed })
+  const mirror = <T>(read: (mirror: MirrorReader) => T): T => {
+    using opened = site.openMirror()
+    return read(opened)
+  }
+  const isKnown = (id: string) =>
+    mirror((opened) => [...opened.pages()].flat().some(({ productId }) => productId === id))
+  const isNoted = (id: string) => mirror((opened) => opened.absentSince([id as ProductId]).size > 0)
+  const [sent, unsent] = ['A00000', 'A00003'] as const
+  const outOfStock = (...ids: string[]) => {
+    const documents = new Map(site.version(1))
+    for (const id of ids) documents.set(id, { ...documents.get(id), availability: 'OutOfStock' })
+    return documents
+  }
+  const daemon = await site.start()
+  await site.dropVersion(1)
+  await site.untilQuiet()
+  await site.dropVersion(1, [sent])
+  await site.untilQuiet()
+  endpoint.status = 503
+  await site.dropVersion(1, [sent, unsent])
+  await waitFor(() => isNoted(sent) && isNoted(unsent), { what: () => `both are noted:\n${site.logs()}` })
+  await daemon.kill(random.pick(['SIGTERM', 'SIGKILL']))
+  if (random.chance(0.5)) await site.redis.flushall()
+
+  env.AHEAD_MS = `${25 * 3_600_000}`
+  const wipe = wiper(site, random, await site.start())
+  await waitFor(() => !isKnown(sent), { what: () => `the product that was sent goes:\n${site.logs()}` })
+  expect(isKnown(unsent)).toBe(true)
+  endpoint.expectHeld(outOfStock(sent))
+  if (random.chance(0.5)) await wipe()
+  const before = endpoint.calls.length
+  endpoint.status = 200
+  await waitFor(() => !isKnown(unsent), { what: () => `the other one goes, too:\n${site.logs()}` })
+  endpoint.expectHeld(outOfStock(sent, unsent))
+  await wipe()
+  await site.untilQuiet()
+  expect(endpoint.calls.slice(before).filter(({ ids }) => ids.includes(sent))).toEqual([])
+  // As if they had never been there.
+  await site.dropVersion(1)
+  await site.untilQuiet()
+  endpoint.expectHeld(site.version(1))
 })
 
 /** Empties Redis under the daemon, or while it is dead; then waits for the repair. */
