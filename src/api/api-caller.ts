@@ -64,6 +64,24 @@ export class ApiCaller implements AsyncDisposable {
   }
 }
 
+/** A client for library users: its calls go through one caller. */
+export class ApiClient implements AsyncDisposable {
+  protected readonly caller: ApiCaller
+
+  constructor(options: ApiCallerOptions) {
+    this.caller = new ApiCaller(options)
+  }
+
+  /** Closes all connections; running calls fail. */
+  async close(): Promise<void> {
+    await this.caller[Symbol.asyncDispose]()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+}
+
 const timeoutMsDefault = 30_000
 const connectionsDefault = 4
 

@@ -26,7 +26,18 @@ export interface CallOptions {
 
 /** Opens a client of the catalog API. Connections are made when they are needed and closed on disposal. */
 export function openCatalogCalls(options: CatalogCallsOptions): CatalogCalls {
-  return new TransportCatalogCalls(options)
+  const transport = new Transport(options)
+  const call = (body: Buffer, { signal, token }: CallOptions = {}) =>
+    transport.send({ ...upsertRequest(body, { token: () => token ?? options.token() }), signal })
+  return {
+    async upsert(documents, callOptions) {
+      const body = buildBody(documents)
+      assert(body.length <= options.bodyBytesMax, 'the body is longer than a call may be')
+      return call(body, callOptions)
+    },
+    probe: (callOptions) => call(buildBody([]), callOptions),
+    [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
+  }
 }
 
 /** The request that carries documents, which are wire-form JSON; `merchantId` goes into the query. */
@@ -46,35 +57,6 @@ export function upsertRequest(
       accept: 'application/json',
     }),
     body,
-  }
-}
-
-class TransportCatalogCalls implements CatalogCalls {
-  readonly #options: CatalogCallsOptions
-  readonly #transport: Transport
-
-  constructor(options: CatalogCallsOptions) {
-    this.#options = options
-    this.#transport = new Transport(options)
-  }
-
-  async upsert(documents: readonly Uint8Array[], options: CallOptions = {}): Promise<CallOutcome> {
-    const body = buildBody(documents)
-    assert(body.length <= this.#options.bodyBytesMax, 'the body is longer than a call may be')
-    return this.#call(body, options)
-  }
-
-  async probe(options: CallOptions = {}): Promise<CallOutcome> {
-    return this.#call(buildBody([]), options)
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#transport[Symbol.asyncDispose]()
-  }
-
-  #call(body: Buffer, { signal, token }: CallOptions): Promise<CallOutcome> {
-    const request = upsertRequest(body, { token: () => token ?? this.#options.token() })
-    return this.#transport.send({ ...request, signal })
   }
 }
 

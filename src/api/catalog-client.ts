@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert'
 import type { ProductId } from '../lib/brand.ts'
 import { callBytesMax } from '../lib/call-bytes.ts'
-import { ApiCaller, type ClientOptions, type RequestOptions, type TokenSource } from './api-caller.ts'
+import { ApiClient, type ClientOptions, type RequestOptions, type TokenSource } from './api-caller.ts'
 import type { CallOutcome } from './call-outcome.ts'
 import { buildBody, upsertRequest } from './catalog-calls.ts'
 import { classify, isAboutProducts, type ProductVerdict, productCalls } from './classify.ts'
@@ -34,16 +34,15 @@ export interface CatalogClientOptions extends ClientOptions {
  * less than 2,000,000 bytes. Calls are made one after the other; none is repeated after a failure.
  * Source: `endpoints.upsertProducts`.
  */
-export class CatalogClient implements AsyncDisposable {
+export class CatalogClient extends ApiClient {
   readonly #options: CatalogClientOptions
-  readonly #caller: ApiCaller
   readonly #callBytes: number
 
   /** Throws `ConfigError` for a base address that is neither https nor on this machine. */
   constructor(options: CatalogClientOptions) {
+    super({ ...options, group: 'products' })
     this.#options = options
     this.#callBytes = Math.min(options.callBytes ?? bodyBytesMax, bodyBytesMax)
-    this.#caller = new ApiCaller({ ...options, group: 'products' })
   }
 
   /**
@@ -59,7 +58,7 @@ export class CatalogClient implements AsyncDisposable {
     options: RequestOptions = {},
   ): Promise<UpsertResult> {
     // Without a token, or with a time that means nothing, nothing is begun.
-    this.#caller.token()
+    this.caller.token()
     if (options.timeoutMs !== undefined) checkTimeout(options.timeoutMs)
     const progress = new UpsertProgress()
     const send = (part: readonly PreparedProduct[]) =>
@@ -82,15 +81,6 @@ export class CatalogClient implements AsyncDisposable {
   async probe(options: RequestOptions = {}): Promise<void> {
     const { outcome, call } = await this.#call([], options)
     requireTaken(outcome, call, 'products')
-  }
-
-  /** Closes all connections; running calls fail. */
-  async close(): Promise<void> {
-    await this.#caller[Symbol.asyncDispose]()
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close()
   }
 
   #prepare(
@@ -117,12 +107,12 @@ export class CatalogClient implements AsyncDisposable {
   }
 
   async #call(products: readonly PreparedProduct[], { signal, timeoutMs }: RequestOptions) {
-    const token = this.#caller.token()
+    const token = this.caller.token()
     const { merchantId } = this.#options
     const body = buildBody(products.map(({ document }) => document))
     const request = { ...upsertRequest(body, { token: () => token, merchantId }), signal, timeoutMs }
-    const outcome = await this.#caller.send(request)
-    return { outcome, call: this.#caller.describe(request, [token]) }
+    const outcome = await this.caller.send(request)
+    return { outcome, call: this.caller.describe(request, [token]) }
   }
 }
 

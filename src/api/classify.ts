@@ -84,7 +84,7 @@ export function classify({ outcome, ...input }: ClassifyInput): Verdict {
     case 'response':
       return classifyResponse(outcome, input)
     default:
-      return unreachable(outcome)
+      return outcome satisfies never
   }
 }
 
@@ -192,8 +192,4 @@ function isFromBetween(status: number): boolean {
 
 function describeAnswer({ status, body }: CallResponse): string {
   return `the endpoint answered ${status}: ${describeRefusal(body).slice(0, descriptionCharactersMax)}`
-}
-
-function unreachable(value: never): never {
-  throw new Error(`unexpected outcome ${JSON.stringify(value)}`)
 }

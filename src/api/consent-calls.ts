@@ -18,7 +18,15 @@ export interface ConsentCalls extends AsyncDisposable {
 
 /** Opens a client of the consent API. Connections are made when they are needed and closed on disposal. */
 export function openConsentCalls(options: ConsentCallsOptions): ConsentCalls {
-  return new TransportConsentCalls(options)
+  const transport = new Transport(options)
+  return {
+    set(consent, { signal, token } = {}) {
+      const { path } = options
+      const request = consentRequest(consent, { path, token: () => token ?? options.token() })
+      return transport.send({ ...request, signal })
+    },
+    [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
+  }
 }
 
 /** The request that sets one permission; what it shows has no address.  */
@@ -34,25 +42,5 @@ export function consentRequest(
     path: consentPath({ email: email.toWellFormed(), consent }, prefix),
     shownPath: `${prefix}/…/${consent}`,
     headers: () => ({ authorization: basicCredentials(token()), accept: 'application/json' }),
-  }
-}
-
-class TransportConsentCalls implements ConsentCalls {
-  readonly #options: ConsentCallsOptions
-  readonly #transport: Transport
-
-  constructor(options: ConsentCallsOptions) {
-    this.#options = options
-    this.#transport = new Transport(options)
-  }
-
-  set(consent: Consent, { signal, token }: CallOptions = {}): Promise<CallOutcome> {
-    const { path } = this.#options
-    const request = consentRequest(consent, { path, token: () => token ?? this.#options.token() })
-    return this.#transport.send({ ...request, signal })
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#transport[Symbol.asyncDispose]()
   }
 }

@@ -1,4 +1,4 @@
-import { ApiCaller, type ClientOptions, type RequestOptions, type TokenSource } from './api-caller.ts'
+import { ApiClient, type ClientOptions, type RequestOptions, type TokenSource } from './api-caller.ts'
 import { ContractError } from './api-error.ts'
 import { consentRequest } from './consent-calls.ts'
 import { consentSchema } from './contract/consent.ts'
@@ -18,14 +18,13 @@ export interface ConsentClientOptions extends ClientOptions {
  *
  * Never repeats a call. No error shows an address or the token. Source: `endpoints.setConsent`.
  */
-export class ConsentClient implements AsyncDisposable {
+export class ConsentClient extends ApiClient {
   readonly #path: string | undefined
-  readonly #caller: ApiCaller
 
   /** Throws `ConfigError` for a base address that is neither https nor on this machine. */
   constructor(options: ConsentClientOptions) {
+    super({ ...options, group: 'consent' })
     this.#path = options.path
-    this.#caller = new ApiCaller({ ...options, group: 'consent' })
   }
 
   /**
@@ -39,19 +38,10 @@ export class ConsentClient implements AsyncDisposable {
     const consent = { email, consent: granted }
     const problems = contractProblems(consentSchema, consent, { whole: 'consent' })
     if (problems.length > 0) throw new ContractError('the consent was not sent', problems)
-    const token = this.#caller.token()
+    const token = this.caller.token()
     const path = this.#path
     const request = { ...consentRequest(consent, { path, token: () => token }), signal, timeoutMs }
-    const outcome = await this.#caller.send(request)
-    requireTaken(outcome, this.#caller.describe(request, [token, email]), 'consent')
-  }
-
-  /** Closes all connections; running calls fail. */
-  async close(): Promise<void> {
-    await this.#caller[Symbol.asyncDispose]()
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close()
+    const outcome = await this.caller.send(request)
+    requireTaken(outcome, this.caller.describe(request, [token, email]), 'consent')
   }
 }

@@ -1,4 +1,4 @@
-import { ApiCaller, type ClientOptions, type RequestOptions, type TokenSource } from './api-caller.ts'
+import { ApiClient, type ClientOptions, type RequestOptions, type TokenSource } from './api-caller.ts'
 import { ContractError } from './api-error.ts'
 import { endpoints } from './contract/endpoints.ts'
 import {
@@ -38,14 +38,13 @@ export type IntentQuestion = Omit<IntentRequest, 'partnerId'> & { partnerId?: st
  * Never waits and never repeats a call: the caller controls timing. A 429 comes as `ApiResponseError` with
  * `retryAfterMs`. Source: `endpoints.askIntent`.
  */
-export class IntentClient implements AsyncDisposable {
+export class IntentClient extends ApiClient {
   readonly #options: IntentClientOptions
-  readonly #caller: ApiCaller
 
   /** Throws `ConfigError` for a base address that is neither https nor on this machine. */
   constructor(options: IntentClientOptions) {
+    super({ ...options, token: options.token, group: 'intent' })
     this.#options = options
-    this.#caller = new ApiCaller({ ...options, token: options.token, group: 'intent' })
   }
 
   /**
@@ -60,7 +59,7 @@ export class IntentClient implements AsyncDisposable {
     const schema = this.#options.shopify ? shopifyIntentRequestSchema : intentRequestSchema
     const problems = contractProblems(schema, body, { whole: 'request' })
     if (problems.length > 0) throw new ContractError('the request was not sent', problems)
-    const token = this.#caller.token()
+    const token = this.caller.token()
     const { method, path } = endpoints.askIntent
     const request = {
       method,
@@ -75,22 +74,13 @@ export class IntentClient implements AsyncDisposable {
       signal,
       timeoutMs,
     }
-    const outcome = await this.#caller.send(request)
-    const call = this.#caller.describe(request, [token])
+    const outcome = await this.caller.send(request)
+    const call = this.caller.describe(request, [token])
     const answer = readCleanAnswer(outcome, call)
     const { data } = readEnvelope(answer.value)
     if (isObject(data)) return acceptResponse(data)
     const serverMessage = 'a body that is no JSON object'
     throw answerError(answer, call, { code: 'no-json', serverMessage, hint: noApiHint })
-  }
-
-  /** Closes all connections; running calls fail. */
-  async close(): Promise<void> {
-    await this.#caller[Symbol.asyncDispose]()
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close()
   }
 
   #complete(question: IntentQuestion): Record<string, unknown> {

@@ -1,48 +1,62 @@
 import type { z } from 'zod'
 import type { RequestOptions } from './api-caller.ts'
-import type { Endpoint } from './contract/endpoints.ts'
+import { type Endpoint, endpoints } from './contract/endpoints.ts'
 import { isObject } from './contract/json-value.ts'
 import type { StackAnswer, StackCalls, StackId } from './stack-calls.ts'
 
-export interface RecordEndpoints {
-  list: Endpoint
-  get: Endpoint
-  update: Endpoint
-  delete: Endpoint
-}
-
 /** What all kinds of records of a Stack have in common, over any form in which a server answers. */
-export class StackRecords<Schema extends z.ZodType> {
-  readonly calls: StackCalls
-  readonly endpoints: RecordEndpoints
-  readonly #schema: Schema
+export class StackRecords<Item, Changes> {
+  protected readonly calls: StackCalls
+  readonly #schema: z.ZodType<Item>
+  readonly #endpoints: Readonly<Record<'list' | 'get' | 'update' | 'delete', Endpoint>>
 
-  constructor(calls: StackCalls, schema: Schema, endpoints: RecordEndpoints) {
+  constructor(calls: StackCalls, schema: z.ZodType<Item>, kind: 'Rule' | 'View' | 'User' | 'Term') {
     this.calls = calls
-    this.endpoints = endpoints
     this.#schema = schema
+    this.#endpoints = {
+      list: endpoints[`list${kind}s` as const],
+      get: endpoints[`get${kind}` as const],
+      update: endpoints[`update${kind}` as const],
+      delete: endpoints[`delete${kind}` as const],
+    }
   }
 
-  async list(query: Readonly<Record<string, unknown>>, options: RequestOptions) {
-    const answer = await this.calls.call(this.endpoints.list, { ...options, query })
-    return { records: this.#readList(answer), counts: answer.counts, answer }
-  }
-
-  /** Where the contract has no pages, a server that sends one all the same would hide the records of the others. */
-  async listWhole(options: RequestOptions): Promise<z.infer<Schema>[]> {
-    const { records, counts, answer } = await this.list({}, options)
-    if (counts.length === 0 || records.length >= Math.min(...counts)) return records
-    throw answer.error('incomplete', `${records.length} records where it counts ${Math.min(...counts)}`)
-  }
-
-  async get(id: StackId, options: RequestOptions): Promise<z.infer<Schema>> {
-    const answer = await this.calls.call(this.endpoints.get, { ...options, id })
+  async get(id: StackId, options: RequestOptions = {}): Promise<Item> {
+    const answer = await this.calls.call(this.#endpoints.get, { ...options, id })
     const record = this.#readRecord(answer, id)
     if (record === undefined) throw answer.error('no-record', 'a body without the record')
     return record
   }
 
-  async create(endpoint: Endpoint, body: unknown, options: RequestOptions): Promise<z.infer<Schema>> {
+  /** Fields that are left out stay as they are. A server that does not answer the record is asked for it. */
+  async update(id: StackId, changes: Changes, options: RequestOptions = {}): Promise<Item> {
+    const answer = await this.calls.call(this.#endpoints.update, { ...options, id, body: changes })
+    return this.#readRecord(answer, id) ?? (await this.get(id, options))
+  }
+
+  async delete(id: StackId, options: RequestOptions = {}): Promise<void> {
+    await this.calls.call(this.#endpoints.delete, { ...options, id })
+  }
+
+  // What follows are no methods: those are what users of the library see.
+
+  protected readonly read = async (query: Readonly<Record<string, unknown>>, options: RequestOptions) => {
+    const answer = await this.calls.call(this.#endpoints.list, { ...options, query })
+    return { records: this.#readList(answer), counts: answer.counts, answer }
+  }
+
+  /** Where the contract has no pages, a server that sends one all the same would hide the records of the others. */
+  protected readonly readWhole = async (options: RequestOptions): Promise<Item[]> => {
+    const { records, counts, answer } = await this.read({}, options)
+    if (counts.length === 0 || records.length >= Math.min(...counts)) return records
+    throw answer.error('incomplete', `${records.length} records where it counts ${Math.min(...counts)}`)
+  }
+
+  protected readonly add = async (
+    endpoint: Endpoint,
+    body: unknown,
+    options: RequestOptions,
+  ): Promise<Item> => {
     const answer = await this.calls.call(endpoint, { ...options, body })
     const record = this.#readRecord(answer)
     if (record !== undefined) return record
@@ -52,17 +66,7 @@ export class StackRecords<Schema extends z.ZodType> {
     )
   }
 
-  /** A server that does not answer the record is asked for it. */
-  async update(id: StackId, body: unknown, options: RequestOptions): Promise<z.infer<Schema>> {
-    const answer = await this.calls.call(this.endpoints.update, { ...options, id, body })
-    return this.#readRecord(answer, id) ?? (await this.get(id, options))
-  }
-
-  async delete(id: StackId, options: RequestOptions): Promise<void> {
-    await this.calls.call(this.endpoints.delete, { ...options, id })
-  }
-
-  #readList(answer: StackAnswer): z.infer<Schema>[] {
+  #readList(answer: StackAnswer): Item[] {
     const { data } = answer
     // An empty body, or a plain text, is no empty list: who believed it would take the whole Stack for gone.
     if (data === null) return []
@@ -74,7 +78,7 @@ export class StackRecords<Schema extends z.ZodType> {
   }
 
   /** Some servers answer a list with the one record. */
-  #readRecord({ data }: StackAnswer, id?: StackId): z.infer<Schema> | undefined {
+  #readRecord({ data }: StackAnswer, id?: StackId): Item | undefined {
     const record: unknown = Array.isArray(data) && data.length === 1 ? data[0] : data
     if (!isObject(record) || Object.keys(record).length === 0) return undefined
     if (hasId(record)) return this.#accept(record)
@@ -82,9 +86,9 @@ export class StackRecords<Schema extends z.ZodType> {
   }
 
   /** In the contract's form; a field of another form than that is kept as it came. */
-  #accept(record: Record<string, unknown>): z.infer<Schema> {
+  #accept(record: Record<string, unknown>): Item {
     const parsed = this.#schema.safeParse(record)
-    return parsed.success ? parsed.data : (record as z.infer<Schema>)
+    return parsed.success ? parsed.data : (record as Item)
   }
 }
 

@@ -5,38 +5,18 @@ import type { StackCalls, StackId } from './stack-calls.ts'
 import { StackRecords } from './stack-records.ts'
 
 /** Automation rules: `/api/tilerules/`. All methods throw as `StackClient` says. */
-export class StackRules {
-  readonly #records: StackRecords<typeof ruleSchema>
-
+export class StackRules extends StackRecords<Rule, RuleUpdate> {
   constructor(calls: StackCalls) {
-    this.#records = new StackRecords(calls, ruleSchema, {
-      list: endpoints.listRules,
-      get: endpoints.getRule,
-      update: endpoints.updateRule,
-      delete: endpoints.deleteRule,
-    })
+    super(calls, ruleSchema, 'Rule')
   }
 
   /** All rules of the Stack; they come without pages. */
   async list(options: RequestOptions = {}): Promise<Rule[]> {
-    return this.#records.listWhole(options)
-  }
-
-  async get(id: StackId, options: RequestOptions = {}): Promise<Rule> {
-    return this.#records.get(id, options)
+    return this.readWhole(options)
   }
 
   async create(rule: RuleCreate, options: RequestOptions = {}): Promise<Rule> {
-    return this.#records.create(endpoints.createRule, rule, options)
-  }
-
-  /** Fields that are left out stay as they are. */
-  async update(id: StackId, changes: RuleUpdate, options: RequestOptions = {}): Promise<Rule> {
-    return this.#records.update(id, changes, options)
-  }
-
-  async delete(id: StackId, options: RequestOptions = {}): Promise<void> {
-    await this.#records.delete(id, options)
+    return this.add(endpoints.createRule, rule, options)
   }
 
   /**
@@ -44,6 +24,6 @@ export class StackRules {
    * sent, and what comes is answered as it is (undefined for an empty body).
    */
   async apply(id: StackId, options: RequestOptions = {}): Promise<unknown> {
-    return (await this.#records.calls.call(endpoints.applyRule, { ...options, id })).data
+    return (await this.calls.call(endpoints.applyRule, { ...options, id })).data
   }
 }

@@ -1,9 +1,8 @@
 import type { RequestOptions } from './api-caller.ts'
-import { endpoints } from './contract/endpoints.ts'
 import type { UserListQuery } from './contract/paging.ts'
 import { type User, type UserUpdate, userSchema } from './contract/user.ts'
-import type { StackCalls, StackId } from './stack-calls.ts'
-import { type ReadPage, readAllPages, readPage, refuseUnknown, type StackPage } from './stack-pages.ts'
+import type { StackCalls } from './stack-calls.ts'
+import { readAllPages, readPage, refuseUnknown, type StackPage } from './stack-pages.ts'
 import { StackRecords } from './stack-records.ts'
 
 /** What is left out is left to the server: page 1, 25 a page, by `id`, `asc`. */
@@ -17,23 +16,14 @@ export interface UserPageQuery {
 }
 
 /** Users of the admin portal: `/api/users`. None is ever created here. All methods throw as `StackClient` says. */
-export class StackUsers {
-  readonly #records: StackRecords<typeof userSchema>
-  readonly #readPage: ReadPage<User>
-
+export class StackUsers extends StackRecords<User, UserUpdate> {
   constructor(calls: StackCalls) {
-    this.#records = new StackRecords(calls, userSchema, {
-      list: endpoints.listUsers,
-      get: endpoints.getUser,
-      update: endpoints.updateUser,
-      delete: endpoints.deleteUser,
-    })
-    this.#readPage = (query, options) => this.#records.list(query, options)
+    super(calls, userSchema, 'User')
   }
 
   /** One page. Throws `ContractError` for a limit above 100. */
   async list(query: UserPageQuery = {}, options: RequestOptions = {}): Promise<StackPage<User>> {
-    return readPage(this.#readPage, toListQuery(query, [...optionsOfAll, 'page']), options)
+    return readPage(this.read, toListQuery(query, [...optionsOfAll, 'page']), options)
   }
 
   /** All users, 100 a page unless `limit` says otherwise: `for await (const user of users.all({ orderBy: 'email' }))`. */
@@ -41,20 +31,7 @@ export class StackUsers {
     query: Omit<UserPageQuery, 'page'> = {},
     options: RequestOptions = {},
   ): AsyncGenerator<User, void, undefined> {
-    return readAllPages(this.#readPage, toListQuery(query, optionsOfAll), options)
-  }
-
-  async get(id: StackId, options: RequestOptions = {}): Promise<User> {
-    return this.#records.get(id, options)
-  }
-
-  /** Fields that are left out stay as they are. */
-  async update(id: StackId, changes: UserUpdate, options: RequestOptions = {}): Promise<User> {
-    return this.#records.update(id, changes, options)
-  }
-
-  async delete(id: StackId, options: RequestOptions = {}): Promise<void> {
-    await this.#records.delete(id, options)
+    return readAllPages(this.read, toListQuery(query, optionsOfAll), options)
   }
 }
 

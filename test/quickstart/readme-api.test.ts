@@ -139,7 +139,10 @@ async function writePrograms(
 }
 
 /** Without what closes it. */
+/** Own and inherited ones. */
 function methodsOf(object: object): string[] {
-  const names = Object.getOwnPropertyNames(Object.getPrototypeOf(object))
+  const names: string[] = []
+  for (let at = Object.getPrototypeOf(object); at !== Object.prototype; at = Object.getPrototypeOf(at))
+    names.push(...Object.getOwnPropertyNames(at))
   return names.filter((name) => name !== 'constructor' && name !== 'close')
 }

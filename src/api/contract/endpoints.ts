@@ -30,17 +30,43 @@ export interface Endpoint {
   result?: { schema: z.ZodType; many?: true }
 }
 
-const stackEndpoint = (
-  endpoint: Omit<Endpoint, 'group' | 'credentials'> & { credentials?: Endpoint['credentials'] },
-) => ({ group: 'stack', credentials: 'stack', ...endpoint }) as const satisfies Endpoint
+type Place = Pick<Endpoint, 'group' | 'credentials' | 'path' | 'params'>
+type Data = Partial<Pick<Endpoint, 'query' | 'body' | 'result'>>
 
-const ruleEndpoint = (endpoint: Omit<Endpoint, 'group' | 'credentials'>) =>
-  stackEndpoint({ ...endpoint, credentials: 'stack-required' })
+const operation =
+  <Method extends Endpoint['method']>(method: Method) =>
+  <const At extends Place, const Carried extends Data>(at: At, summary: string, data: Carried) => ({
+    ...at,
+    ...data,
+    method,
+    summary,
+  })
+const [get, post, put, remove] = [operation('GET'), operation('POST'), operation('PUT'), operation('DELETE')]
 
-const ruleParams = z.strictObject({ ruleId: ruleIdSchema.meta({ description: 'Id of the rule' }) })
-const viewParams = z.strictObject({ moderationviewId: numericId('Id of the moderation view') })
-const userParams = z.strictObject({ userId: numericId('Id of the user') })
-const termParams = z.strictObject({ termId: numericId('Id of the term') })
+const rules = { group: 'stack', credentials: 'stack-required', path: '/api/tilerules/' } as const
+const oneRule = {
+  ...rules,
+  path: '/api/tilerules/{ruleId}',
+  params: z.strictObject({ ruleId: ruleIdSchema.meta({ description: 'Id of the rule' }) }),
+} as const
+const views = { group: 'stack', credentials: 'stack', path: '/api/moderationviews' } as const
+const oneView = {
+  ...views,
+  path: '/api/moderationviews/{moderationviewId}',
+  params: z.strictObject({ moderationviewId: numericId('Id of the moderation view') }),
+} as const
+const users = { group: 'stack', credentials: 'stack', path: '/api/users' } as const
+const oneUser = {
+  ...users,
+  path: '/api/users/{userId}',
+  params: z.strictObject({ userId: numericId('Id of the user') }),
+} as const
+const terms = { group: 'stack', credentials: 'stack', path: '/api/terms' } as const
+const oneTerm = {
+  ...terms,
+  path: '/api/terms/{termId}',
+  params: z.strictObject({ termId: numericId('Id of the term') }),
+} as const
 const consentParams = z.strictObject({
   email: emailSchema,
   consent: z
@@ -50,195 +76,67 @@ const consentParams = z.strictObject({
 
 const rule = { schema: ruleSchema }
 const view = { schema: moderationViewSchema }
+const viewWrite = { schema: moderationViewWriteSchema }
 const user = { schema: userSchema }
 const term = { schema: termSchema }
 
-export const endpoints = {
-  createRule: ruleEndpoint({
-    name: 'createRule',
-    method: 'POST',
-    path: '/api/tilerules/',
-    summary: 'Create an automation rule',
-    body: { schema: ruleCreateSchema },
-    result: rule,
-  }),
-  listRules: ruleEndpoint({
-    name: 'listRules',
-    method: 'GET',
-    path: '/api/tilerules/',
-    summary: 'All automation rules of the Stack',
-    result: { ...rule, many: true },
-  }),
-  getRule: ruleEndpoint({
-    name: 'getRule',
-    method: 'GET',
-    path: '/api/tilerules/{ruleId}',
-    params: ruleParams,
-    summary: 'One automation rule',
-    result: rule,
-  }),
-  updateRule: ruleEndpoint({
-    name: 'updateRule',
-    method: 'PUT',
-    path: '/api/tilerules/{ruleId}',
-    params: ruleParams,
-    summary: 'Change an automation rule',
-    body: { schema: ruleUpdateSchema },
-    result: rule,
-  }),
-  deleteRule: ruleEndpoint({
-    name: 'deleteRule',
-    method: 'DELETE',
-    path: '/api/tilerules/{ruleId}',
-    params: ruleParams,
-    summary: 'Remove an automation rule',
-  }),
-  applyRule: ruleEndpoint({
-    name: 'applyRule',
-    method: 'PUT',
-    path: '/api/tilerules/{ruleId}/apply',
-    params: ruleParams,
-    summary: 'Apply a rule to the tiles or assets that exist already',
-  }),
-  listViews: stackEndpoint({
-    name: 'listViews',
-    method: 'GET',
-    path: '/api/moderationviews',
-    summary: 'All moderation views of the Stack',
-    result: { ...view, many: true },
-  }),
-  createView: stackEndpoint({
-    name: 'createView',
-    method: 'POST',
-    path: '/api/moderationviews',
-    summary: 'Create a moderation view',
-    body: { schema: moderationViewWriteSchema },
-    result: view,
-  }),
-  getView: stackEndpoint({
-    name: 'getView',
-    method: 'GET',
-    path: '/api/moderationviews/{moderationviewId}',
-    params: viewParams,
-    summary: 'One moderation view',
-    result: view,
-  }),
-  updateView: stackEndpoint({
-    name: 'updateView',
-    method: 'PUT',
-    path: '/api/moderationviews/{moderationviewId}',
-    params: viewParams,
-    summary: 'Change a moderation view',
-    body: { schema: moderationViewWriteSchema },
-    result: view,
-  }),
-  deleteView: stackEndpoint({
-    name: 'deleteView',
-    method: 'DELETE',
-    path: '/api/moderationviews/{moderationviewId}',
-    params: viewParams,
-    summary: 'Remove a moderation view',
-  }),
-  listUsers: stackEndpoint({
-    name: 'listUsers',
-    method: 'GET',
-    path: '/api/users',
-    summary: 'Users of the admin portal, by page',
+export const endpoints = named({
+  createRule: post(rules, 'Create an automation rule', { body: { schema: ruleCreateSchema }, result: rule }),
+  listRules: get(rules, 'All automation rules of the Stack', { result: { ...rule, many: true } }),
+  getRule: get(oneRule, 'One automation rule', { result: rule }),
+  updateRule: put(oneRule, 'Change an automation rule', { body: { schema: ruleUpdateSchema }, result: rule }),
+  deleteRule: remove(oneRule, 'Remove an automation rule', {}),
+  applyRule: put(
+    { ...oneRule, path: '/api/tilerules/{ruleId}/apply' },
+    'Apply a rule to the tiles or assets that exist already',
+    {},
+  ),
+  listViews: get(views, 'All moderation views of the Stack', { result: { ...view, many: true } }),
+  createView: post(views, 'Create a moderation view', { body: viewWrite, result: view }),
+  getView: get(oneView, 'One moderation view', { result: view }),
+  updateView: put(oneView, 'Change a moderation view', { body: viewWrite, result: view }),
+  deleteView: remove(oneView, 'Remove a moderation view', {}),
+  listUsers: get(users, 'Users of the admin portal, by page', {
     query: userListQuerySchema,
     result: { ...user, many: true },
   }),
-  getUser: stackEndpoint({
-    name: 'getUser',
-    method: 'GET',
-    path: '/api/users/{userId}',
-    params: userParams,
-    summary: 'One user',
-    result: user,
-  }),
-  updateUser: stackEndpoint({
-    name: 'updateUser',
-    method: 'PUT',
-    path: '/api/users/{userId}',
-    params: userParams,
-    summary: 'Change a user',
-    body: { schema: userUpdateSchema },
-    result: user,
-  }),
-  deleteUser: stackEndpoint({
-    name: 'deleteUser',
-    method: 'DELETE',
-    path: '/api/users/{userId}',
-    params: userParams,
-    summary: 'Remove a user',
-  }),
-  listTerms: stackEndpoint({
-    name: 'listTerms',
-    method: 'GET',
-    path: '/api/terms',
-    summary: 'Terms of the Stack, by page',
+  getUser: get(oneUser, 'One user', { result: user }),
+  updateUser: put(oneUser, 'Change a user', { body: { schema: userUpdateSchema }, result: user }),
+  deleteUser: remove(oneUser, 'Remove a user', {}),
+  listTerms: get(terms, 'Terms of the Stack, by page', {
     query: termListQuerySchema,
     result: { ...term, many: true },
   }),
-  createTerm: stackEndpoint({
-    name: 'createTerm',
-    method: 'POST',
-    path: '/api/terms',
-    summary: 'Create a term',
-    body: { schema: termCreateSchema },
-    result: term,
-  }),
-  getTerm: stackEndpoint({
-    name: 'getTerm',
-    method: 'GET',
-    path: '/api/terms/{termId}',
-    params: termParams,
-    summary: 'One term',
-    result: term,
-  }),
-  updateTerm: stackEndpoint({
-    name: 'updateTerm',
-    method: 'PUT',
-    path: '/api/terms/{termId}',
-    params: termParams,
-    summary: 'Change a term',
-    body: { schema: termUpdateSchema },
-    result: term,
-  }),
-  deleteTerm: stackEndpoint({
-    name: 'deleteTerm',
-    method: 'DELETE',
-    path: '/api/terms/{termId}',
-    params: termParams,
-    summary: 'Remove a term',
-  }),
-  upsertProducts: {
-    name: 'upsertProducts',
-    group: 'products',
-    method: 'POST',
-    path: '/v1/products/upsert',
-    summary: 'Create or replace products; at most 2 MB a call',
-    credentials: 'products-token',
-    body: { schema: productSchema, many: true },
-  },
-  setConsent: {
-    name: 'setConsent',
-    group: 'consent',
-    method: 'POST',
-    path: '/api/v1/customers/consent/{email}/{consent}',
-    params: consentParams,
-    summary: 'Grant or revoke the marketing permission of an e-mail address',
-    credentials: 'email-token',
-  },
-  askIntent: {
-    name: 'askIntent',
-    group: 'intent',
-    method: 'POST',
-    path: '/api',
-    summary: 'Rank products for what a shopper is after',
-    credentials: 'intent-token',
-    body: { schema: intentRequestSchema },
-    result: { schema: intentResponseSchema },
-  },
-} as const satisfies Record<string, Endpoint>
+  createTerm: post(terms, 'Create a term', { body: { schema: termCreateSchema }, result: term }),
+  getTerm: get(oneTerm, 'One term', { result: term }),
+  updateTerm: put(oneTerm, 'Change a term', { body: { schema: termUpdateSchema }, result: term }),
+  deleteTerm: remove(oneTerm, 'Remove a term', {}),
+  upsertProducts: post(
+    { group: 'products', credentials: 'products-token', path: '/v1/products/upsert' },
+    'Create or replace products; at most 2 MB a call',
+    { body: { schema: productSchema, many: true } },
+  ),
+  setConsent: post(
+    {
+      group: 'consent',
+      credentials: 'email-token',
+      path: '/api/v1/customers/consent/{email}/{consent}',
+      params: consentParams,
+    },
+    'Grant or revoke the marketing permission of an e-mail address',
+    {},
+  ),
+  askIntent: post(
+    { group: 'intent', credentials: 'intent-token', path: '/api' },
+    'Rank products for what a shopper is after',
+    { body: { schema: intentRequestSchema }, result: { schema: intentResponseSchema } },
+  ),
+})
 
 export type EndpointName = keyof typeof endpoints
+
+function named<const Table extends Record<string, Omit<Endpoint, 'name'>>>(table: Table) {
+  return Object.fromEntries(
+    Object.entries(table).map(([name, endpoint]) => [name, { name, ...endpoint }]),
+  ) as { [Name in keyof Table]: Table[Name] & { name: Name } }
+}

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { jsonValue } from './json-value.ts'
+import type { ValueKind } from './kinds.ts'
 
 /**
  * What a value of a field is, beyond its JSON type. Recorded as metadata of the schema, so that whoever receives other
@@ -19,6 +20,8 @@ export type WireKind =
 declare module 'zod' {
   interface GlobalMeta {
     kind?: WireKind
+    /** Of a field of a product: what a cell must become to fit it. */
+    fieldKind?: ValueKind
     /** For messages: what is accepted, where the schema alone does not say it ("an e-mail address"). */
     expected?: string
     /** For messages: what to do about a value that is not accepted. */
@@ -31,7 +34,7 @@ declare module 'zod' {
 }
 
 /** Metadata that is of no use outside this program. */
-export const ownMetadata = ['kind', 'expected', 'remedy', 'secret', 'unwritable'] as const
+export const ownMetadata = ['kind', 'fieldKind', 'expected', 'remedy', 'secret', 'unwritable'] as const
 
 export const text = (description?: string) => z.string().meta(metaOf('text', description))
 

@@ -13,23 +13,12 @@ export type FieldKind =
   | 'object'
   | 'object-list'
 
-/** Also what only occurs inside a list. */
+/** Also what only occurs inside a list: a list is called by its elements. */
 export type ValueKind = FieldKind | 'category'
 
 /** What the elements of a field are; a field that is no list is its own element. */
-export const elementKinds: Readonly<Record<FieldKind, ValueKind>> = {
-  string: 'string',
-  number: 'number',
-  integer: 'integer',
-  url: 'url',
-  'decimal-string': 'decimal-string',
-  'integer-string': 'integer-string',
-  date: 'date',
-  'string-list': 'string',
-  'category-list': 'category',
-  'url-list': 'url',
-  object: 'object',
-  'object-list': 'object',
+export function elementKindOf(kind: FieldKind): ValueKind {
+  return kind.replace(/-list$/, '') as ValueKind
 }
 
 /** For messages: what the contract expects, and what to do to get there. */

@@ -82,7 +82,7 @@ function sentenceFor(schema: z.ZodType, issue: z.core.$ZodIssue): string {
   const along = schemasAlong(schema, issue.path)
   const isSecret = along.some((one) => metadataOf(one).secret === true)
   const found = describeFound(issue.input, isSecret)
-  const at = along.length === issue.path.length + 1 ? along.at(-1) : undefined
+  const at = schemaAt(schema, issue.path)
   const { expected, remedy } =
     at === undefined ? { expected: 'a JSON value', remedy: 'give what JSON can carry' } : expectationOf(at)
   const isMissing = issue.input === undefined

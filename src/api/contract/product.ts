@@ -1,34 +1,35 @@
 import { z } from 'zod'
 import { describeFound, formatPath } from './describe.ts'
-import { elementKinds, expectations, type FieldKind, type ValueKind } from './kinds.ts'
+import { bareSchema, metadataOf } from './fields.ts'
+import { elementKindOf, expectations, type FieldKind, type ValueKind } from './kinds.ts'
 import { isCalendarDate, isCategoryPath, isDecimalText, isHttpUrl, isIntegerText } from './values.ts'
 
-const text = z.string()
+const text = z.string().meta({ fieldKind: 'string' })
 /** Required text says something: an empty string is as good as a field that is not there. */
-const filledText = z.string().min(1)
+const filledText = z.string().min(1).meta({ fieldKind: 'string' })
 // z.number() refuses NaN and both infinities, which JSON cannot carry.
-const amount = z.number()
-const wholeNumber = z.int()
+const amount = z.number().meta({ fieldKind: 'number' })
+const wholeNumber = z.int().meta({ fieldKind: 'integer' })
 const url = z
   .string()
   .refine(isHttpUrl)
-  .meta({ format: 'uri', ...expectations.url })
+  .meta({ format: 'uri', fieldKind: 'url', ...expectations.url })
 const decimalText = z
   .string()
   .refine(isDecimalText)
-  .meta({ pattern: '^-?\\d+(\\.\\d+)?$', ...expectations['decimal-string'] })
+  .meta({ pattern: '^-?\\d+(\\.\\d+)?$', fieldKind: 'decimal-string', ...expectations['decimal-string'] })
 const integerText = z
   .string()
   .refine(isIntegerText)
-  .meta({ pattern: '^-?\\d+$', ...expectations['integer-string'] })
+  .meta({ pattern: '^-?\\d+$', fieldKind: 'integer-string', ...expectations['integer-string'] })
 const date = z
   .string()
   .refine(isCalendarDate)
-  .meta({ format: 'date', ...expectations.date })
+  .meta({ format: 'date', fieldKind: 'date', ...expectations.date })
 const categoryPath = z
   .string()
   .refine(isCategoryPath)
-  .meta({ pattern: '^/?[^/>]+(/[^/>]+)*$', ...expectations.category })
+  .meta({ pattern: '^/?[^/>]+(/[^/>]+)*$', fieldKind: 'category', ...expectations.category })
 
 /**
  * A map with keys of the sender's choosing. An own key `__proto__` (JSON.parse makes one) would be lost or would
@@ -40,7 +41,7 @@ function mapOf<Value extends z.ZodType>(value: Value) {
     if (typeof map !== 'object' || map === null || !Object.hasOwn(map, '__proto__')) return
     context.issues.push({ code: 'custom', path: ['__proto__'], input: map, params: { reserved: true } })
   })
-  return guard.pipe(z.record(z.string(), value)).meta({ ...expectations.object })
+  return guard.pipe(z.record(z.string(), value)).meta({ fieldKind: 'object', ...expectations.object })
 }
 
 const customFieldsSchema = mapOf(text)
@@ -140,34 +141,14 @@ export const fieldSchemas = Object.fromEntries(
 ) as unknown as Record<ProductField, z.ZodType>
 
 /** What a cell must become to fit the field. */
-export const fieldKinds: Readonly<Record<ProductField, FieldKind>> = {
-  product_id: 'string',
-  name: 'string',
-  url: 'url',
-  image_url: 'url',
-  availability: 'string',
-  price: 'number',
-  price_currency_code: 'string',
-  list_price: 'number',
-  rating_value: 'decimal-string',
-  review_count: 'integer-string',
-  categories: 'category-list',
-  categoryIds: 'string-list',
-  parentCategoryIds: 'string-list',
-  description: 'string',
-  brand: 'string',
-  tag1: 'string-list',
-  tag2: 'string-list',
-  tag3: 'string-list',
-  date_published: 'date',
-  variation_id: 'string',
-  alternate_image_urls: 'url-list',
-  variations: 'object',
-  inventory_level: 'integer',
-  supplier_cost: 'number',
-  custom_fields: 'object',
-  skus: 'object-list',
-}
+export const fieldKinds = Object.fromEntries(
+  Object.entries(shape).map(([field, schema]) => {
+    const bare = bareSchema(schema)
+    if (!(bare instanceof z.ZodArray)) return [field, metadataOf(schema).fieldKind]
+    const element = bare.element as z.ZodType
+    return [field, `${metadataOf(element).fieldKind ?? 'object'}-list`]
+  }),
+) as Readonly<Record<ProductField, FieldKind>>
 
 /** Words that the service is known to understand; the contract allows any other. */
 export const knownAvailabilities: readonly string[] = ['InStock', 'OutOfStock', 'Invisible', 'Discontinued']
@@ -213,16 +194,6 @@ export function wordsOfProblem(
   }
 }
 
-/** What is wrong with one product, one line each; empty when the contract accepts it. */
-export function productProblems(product: unknown): { field: string; message: string }[] {
-  const result = productSchema.safeParse(product, { reportInput: true })
-  if (result.success) return []
-  return result.error.issues.map((issue) => {
-    const first = issue.code === 'unrecognized_keys' ? [...issue.path, ...issue.keys][0] : issue.path[0]
-    return { field: first === undefined ? 'product' : String(first), message: describeProblem(issue) }
-  })
-}
-
 /** What belongs at a place in a product, where the schema found something else. */
 function kindAt(path: readonly PropertyKey[]): ValueKind {
   const [field, second, ...rest] = path
@@ -230,7 +201,7 @@ function kindAt(path: readonly PropertyKey[]): ValueKind {
   const kind = fieldKinds[field]
   if (second === undefined) return kind
   if (field === 'skus' || field === 'variations') return kindAt(rest)
-  return field === 'custom_fields' ? 'string' : elementKinds[kind]
+  return field === 'custom_fields' ? 'string' : elementKindOf(kind)
 }
 
 function isProductField(name: PropertyKey | undefined): name is ProductField {

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { type Endpoint, endpoints } from '../../../src/api/contract/endpoints.ts'
 import { shopifyIntentRequestSchema } from '../../../src/api/contract/intent.ts'
 import { contractProblems } from '../../../src/api/contract/problems.ts'
-import { productProblems } from '../../../src/api/contract/product.ts'
+import { productSchema } from '../../../src/api/contract/product.ts'
 import { inWireForm } from '../../../src/api/contract/wire-form.ts'
 import { facts, nameOf } from './facts/facts.ts'
 import { intentFacts } from './facts/intents.ts'
@@ -84,7 +84,7 @@ describe('facts', () => {
       if (request.endpoint !== 'upsertProducts' || !decidedBySchema(request)) continue
       const fields = (request.body as unknown[])
         .slice(0, 3)
-        .flatMap(productProblems)
+        .flatMap((product) => contractProblems(productSchema, product))
         .map(({ field }) => field)
       expect(new Set(fields)).toEqual(
         new Set(request.outcome === 'accepted' ? [] : [request.outcome.refused]),

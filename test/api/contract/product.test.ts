@@ -8,12 +8,20 @@ import {
   knownAvailabilities,
   type ProductField,
   productFields,
-  productProblems,
   productSchema,
   requiredFields,
   sensitiveFields,
 } from '../../../src/api/contract/product.ts'
 import { arbitraryProduct, brokenValues } from './arbitrary-products.ts'
+
+/** What is wrong with one product, one line each, as sandbox and daemon say it. */
+function productProblems(product: unknown): { field: string; message: string }[] {
+  const result = productSchema.safeParse(product, { reportInput: true })
+  return (result.error?.issues ?? []).map((issue) => {
+    const first = issue.code === 'unrecognized_keys' ? [...issue.path, ...issue.keys][0] : issue.path[0]
+    return { field: first === undefined ? 'product' : String(first), message: describeProblem(issue) }
+  })
+}
 
 const plain = {
   product_id: '1',
