@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { FileRefusedError } from '../lib/errors.ts'
 import type { JsonObject } from './look-up.ts'
-import type { RecordSlice, TextSplitter } from './model.ts'
+import type { RecordSlice } from './model.ts'
 import { XmlCheck } from './xml-check.ts'
-import { XmlSplitter, type XmlSplitterOptions } from './xml-splitter.ts'
+import { type XmlOptions, XmlSplitter } from './xml-splitter.ts'
 
 /** A parser takes some 5 ms for so much. */
 const pieceBytes = 128 * 2 ** 10
@@ -15,8 +15,7 @@ const lookedBytes = 2 * pieceBytes
  * both must find the same records. What ends too late is never parsed, since it would fill the memory. `sourceOf` gives
  * the objects of the records, once each and in order.
  */
-export class CheckedXml implements TextSplitter {
-  readonly #splitter: XmlSplitter
+export class CheckedXml extends XmlSplitter {
   readonly #check: XmlCheck
   /** How much of the text the parser has read. */
   #checked = 0
@@ -25,32 +24,16 @@ export class CheckedXml implements TextSplitter {
   #sources: (JsonObject | Error)[] = []
   #taken = 0
 
-  constructor(options: XmlSplitterOptions) {
-    this.#splitter = new XmlSplitter(options)
+  constructor(options: XmlOptions) {
+    super(options)
     this.#check = new XmlCheck(options.name, options.path)
-  }
-
-  get textBytes() {
-    return this.#splitter.textBytes
-  }
-
-  get openEnded() {
-    return this.#splitter.openEnded
-  }
-
-  get lastRecord() {
-    return this.#splitter.lastRecord
-  }
-
-  get frame() {
-    return this.#splitter.frame
   }
 
   get isRejects(): boolean {
     return this.#check.isRejects
   }
 
-  *push(chunk: Buffer): Generator<RecordSlice[]> {
+  override *push(chunk: Buffer): Generator<RecordSlice[]> {
     for (let at = 0; at < chunk.length; at += pieceBytes) {
       try {
         yield* this.#cut(chunk.subarray(at, at + pieceBytes))
@@ -60,14 +43,10 @@ export class CheckedXml implements TextSplitter {
     }
   }
 
-  *end(): Generator<RecordSlice[]> {
+  override *end(): Generator<RecordSlice[]> {
     for (const piece of this.#unchecked(this.textBytes)) this.#parse(piece)
-    this.#check.end(this.#splitter.unfinished)
-    yield* this.#splitter.end()
-  }
-
-  [Symbol.dispose](): void {
-    this.#splitter[Symbol.dispose]()
+    this.#check.end(this.unfinished)
+    yield* super.end()
   }
 
   /** Of the slices in the order in which they came, each once. */
@@ -76,7 +55,7 @@ export class CheckedXml implements TextSplitter {
   }
 
   *#cut(piece: Buffer): Generator<RecordSlice[]> {
-    for (const batch of this.#splitter.push(piece)) {
+    for (const batch of super.push(piece)) {
       const last = batch.at(-1)
       for (const text of this.#unchecked(last ? last.offset + last.bytes.length : 0)) {
         this.#parse(text)
@@ -87,7 +66,7 @@ export class CheckedXml implements TextSplitter {
       assert.equal(this.#sources.length, batch.length, 'the parser and the splitter find different records')
       yield batch
     }
-    for (const text of this.#unchecked(this.#splitter.cutBytes)) this.#parse(text)
+    for (const text of this.#unchecked(this.cutBytes)) this.#parse(text)
     assert.equal(this.#check.takeItems().length, 0, 'the parser finds records that the splitter does not')
   }
 
@@ -102,7 +81,7 @@ export class CheckedXml implements TextSplitter {
     while (this.#checked < to) {
       const from = this.#checked
       this.#checked = Math.min(to, from + pieceBytes)
-      yield this.#splitter.textBetween(from, this.#checked)
+      yield this.textBetween(from, this.#checked)
     }
   }
 

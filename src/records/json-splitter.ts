@@ -1,21 +1,16 @@
 import { type JsonListener, JsonMachine } from './json-machine.ts'
 import { parseJsonPath } from './json-path.ts'
-import { KeptText } from './kept-text.ts'
+import { KeptSplitter, type SplitterOptions } from './kept-splitter.ts'
 import { elementsMax } from './limits.ts'
-import { defaultBatch, type RecordSlice, type TextSplitter } from './model.ts'
+import type { RecordSlice } from './model.ts'
 import { fileRefusal, noRecordsRefusal } from './read-file.ts'
 
-export interface JsonSplitterOptions {
-  /** What messages call the file. */
-  name: string
+interface JsonOptions extends SplitterOptions {
   /**
    * Keys from the root to the array of records, with dots between; empty when the root is that array. A `*` behind them
    * means the values of an object in its place.
    */
   path: string
-  recordBytes: number
-  firstRecord: number
-  batch?: { records: number; bytes: number }
 }
 
 /**
@@ -23,12 +18,10 @@ export interface JsonSplitterOptions {
  * anywhere: both passes read the same records. Between chunks it stands outside of it, where `#onPath` counts the open
  * containers that lead to it, in it between records, or in a record, whose text is kept from `#recordStart` on.
  */
-export class JsonSplitter implements TextSplitter, JsonListener {
-  readonly #options: JsonSplitterOptions
-  readonly #batch: { records: number; bytes: number }
+export class JsonSplitter extends KeptSplitter implements JsonListener {
+  readonly #options: JsonOptions
   readonly #path: readonly string[]
   readonly #around: 'array' | 'object'
-  readonly #kept = new KeptText()
   readonly #machine: JsonMachine
   #onPath = 0
   /** The last key on the way is the next one of the path. */
@@ -41,64 +34,44 @@ export class JsonSplitter implements TextSplitter, JsonListener {
   /** Of the record so far; whether that was too many for any of them. */
   #values = 0
   #hasTooMany = false
-  #record: number
   #ended: RecordSlice[] = []
 
-  constructor(options: JsonSplitterOptions) {
+  constructor(options: JsonOptions) {
+    super(options)
     this.#options = options
-    this.#batch = options.batch ?? defaultBatch
     const { keys, around } = parseJsonPath(options.path)
     this.#path = keys
     this.#around = around
     this.#machine = new JsonMachine(this)
-    this.#record = options.firstRecord
-  }
-
-  get textBytes(): number {
-    return this.#kept.offset + this.#kept.length
-  }
-
-  /** A document that does not end is refused. */
-  get openEnded(): boolean {
-    return false
-  }
-
-  get lastRecord(): number {
-    return this.#record - 1
-  }
-
-  get frame(): undefined {
-    return undefined
   }
 
   *push(chunk: Buffer): Generator<RecordSlice[]> {
     const start = this.#firstKept()
-    const from = this.#kept.length - start
-    this.#kept.append(chunk, start)
+    const from = this.kept.length - start
+    this.kept.append(chunk, start)
     this.#machine.shift(start)
     if (this.#recordStart >= 0) this.#recordStart -= start
-    const fault = this.#machine.take(this.#kept.bytes, from)
+    const fault = this.#machine.take(this.kept.bytes, from)
     if (fault >= 0) throw this.#notJson(fault)
     if (this.#repeatedKey) throw this.#ambiguous()
     if (this.#hasTooMany) throw this.#tooManyValues()
-    yield* this.#takeEnded()
-    this.#checkLength(this.#kept.length - this.#firstKept())
+    const ended = this.#ended
+    this.#ended = []
+    let at = 0
+    yield* this.inBatches(() => ended[at++])
+    this.#checkLength(this.kept.length - this.#firstKept())
   }
 
   end(): Iterable<RecordSlice[]> {
-    if (!this.#machine.end(this.#kept.length)) throw this.#truncated()
+    if (!this.#machine.end(this.kept.length)) throw this.#truncated()
     if (!this.#foundRecords) throw noRecordsRefusal(this.#options.name, this.#options.path)
     return []
-  }
-
-  [Symbol.dispose](): void {
-    this.#kept[Symbol.dispose]()
   }
 
   key(start: number, end: number, depth: number): void {
     const name = this.#path[depth - 1]
     if (this.#onPath !== depth || name === undefined) return
-    const key: unknown = JSON.parse(this.#kept.bytes.toString('utf8', start, end))
+    const key: unknown = JSON.parse(this.kept.bytes.toString('utf8', start, end))
     this.#keyFits = key === name
     if (!this.#keyFits) return
     if (this.#fitted.has(depth)) this.#repeatedKey = true
@@ -125,29 +98,15 @@ export class JsonSplitter implements TextSplitter, JsonListener {
   ended(end: number, depth: number): void {
     if (this.#onPath > depth) this.#onPath = depth
     if (this.#recordStart < 0 || depth !== this.#path.length + 1) return
-    const bytes = this.#kept.bytes.subarray(this.#recordStart, end)
+    const bytes = this.kept.bytes.subarray(this.#recordStart, end)
     this.#checkLength(bytes.length)
-    const offset = this.#kept.offset + this.#recordStart
-    this.#ended.push({ bytes, record: this.#record++, line: this.#recordLine, offset })
+    const offset = this.kept.offset + this.#recordStart
+    this.#ended.push({ bytes, record: this.record++, line: this.#recordLine, offset })
     this.#recordStart = -1
   }
 
   #firstKept(): number {
-    return this.#recordStart >= 0 ? this.#recordStart : (this.#machine.openKey ?? this.#kept.length)
-  }
-
-  *#takeEnded(): Generator<RecordSlice[]> {
-    const ended = this.#ended
-    this.#ended = []
-    for (let from = 0; from < ended.length; ) {
-      let bytes = 0
-      let to = from
-      while (to < ended.length && to - from < this.#batch.records && bytes < this.#batch.bytes) {
-        bytes += (ended[to++] as RecordSlice).bytes.length
-      }
-      yield ended.slice(from, to)
-      from = to
-    }
+    return this.#recordStart >= 0 ? this.#recordStart : (this.#machine.openKey ?? this.kept.length)
   }
 
   #checkLength(bytes: number): void {
@@ -163,7 +122,7 @@ export class JsonSplitter implements TextSplitter, JsonListener {
 
   #notJson(at: number): Error {
     const { name } = this.#options
-    const byte = this.#kept.bytes[at] as number
+    const byte = this.kept.bytes[at] as number
     const isOpening = byte === 0x5b || byte === 0x7b
     const place = `line ${this.#machine.line}, column ${this.#machine.columnAt(at)}`
     if (isOpening && this.#machine.isTooDeep) {
@@ -183,7 +142,7 @@ export class JsonSplitter implements TextSplitter, JsonListener {
   }
 
   #truncated(): Error {
-    const place = `line ${this.#machine.line}, column ${this.#machine.columnAt(this.#kept.length)}`
+    const place = `line ${this.#machine.line}, column ${this.#machine.columnAt(this.kept.length)}`
     return fileRefusal({
       name: this.#options.name,
       code: 'truncated',

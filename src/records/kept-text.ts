@@ -1,13 +1,11 @@
-import { GrowingMemory } from './growing-memory.ts'
-
 /**
  * The text that a splitter has not done with yet, in one memory that grows with the longest record and is used again
- * with every chunk: views into it are valid until the next `append`.
+ * with every chunk: views into it are valid until the next `append`. What it outgrows, and all of it on disposal, is
+ * freed at once: V8 takes its time to find garbage of which it sees only the small part inside of its heap.
  */
 export class KeptText implements Disposable {
-  readonly #memory = new GrowingMemory()
-  #bytes = this.#memory.bytes.subarray(0, 0)
-  #length = 0
+  #memory = Buffer.allocUnsafeSlow(2 ** 16)
+  #bytes = this.#memory.subarray(0, 0)
   #offset = 0
 
   get bytes(): Buffer {
@@ -15,7 +13,7 @@ export class KeptText implements Disposable {
   }
 
   get length(): number {
-    return this.#length
+    return this.#bytes.length
   }
 
   /** Where it begins in the whole text. */
@@ -25,15 +23,24 @@ export class KeptText implements Disposable {
 
   /** Drops what lies before `start` and adds the chunk: every position that the caller remembers loses `start`. */
   append(chunk: Buffer, start: number): void {
-    const kept = this.#length - start
-    this.#memory.keep({ start, end: this.#length, more: chunk.length })
-    chunk.copy(this.#memory.bytes, kept)
-    this.#length = kept + chunk.length
-    this.#bytes = this.#memory.bytes.subarray(0, this.#length)
+    const from = this.#memory
+    const end = this.#bytes.length
+    const length = end - start + chunk.length
+    if (length > from.length) this.#memory = Buffer.allocUnsafeSlow(Math.max(from.length * 2, length))
+    // A record of megabytes is not copied onto itself with every chunk.
+    if (start > 0 || this.#memory !== from) from.copy(this.#memory, 0, start, end)
+    if (this.#memory !== from) free(from)
+    chunk.copy(this.#memory, end - start)
+    this.#bytes = this.#memory.subarray(0, length)
     this.#offset += start
   }
 
   [Symbol.dispose](): void {
-    this.#memory[Symbol.dispose]()
+    free(this.#memory)
+    this.#memory = Buffer.alloc(0)
   }
+}
+
+function free({ buffer }: Buffer): void {
+  if (buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0)
 }

@@ -145,6 +145,3 @@ export interface TextSplitter extends Disposable {
   /** What stands around the records; undefined where nothing does, or before the first record. */
   readonly frame: RecordFrame | undefined
 }
-
-/** A batch ends with the record that reaches one of them. */
-export const defaultBatch = { records: 128, bytes: 2 ** 19 }

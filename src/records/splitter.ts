@@ -2,21 +2,15 @@ import { BlankTest } from './blank-test.ts'
 import type { CellSyntax } from './cells.ts'
 import { isCommentLine } from './comment-line.ts'
 import { delimiterLine } from './delimiter-line.ts'
-import { GrowingMemory } from './growing-memory.ts'
-import { type Dialect, defaultBatch, type RecordSlice, type TextSplitter } from './model.ts'
+import { KeptSplitter, type SplitterOptions } from './kept-splitter.ts'
+import type { Dialect, RecordSlice } from './model.ts'
 import { NextByte } from './next-byte.ts'
 import { fileRefusal } from './read-file.ts'
 
-export interface SplitterOptions extends CellSyntax {
+interface LineOptions extends SplitterOptions, CellSyntax {
   lineEnd: Dialect['lineEnd']
-  /** What messages call the file. */
-  name: string
-  recordBytes: number
   /** The text is CSV, with a header or without: a `sep=` line, or one of comments, may stand before the first record. */
   hasCells: boolean
-  firstRecord: number
-  /** A batch ends with the record that reaches one of them. */
-  batch?: { records: number; bytes: number }
 }
 
 const lineFeed = 0x0a
@@ -30,95 +24,69 @@ const carriageReturn = 0x0d
  * leads out. All before `#position` has been looked at; text from `#start` on is kept, since its record has not ended.
  * The buffer is used again with every chunk: slices are valid until the next `push`.
  */
-export class RecordSplitter implements TextSplitter {
-  /** Nothing stands around records that are lines. */
-  readonly frame = undefined
-  readonly #options: SplitterOptions
-  readonly #batch: { records: number; bytes: number }
+export class RecordSplitter extends KeptSplitter {
+  readonly #options: LineOptions
   readonly #blank: BlankTest
   readonly #delimiter: Buffer
   readonly #quote: number
   readonly #feeds = new NextByte(lineFeed)
   readonly #returns: NextByte | undefined
   readonly #quotes: NextByte | undefined
-  readonly #memory = new GrowingMemory()
-  #length = 0
-  #text = this.#memory.bytes.subarray(0, 0)
+  #text = this.kept.bytes
   #start = 0
   #position = 0
   #inQuotes = false
   #final = false
-  #offset = 0
   /** The line at `#position`, and those where the record and its last quoted part began (0: it has none). */
   #line = 1
   #recordLine = 1
   #quoteLine = 0
-  #record: number
   #openEnded = false
 
-  constructor(options: SplitterOptions) {
+  constructor(options: LineOptions) {
+    super(options)
     this.#options = options
-    this.#batch = options.batch ?? defaultBatch
     this.#blank = new BlankTest(options)
     this.#delimiter = Buffer.from(options.delimiter, 'utf8')
     this.#quote = options.quote === undefined ? -1 : options.quote.charCodeAt(0)
     this.#quotes = options.quote === undefined ? undefined : new NextByte(this.#quote)
     this.#returns = options.lineEnd === '\r' ? new NextByte(carriageReturn) : undefined
-    this.#record = options.firstRecord
   }
 
-  get textBytes(): number {
-    return this.#offset + this.#length
-  }
-
-  /** Number of the last record so far; before the first, the number before it. */
-  get lastRecord(): number {
-    return this.#record - 1
-  }
-
-  /** After `end`: the last record was not followed by a line end. */
-  get openEnded(): boolean {
+  override get openEnded(): boolean {
     return this.#openEnded
   }
 
-  /** The records that end in this chunk. Take all batches before the next call. */
   *push(chunk: Buffer): Generator<RecordSlice[]> {
     this.#append(chunk)
-    yield* this.#take()
-    this.#checkLength(this.#length - this.#start)
+    yield* this.inBatches(() => this.#next())
+    this.#checkLength(this.kept.length - this.#start)
   }
 
   /** The last record. Slices of the last chunk stay valid. */
   *end(): Generator<RecordSlice[]> {
     this.#final = true
-    this.#text = this.#memory.bytes.subarray(0, this.#length)
+    this.#text = this.kept.bytes
     this.#attach(0)
-    yield* this.#take()
+    yield* this.inBatches(() => this.#next())
     if (this.#inQuotes) throw this.#unclosed()
-    if (this.#start === this.#length) return
-    const last = this.#slice(this.#length)
-    this.#start = this.#length
+    if (this.#start === this.kept.length) return
+    const last = this.#slice(this.kept.length)
+    this.#start = this.kept.length
     if (last === undefined) return
     this.#openEnded = true
     yield [last]
   }
 
-  [Symbol.dispose](): void {
-    this.#memory[Symbol.dispose]()
-  }
-
   #append(chunk: Buffer): void {
-    const kept = this.#length - this.#start
     const shift = this.#start
-    this.#memory.keep({ start: shift, end: this.#length, more: chunk.length })
-    chunk.copy(this.#memory.bytes, kept)
-    this.#length = kept + chunk.length
+    this.kept.append(chunk, shift)
+    const { bytes } = this.kept
     // A carriage return at the border may be half a line end: it is looked at with the next chunk.
-    const held = this.#returns && this.#memory.bytes[this.#length - 1] === carriageReturn ? 1 : 0
-    this.#text = this.#memory.bytes.subarray(0, Math.max(0, this.#length - held))
+    const held = this.#returns && bytes.at(-1) === carriageReturn ? 1 : 0
+    this.#text = bytes.subarray(0, bytes.length - held)
     this.#start = 0
     this.#position -= shift
-    this.#offset += shift
     this.#attach(shift)
   }
 
@@ -126,24 +94,16 @@ export class RecordSplitter implements TextSplitter {
     for (const search of [this.#feeds, this.#returns, this.#quotes]) search?.attach(this.#text, shift)
   }
 
-  *#take(): Generator<RecordSlice[]> {
-    let batch: RecordSlice[] = []
-    let bytes = 0
+  #next(): RecordSlice | undefined {
     for (let lineEnd = this.#findEnd(); lineEnd >= 0; lineEnd = this.#findEnd()) {
       const slice = this.#slice(this.#withoutReturn(lineEnd))
       this.#start = this.#position = lineEnd + 1
       this.#line += 1
       this.#recordLine = this.#line
       this.#quoteLine = 0
-      if (slice === undefined) continue
-      batch.push(slice)
-      bytes += slice.bytes.length
-      if (batch.length < this.#batch.records && bytes < this.#batch.bytes) continue
-      yield batch
-      batch = []
-      bytes = 0
+      if (slice !== undefined) return slice
     }
-    if (batch.length > 0) yield batch
+    return undefined
   }
 
   /** The line end that ends the current record, or -1 when the text ends first. */
@@ -217,12 +177,12 @@ export class RecordSplitter implements TextSplitter {
   #slice(end: number): RecordSlice | undefined {
     // There may be millions of empty lines.
     if (end === this.#start) return undefined
-    const bytes = this.#memory.bytes.subarray(this.#start, end)
+    const bytes = this.kept.bytes.subarray(this.#start, end)
     if (this.#blank.isBlank(bytes)) return undefined
     const { hasCells, firstRecord } = this.#options
-    if (hasCells && this.#record === firstRecord && this.#isAbove(bytes)) return undefined
+    if (hasCells && this.record === firstRecord && this.#isAbove(bytes)) return undefined
     this.#checkLength(bytes.length)
-    return { bytes, record: this.#record++, line: this.#recordLine, offset: this.#offset + this.#start }
+    return { bytes, record: this.record++, line: this.#recordLine, offset: this.kept.offset + this.#start }
   }
 
   #isAbove(line: Buffer): boolean {
@@ -247,7 +207,7 @@ export class RecordSplitter implements TextSplitter {
     return fileRefusal({
       name: this.#options.name,
       code: 'truncated',
-      found: `the quoted cell that opens in line ${this.#quoteLine} is never closed (record ${this.#record}, which begins in line ${this.#recordLine})`,
+      found: `the quoted cell that opens in line ${this.#quoteLine} is never closed (record ${this.record}, which begins in line ${this.#recordLine})`,
       hint: 'The file was cut off, or the quote is an ordinary character: export it again, or set format.quote: none',
     })
   }

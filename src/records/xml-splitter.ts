@@ -1,19 +1,14 @@
-import { KeptText } from './kept-text.ts'
+import { KeptSplitter, type SplitterOptions } from './kept-splitter.ts'
 import { elementsMax, tagBytesMax } from './limits.ts'
 import { LineCount } from './line-count.ts'
-import { defaultBatch, type RecordFrame, type RecordSlice, type TextSplitter } from './model.ts'
+import type { RecordFrame, RecordSlice } from './model.ts'
 import { fileRefusal, noRecordsRefusal } from './read-file.ts'
 import { readStartTag, type XmlScope } from './xml-items.ts'
 import { readToken, type XmlToken } from './xml-token.ts'
 
-export interface XmlSplitterOptions {
-  /** What messages call the file. */
-  name: string
+export interface XmlOptions extends SplitterOptions {
   /** From the root to the record element, `rss/channel/item`. */
   path: string
-  recordBytes: number
-  firstRecord: number
-  batch?: { records: number; bytes: number }
 }
 
 /** An element around the records. */
@@ -32,11 +27,9 @@ const noScope: XmlScope = { version: '1.0', namespaces: {} }
  * a parser, but not before it is cut: what would take the parser long or much memory is refused here. Between chunks it stands outside of all records, where `#around` lists the open elements, or inside of one,
  * where `#depth` counts those open in it. All before `#position` has been looked at; text from `#start` on is kept.
  */
-export class XmlSplitter implements TextSplitter {
-  readonly #options: XmlSplitterOptions
-  readonly #batch: { records: number; bytes: number }
+export class XmlSplitter extends KeptSplitter {
+  readonly #options: XmlOptions
   readonly #path: readonly string[]
-  readonly #kept = new KeptText()
   readonly #lines = new LineCount()
   readonly #around: Surrounding[] = []
   #start = 0
@@ -49,45 +42,30 @@ export class XmlSplitter implements TextSplitter {
   #documentScope = noScope
   #recordScope = noScope
   #recordLine = 0
-  #record: number
   #frame: RecordFrame | undefined
   /** Elements were seen, but the one around the records (false) was not (true). */
   #isElsewhere: boolean | undefined
   #unfinished: XmlToken | undefined
   #tokenEnd = 0
 
-  constructor(options: XmlSplitterOptions) {
+  constructor(options: XmlOptions) {
+    super(options)
     this.#options = options
-    this.#batch = options.batch ?? defaultBatch
     this.#path = options.path.split('/')
-    this.#record = options.firstRecord
   }
 
-  get textBytes(): number {
-    return this.#kept.offset + this.#kept.length
-  }
-
-  /** A document that does not end is no document. */
-  get openEnded(): boolean {
-    return false
-  }
-
-  get lastRecord(): number {
-    return this.#record - 1
-  }
-
-  get frame(): RecordFrame | undefined {
+  override get frame(): RecordFrame | undefined {
     return this.#frame
   }
 
   /** Up to where the text has been cut, in the whole of it: nothing before belongs to a record that has not ended. */
   get cutBytes(): number {
-    return this.#kept.offset + (this.#depth > 0 ? this.#start : this.#position)
+    return this.kept.offset + (this.#depth > 0 ? this.#start : this.#position)
   }
 
   /** The text between two places of the whole; from `cutBytes` on until the next chunk is pushed. */
   textBetween(from: number, to: number): Buffer {
-    return this.#kept.bytes.subarray(from - this.#kept.offset, to - this.#kept.offset)
+    return this.kept.bytes.subarray(from - this.kept.offset, to - this.kept.offset)
   }
 
   /** After the last chunk: what begins and never ends, and the line in which it does. */
@@ -102,45 +80,33 @@ export class XmlSplitter implements TextSplitter {
 
   *push(chunk: Buffer): Generator<RecordSlice[]> {
     this.#countTo(this.#start)
-    this.#kept.append(chunk, this.#start)
+    this.kept.append(chunk, this.#start)
     this.#position -= this.#start
     this.#counted -= this.#start
     this.#seen -= this.#start
     this.#start = 0
-    yield* this.#take()
+    yield* this.inBatches(() => this.#nextRecord())
     if (this.#depth === 0) this.#start = this.#position
-    this.#checkLength(this.textBytes - (this.#depth > 0 ? this.#kept.offset + this.#start : this.#tokenEnd))
+    this.#checkLength(this.textBytes - (this.#depth > 0 ? this.kept.offset + this.#start : this.#tokenEnd))
   }
 
   end(): Iterable<RecordSlice[]> {
     const { name, path, firstRecord } = this.#options
-    if (this.#record === firstRecord && this.#isElsewhere) throw noRecordsRefusal(name, path)
+    if (this.record === firstRecord && this.#isElsewhere) throw noRecordsRefusal(name, path)
     return []
   }
 
-  [Symbol.dispose](): void {
-    this.#kept[Symbol.dispose]()
-  }
-
-  *#take(): Generator<RecordSlice[]> {
-    let batch: RecordSlice[] = []
-    let bytes = 0
+  #nextRecord(): RecordSlice | undefined {
     for (let token = this.#next(); token !== undefined; token = this.#next()) {
       const slice = this.#enter(token)
-      if (slice === undefined) continue
-      batch.push(slice)
-      bytes += slice.bytes.length
-      if (batch.length < this.#batch.records && bytes < this.#batch.bytes) continue
-      yield batch
-      batch = []
-      bytes = 0
+      if (slice !== undefined) return slice
     }
-    if (batch.length > 0) yield batch
+    return undefined
   }
 
   /** The next complete token; `#position` moves behind it, or to where an incomplete one begins. */
   #next(): XmlToken | undefined {
-    const text = this.#kept.bytes
+    const text = this.kept.bytes
     const start = text.indexOf(0x3c, this.#position)
     this.#position = start < 0 ? text.length : start
     this.#unfinished = undefined
@@ -151,7 +117,7 @@ export class XmlSplitter implements TextSplitter {
     if (token?.kind === 'start' && end - start > tagBytesMax) throw this.#tagTooLong(start)
     if (token !== undefined && token.end >= 0) {
       this.#position = token.end
-      this.#tokenEnd = this.#kept.offset + token.end
+      this.#tokenEnd = this.kept.offset + token.end
       return token
     }
     this.#seen = text.length
@@ -164,7 +130,7 @@ export class XmlSplitter implements TextSplitter {
     if (kind === 'instruction' && this.#around.length === 0 && this.#depth === 0)
       this.#readVersion(start, end)
     if (kind !== 'start' && kind !== 'end') return undefined
-    const isEmpty = kind === 'start' && this.#kept.bytes[end - 2] === 0x2f
+    const isEmpty = kind === 'start' && this.kept.bytes[end - 2] === 0x2f
     if (this.#depth > 0) {
       if (kind === 'start') this.#countElement()
       if (!isEmpty) this.#depth += kind === 'start' ? 1 : -1
@@ -184,7 +150,7 @@ export class XmlSplitter implements TextSplitter {
 
   /** True when a record begins; else the element is one around the records. */
   #openAround(start: number, end: number, isEmpty: boolean): boolean {
-    const tag = this.#kept.bytes.toString('utf8', start, end)
+    const tag = this.kept.bytes.toString('utf8', start, end)
     const parent = this.#around.at(-1)
     const scope = parent?.scope ?? this.#documentScope
     const opened = readStartTag(tag, scope)
@@ -206,26 +172,26 @@ export class XmlSplitter implements TextSplitter {
   }
 
   #readVersion(start: number, end: number): void {
-    const text = this.#kept.bytes.toString('utf8', start, end)
+    const text = this.kept.bytes.toString('utf8', start, end)
     const version = /^<\?xml\s+version\s*=\s*["']([^"']*)["']/.exec(text)?.[1]
     if (version !== undefined) this.#documentScope = { ...noScope, version }
   }
 
   #slice(end: number): RecordSlice {
-    const bytes = this.#kept.bytes.subarray(this.#start, end)
+    const bytes = this.kept.bytes.subarray(this.#start, end)
     this.#checkLength(bytes.length)
     return {
       bytes,
-      record: this.#record++,
+      record: this.record++,
       line: this.#recordLine,
-      offset: this.#kept.offset + this.#start,
+      offset: this.kept.offset + this.#start,
       scope: this.#recordScope,
     }
   }
 
   #countTo(position: number): void {
     if (position <= this.#counted) return
-    this.#lines.add(this.#kept.bytes.subarray(this.#counted, position))
+    this.#lines.add(this.kept.bytes.subarray(this.#counted, position))
     this.#counted = position
   }
 
