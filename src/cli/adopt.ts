@@ -1,5 +1,5 @@
 import type { Adoption } from '../operations/adopt.ts'
-import { confirm } from './confirm.ts'
+import { isWanted } from './confirm.ts'
 import { type CommandDefinition, withCatalog } from './context.ts'
 import { countOf } from './table.ts'
 
@@ -19,16 +19,12 @@ export const adoptCommand: CommandDefinition<{ yes: boolean }> = {
         const isNeeded = plan.reasons.length > 0
         if (!context.json) context.print(plan, formatPlan)
         const question = { text: 'Adopt it?', wants: 'word' } as const
-        if (isNeeded && !options.yes && !(await confirm(context, question))) {
-          context.note('Nothing was changed.')
-          return
-        }
+        if (!(await isWanted(context, question, options.yes || !isNeeded))) return
         if (isNeeded) adopt(await planAdoption(operation))
         if (context.json || isNeeded)
           context.print({ ...plan, adopted: isNeeded }, () => 'Done: start catalogd.')
       }),
     )
-    return undefined
   },
 }
 

@@ -18,6 +18,5 @@ export const backupCommand: CommandDefinition = {
       const names = made.catalogs.map(({ catalog }) => catalog).join(', ')
       return `Backed up ${names} to ${made.folder}: ${countOf(files.length, 'file')}, ${Math.ceil(bytes / 1e6)} MB.`
     })
-    return undefined
   },
 }

@@ -165,7 +165,6 @@ const configSchemaCommand: CommandDefinition = {
   examples: ['catalogd config schema > config/catalogd.schema.json'],
   async run(context) {
     context.print(configJsonSchema(productFields), () => configJsonSchemaText(productFields))
-    return ExitCode.done
   },
 }
 
@@ -177,7 +176,6 @@ const configPrintCommand: CommandDefinition = {
   async run(context) {
     const loaded = await context.loadedConfig()
     context.print(describeConfig(loaded), () => printConfig(loaded))
-    return ExitCode.done
   },
 }
 

@@ -10,7 +10,7 @@ export interface Question {
 }
 
 /** Asks the person at the terminal. Throws a ConfigError (exit code 2) where nobody can be asked. */
-export async function confirm(context: CommandContext, { text, wants }: Question): Promise<boolean> {
+async function confirm(context: CommandContext, { text, wants }: Question): Promise<boolean> {
   if (!context.canAsk) {
     throw new ConfigError(
       'not-confirmed',
@@ -24,6 +24,17 @@ export async function confirm(context: CommandContext, { text, wants }: Question
     await ask(context, `${text} ${wants === 'y' ? '[y/N]' : 'Type yes to do it:'}`)
   ).toLowerCase()
   return answer === 'yes' || (wants === 'y' && answer === 'y')
+}
+
+/** `confirm`, unless `isSure`; says so where nothing is to be done. */
+export async function isWanted(
+  context: CommandContext,
+  question: Question,
+  isSure: boolean,
+): Promise<boolean> {
+  if (isSure || (await confirm(context, question))) return true
+  context.note('Nothing was changed.')
+  return false
 }
 
 /** What the person at the terminal types, trimmed; the question goes to standard error. Empty when the input ends. */

@@ -3,11 +3,7 @@ import type { RecordedConsent } from '../operations/record-consent.ts'
 import { type CommandDefinition, withCatalog } from './context.ts'
 import { openLoadProgress } from './load-progress.ts'
 
-interface ConsentOptions {
-  wait: boolean
-}
-
-export const consentCommand: CommandDefinition<ConsentOptions> = {
+export const consentCommand: CommandDefinition<{ wait: boolean }> = {
   usage: 'consent <email> <consent>',
   summary: 'grant (true) or revoke (false) the marketing consent of one customer',
   details:

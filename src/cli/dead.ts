@@ -59,12 +59,11 @@ function listCommand(): CommandDefinition<KindOptions> {
           ? 'No product was refused.'
           : formatTable([['product', 'status', 'at', 'reason'], ...rows]),
       )
-      return undefined
     },
   }
 }
 
-async function listConsents(context: CommandContext): Promise<undefined> {
+async function listConsents(context: CommandContext): Promise<void> {
   requireConsents(await context.catalog())
   const { listDeadConsents } = await import('../operations/dead-consents.ts')
   const letters = await withCatalog(context, listDeadConsents)

@@ -5,11 +5,7 @@ import type { CommandContext, CommandDefinition } from './context.ts'
 import { findFeed } from './feeds.ts'
 import { countOf } from './table.ts'
 
-interface DiffOptions {
-  limit: number
-}
-
-export const diffCommand: CommandDefinition<DiffOptions> = {
+export const diffCommand: CommandDefinition<{ limit: number }> = {
   usage: 'diff <feed> <file>',
   summary: 'show what importing a file would change, field by field',
   details:

@@ -4,11 +4,7 @@ import type { CommandDefinition } from './context.ts'
 import { importNumber, wholeNumberOption } from './option-values.ts'
 import { countOf, formatProblems, formatTable } from './table.ts'
 
-interface ImportsOptions {
-  limit: number
-}
-
-export const importsCommand: CommandDefinition<ImportsOptions> = {
+export const importsCommand: CommandDefinition<{ limit: number }> = {
   usage: 'imports [import]',
   summary: 'list the files that were taken in and what became of them, or show one',
   examples: ['catalogd imports', 'catalogd imports 12'],

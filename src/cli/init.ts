@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { readConfig } from '../config/load.ts'
-import { ConfigError, ExitCode, OperatingError, systemErrorCode } from '../lib/errors.ts'
+import { ConfigError, OperatingError, systemErrorCode } from '../lib/errors.ts'
 import type { CommandDefinition } from './context.ts'
 import type { FromOptions } from './init-from.ts'
 import { currencyOption, shopUrlOption } from './option-values.ts'
@@ -45,14 +45,13 @@ export const initCommand: CommandDefinition<Partial<FromOptions>> = {
     if (options.from !== undefined) {
       const { initFrom } = await import('./init-from.ts')
       await initFrom(context, { ...options, from: options.from, yes: options.yes === true })
-      return ExitCode.done
+      return
     }
     const file = join(folder, target)
     for (const rival of rivals)
       await refuseExisting(join(folder, rival), 'Edit it, or name another folder: catalogd init <folder>')
     const dropFolders = await writeAll(file)
     context.print({ config: file, dropFolders }, () => formatCreated(file, dropFolders))
-    return ExitCode.done
   },
 }
 

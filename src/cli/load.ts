@@ -7,13 +7,7 @@ import { findFeed } from './feeds.ts'
 import { openLoadProgress } from './load-progress.ts'
 import { countOf, formatProblems } from './table.ts'
 
-interface LoadOptions {
-  dryRun?: boolean
-  resend: boolean
-  wait: boolean
-}
-
-export const loadCommand: CommandDefinition<LoadOptions> = {
+export const loadCommand: CommandDefinition<{ dryRun?: boolean; resend: boolean; wait: boolean }> = {
   usage: 'load <feed> <files...>',
   summary: 'import files and follow them until everything is delivered',
   details:

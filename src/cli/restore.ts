@@ -1,14 +1,9 @@
 import type { StagedRestore } from '../operations/restore-backup.ts'
-import { confirm } from './confirm.ts'
+import { isWanted } from './confirm.ts'
 import type { CommandDefinition } from './context.ts'
 import { countOf } from './table.ts'
 
-interface RestoreOptions {
-  yes: boolean
-  skipMissingFiles: boolean
-}
-
-export const restoreCommand: CommandDefinition<RestoreOptions> = {
+export const restoreCommand: CommandDefinition<{ yes: boolean; skipMissingFiles: boolean }> = {
   usage: 'restore [folder]',
   summary: 'put a backup back; what was accepted since is imported again from the archive',
   details:
@@ -37,17 +32,13 @@ export const restoreCommand: CommandDefinition<RestoreOptions> = {
         const results = staged.map(resultOf)
         if (!context.json) context.print(results, (shown) => shown.map(formatResult).join('\n'))
         const question = { text: 'Replace what is there?', wants: 'word' } as const
-        if (!options.yes && !(await confirm(context, question))) {
-          context.note('Nothing was changed.')
-          return
-        }
+        if (!(await isWanted(context, question, options.yes))) return
         for (const one of staged) await finishRestore(one, clock)
         context.print(results, () => 'Done: start catalogd.')
       } finally {
         await discardRestore(staged)
       }
     })
-    return undefined
   },
 }
 

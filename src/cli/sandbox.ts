@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { ExitCode } from '../lib/errors.ts'
 import { defaultStackName, defaultTokens, type SandboxTokens } from '../sandbox/credentials.ts'
 import type { RequestRate } from '../sandbox/stack/stack-rate.ts'
 import type { CommandDefinition } from './context.ts'
@@ -77,7 +76,6 @@ export const sandboxCommand: CommandDefinition<SandboxOptions> = {
       () => formatStarted(sandbox),
     )
     if (!context.signal.aborted) await once(context.signal, 'abort')
-    return ExitCode.done
   },
 }
 

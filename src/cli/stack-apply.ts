@@ -3,7 +3,7 @@ import { safeLine } from '../lib/terminal-text.ts'
 import type { PlannedStack } from '../operations/stack-files.ts'
 import type { Applied } from '../stack/apply-steps.ts'
 import type { StackPlan } from '../stack/model.ts'
-import { confirm, type Question } from './confirm.ts'
+import { isWanted, type Question } from './confirm.ts'
 import type { CommandContext, CommandDefinition } from './context.ts'
 import { formatApplied, formatPlan } from './stack-format.ts'
 import { dirOption, withStack } from './stack-session.ts'
@@ -69,11 +69,8 @@ export const stackApplyCommand: CommandDefinition<ApplyOptions> = {
       noteIgnored(context, planned)
       const { plan } = planned
       if (!context.json) context.print(plan, () => formatPlan({ plan, prune: options.prune }))
-      const isWanted = plan.steps.length === 0 || options.yes || (await confirm(context, questionFor(plan)))
-      if (!isWanted) {
-        context.note('Nothing was changed.')
-        return ExitCode.done
-      }
+      const isSure = plan.steps.length === 0 || options.yes
+      if (!(await isWanted(context, questionFor(plan), isSure))) return ExitCode.done
       const onStep = showProgress(context, plan)
       const applied = await applyStackPlan(client, { plan, signal, onStep }).catch((error: unknown) => {
         if (signal.aborted) context.note('Interrupted: run catalogd stack apply again to go on.')

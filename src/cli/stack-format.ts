@@ -1,13 +1,7 @@
 import type { Applied, StepFailure } from '../stack/apply-steps.ts'
+import { kindRules } from '../stack/kinds.ts'
 import type { FieldChange, ItemReference, StackKind, StackPlan, Step } from '../stack/model.ts'
 import { cell, countOf, shownValue } from './table.ts'
-
-const words: Readonly<Record<StackKind, string>> = {
-  rules: 'rule',
-  views: 'moderation view',
-  terms: 'term',
-  users: 'user',
-}
 
 const listedMax = 20
 
@@ -36,7 +30,7 @@ function summarize({ steps, unchanged }: StackPlan): string {
 }
 
 function formatStep(step: Step): string[] {
-  const what = nameStep(step)
+  const what = nameItem(step)
   switch (step.action) {
     case 'create':
       return [`+ create   ${what}`]
@@ -59,12 +53,8 @@ function formatChange({ field, before, after, createOnly }: FieldChange): string
   return `      ${cell(field)}: ${shownValue(before)} → ${shownValue(after)}${note}`
 }
 
-function nameStep(step: Step): string {
-  return nameItem(step.action === 'create' ? step : { ...step })
-}
-
 function nameItem({ kind, name, id }: { kind: StackKind; name: string; id?: ItemReference['id'] }): string {
-  return `${words[kind]} ${shownValue(name, 60)}${id === undefined ? '' : ` (id ${cell(id)})`}`
+  return `${kindRules[kind].word} ${shownValue(name, 60)}${id === undefined ? '' : ` (id ${cell(id)})`}`
 }
 
 function formatItems(title: string, items: readonly ItemReference[]): string[] {
@@ -98,5 +88,5 @@ const halves = {
 function formatFailure({ step, error, halfDone }: StepFailure): string {
   const hint = error.hint === undefined ? '' : `\n      ${error.hint}`
   const half = halfDone === undefined ? '' : halves[halfDone]
-  return `failed: ${step.action} ${nameStep(step)}: ${cell(error.message, 600)}${half}${hint}`
+  return `failed: ${step.action} ${nameItem(step)}: ${cell(error.message, 600)}${half}${hint}`
 }

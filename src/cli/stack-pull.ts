@@ -3,11 +3,7 @@ import type { CommandDefinition } from './context.ts'
 import { dirOption, withStack } from './stack-session.ts'
 import { cell, countOf, formatTable } from './table.ts'
 
-interface PullOptions {
-  dir: string
-}
-
-export const stackPullCommand: CommandDefinition<PullOptions> = {
+export const stackPullCommand: CommandDefinition<{ dir: string }> = {
   usage: 'pull',
   summary: 'write rules, moderation views, terms and users of the Stack into files',
   details:

@@ -1,6 +1,6 @@
 import type { StackRecord } from '../stack/existing-items.ts'
 import type { Fields, StackKind } from '../stack/model.ts'
-import { confirm } from './confirm.ts'
+import { isWanted } from './confirm.ts'
 import type { CommandContext, CommandDefinition } from './context.ts'
 import { type InputOptions, inputOptions, readInput } from './stack-input.ts'
 import { listCommand } from './stack-list.ts'
@@ -128,11 +128,7 @@ function updateCommand({ kind, word }: Group): CommandDefinition<InputOptions> {
   }
 }
 
-interface DeleteOptions {
-  yes: boolean
-}
-
-function deleteCommand({ kind, word }: Group): CommandDefinition<DeleteOptions> {
+function deleteCommand({ kind, word }: Group): CommandDefinition<{ yes: boolean }> {
   return {
     usage: 'delete <id>',
     summary: `delete a ${word}`,
@@ -141,18 +137,14 @@ function deleteCommand({ kind, word }: Group): CommandDefinition<DeleteOptions> 
     async run(context, { args: [id = ''], options: { yes } }) {
       const { deleteRecord, getRecord, nameOfRecord } = await import('../operations/stack-records.ts')
       const { signal } = context
-      return await withStack(context, async (client) => {
+      await withStack(context, async (client) => {
         if (!yes) {
           const record = await getRecord(client, { kind, id, signal })
           const text = `Delete ${word} ${cell(record.id)}, ${cell(nameOfRecord(kind, record), 80)}?`
-          if (!(await confirm(context, { text, wants: 'y' }))) {
-            context.note('Nothing was changed.')
-            return undefined
-          }
+          if (!(await isWanted(context, { text, wants: 'y' }, false))) return
         }
         await deleteRecord(client, { kind, id, signal })
         context.print({ deleted: id }, () => `Deleted ${word} ${cell(id)}.`)
-        return undefined
       })
     },
   }

@@ -3,13 +3,9 @@ import { ConfigError, ExitCode } from '../lib/errors.ts'
 import type { Role } from '../service.ts'
 import type { CommandContext, CommandDefinition } from './context.ts'
 
-interface StartOptions {
-  roles: string
-}
-
 const shutdownMsMax = 12_000
 
-export const startCommand: CommandDefinition<StartOptions> = {
+export const startCommand: CommandDefinition<{ roles: string }> = {
   usage: 'start',
   summary: 'run the daemon: watch the drop folders, fetch, import, deliver',
   details:
@@ -31,14 +27,16 @@ export const startCommand: CommandDefinition<StartOptions> = {
     context.log.info({ roles: [...chosen] }, 'catalogd runs')
     if (!ended.aborted) await once(ended, 'abort')
     if (fatal.signal.aborted) {
-      context.log.fatal({ err: fatal.signal.reason }, 'catalogd cannot go on and ends')
-      // Whatever stands still may keep the shutdown from finishing, too.
-      setTimeout(() => process.exit(ExitCode.storage), shutdownMsMax).unref()
+      context.log.error('catalogd cannot go on and ends')
+      // Whatever stands still may keep the shutdown from finishing, and the failure from being told at the end.
+      setTimeout(() => {
+        context.log.fatal({ err: fatal.signal.reason }, 'catalogd does not end well')
+        process.exit(ExitCode.storage)
+      }, shutdownMsMax).unref()
     }
     await service[Symbol.asyncDispose]()
     if (fatal.signal.aborted) throw fatal.signal.reason
     context.log.info('catalogd has ended')
-    return ExitCode.done
   },
 }
 

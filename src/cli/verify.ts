@@ -3,11 +3,7 @@ import type { Verified } from '../operations/verify-products.ts'
 import type { CommandDefinition } from './context.ts'
 import { cell, countOf, shownValue } from './table.ts'
 
-interface VerifyOptions {
-  partner?: string
-}
-
-export const verifyCommand: CommandDefinition<VerifyOptions> = {
+export const verifyCommand: CommandDefinition<{ partner?: string }> = {
   usage: 'verify <product_id...>',
   summary: 'ask the shopper-intent service for products and compare what it answers with ours',
   details:
