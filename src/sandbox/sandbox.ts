@@ -157,7 +157,8 @@ function registerGroups(app: FastifyInstance, parts: Parts): void {
       // The group waits by itself.
       latencyMs: 0,
       subjectOf: ({ body }) => ({ bytes: bytesOf(body as ReceivedBody | undefined), ids: [] }),
-      formatRefusal: (message) => JSON.stringify({ data: [], errors: [{ message, code: 400 }] }),
+      refuse: (reply, { reason: message }) =>
+        reply.code(400).send({ data: [], errors: [{ message, code: 400 }] }),
     })
     await registerStack(scope, { ...parts, store: parts.stack })
   })

@@ -79,7 +79,7 @@ export async function registerConsent(scope: FastifyInstance, parts: ConsentPart
       const named = underWay.get(request)?.named
       return named && { bytes: 0, ids: [consentKey(named.email)] }
     },
-    formatRefusal: (message) => JSON.stringify({ type: 'invalid_request', message }),
+    refuse: (reply, { reason }) => refuse(reply, 400, 'invalid_request', reason),
     onFault: (request, name) => {
       const call = underWay.get(request)
       if (call !== undefined) call.watched.record.fault = name

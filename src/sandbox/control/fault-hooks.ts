@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '../../lib/log.ts'
-import type { FaultAction, FaultGroup } from './fault-schema.ts'
+import type { FaultAction, FaultGroup, RefuseAction } from './fault-schema.ts'
 import type { Fault, Faults } from './faults.ts'
 
 export interface FaultHookParts {
@@ -13,8 +13,8 @@ export interface FaultHookParts {
   logger: Log | undefined
   /** What a fault may look at, once the body has been read; undefined: no fault applies to this call. */
   subjectOf: (request: FastifyRequest) => { bytes: number; ids: readonly string[] } | undefined
-  /** Body of a refusal without a status of its own, in the form of the group. */
-  formatRefusal: (reason: string) => string
+  /** Answers a refusal without a status of its own, in the form of the group. */
+  refuse: (reply: FastifyReply, action: RefuseAction, request: FastifyRequest) => FastifyReply
   onFault?: (request: FastifyRequest, name: string) => void
   /** The connection is about to be closed by a fault. */
   onReset?: (request: FastifyRequest) => void
@@ -69,11 +69,8 @@ function isStopped(action: FaultAction): boolean {
 }
 
 async function stop(action: FaultAction, exchange: FaultyExchange): Promise<FastifyReply> {
-  const { reply, parts } = exchange
-  if (action.kind === 'refuse') {
-    const body = parts.formatRefusal(action.reason)
-    return reply.code(400).type('application/json; charset=utf-8').send(body)
-  }
+  const { reply, parts, request } = exchange
+  if (action.kind === 'refuse') return parts.refuse(reply, action, request)
   if (action.kind === 'status') return reply.code(action.status).headers(action.headers).send(action.body)
   reply.hijack()
   await misbehave(action, exchange)

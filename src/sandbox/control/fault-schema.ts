@@ -97,6 +97,8 @@ export const faultSettingSchema = settingSchema.superRefine((setting, context) =
 
 export type FaultSetting = z.infer<typeof faultSettingSchema>
 
+export type RefuseAction = FaultAction & { kind: 'refuse' }
+
 export type FaultAction =
   | { kind: 'status'; status: number; body: string; headers: Readonly<Record<string, string>>; apply: Apply }
   | { kind: 'hang'; forMs: number | undefined; apply: Apply }

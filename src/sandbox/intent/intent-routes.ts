@@ -47,7 +47,7 @@ export async function registerIntent(scope: FastifyInstance, parts: IntentParts)
     ...parts,
     group: 'intent',
     subjectOf: ({ body }) => ({ bytes: bytesOf(body as ReceivedBody | undefined), ids: [] }),
-    formatRefusal: (message) => formatProblems('invalid_request', [message]),
+    refuse: (reply, { reason }) => refuse(reply, 400, 'invalid_request', [reason]),
   })
 
   scope.post<{ Body: ReceivedBody | undefined }>('/api', async (request, reply) => {

@@ -1,15 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Log } from '../../lib/log.ts'
 import type { CallLog } from '../call-log.ts'
-import { applyFault } from '../control/fault-effects.ts'
+import { applyFaultsTo } from '../control/fault-hooks.ts'
+import type { RefuseAction } from '../control/fault-schema.ts'
 import type { Faults } from '../control/faults.ts'
 import { basicProblem, type SandboxTokens } from '../credentials.ts'
 import type { OverlapWatch } from '../overlaps.ts'
-import { compressionProblem, type ReceivedBody, receiveBytes } from '../request-body.ts'
+import { bytesOf, compressionProblem, type ReceivedBody, receiveBytes } from '../request-body.ts'
 import { productErrors } from './lenient-product.ts'
 import type { ProductStore } from './product-store.ts'
-import { answerTaken, type ProductRefusal, sendError, type Taken, type TakeOptions } from './upsert-answer.ts'
+import { answerTaken, type ProductRefusal, sendError, type Taken } from './upsert-answer.ts'
 import { type ParsedBody, parseUpsertBody, type UpsertBody } from './upsert-body.ts'
 import { beginCall, type UpsertCall } from './upsert-call.ts'
 
@@ -29,85 +30,90 @@ export interface UpsertParts {
   logger: Log | undefined
 }
 
+/** A call whose body has been read has its products, too. */
+interface CallUnderWay extends UpsertCall {
+  body?: ParsedBody
+}
+
 /** `POST /v1/products/upsert` with the checks of the contract, and whatever fault is set. */
 export async function registerProductUpsert(scope: FastifyInstance, parts: UpsertParts): Promise<void> {
-  const underWay = new WeakMap<FastifyRequest, UpsertCall>()
+  const { calls, overlaps } = parts
+  const underWay = new WeakMap<FastifyRequest, CallUnderWay>()
+  const callOf = (request: FastifyRequest) => {
+    const call = underWay.get(request)
+    if (call === undefined) throw new Error('a call was not begun')
+    return call
+  }
 
   scope.addHook('onRequest', async (request, reply) => {
     const call = beginCall(request, reply, parts)
     underWay.set(request, call)
     const refusal = refuseHead(request, parts)
     if (refusal === undefined) return
-    parts.overlaps.skip(call.span)
+    overlaps.skip(call.span)
     reply.code(refusal.status).headers(refusal.headers)
     await sendError(reply, refusal.type, refusal.message)
     return reply
   })
   receiveBytes(scope, parts.callBytesMax)
 
-  scope.post<{ Body: ReceivedBody | undefined }>('/v1/products/upsert', async (request, reply) => {
-    const call = underWay.get(request)
-    if (call === undefined) throw new Error('a call was not begun')
+  scope.addHook<{ Body: ReceivedBody | undefined }>('preValidation', async (request, reply) => {
+    const call = callOf(request)
     const body = request.body ?? { kind: 'whole', bytes: Buffer.alloc(0) }
+    calls.read(call.record, bytesOf(body))
     if (body.kind === 'too-large') {
-      parts.overlaps.skip(call.span)
-      parts.calls.read(call.record, body.bytesRead)
-      reply.code(413)
-      return sendError(
-        reply,
-        'payload_too_large',
-        `the body is larger than ${parts.callBytesMax} bytes; send fewer products a call`,
-      )
+      overlaps.skip(call.span)
+      const message = `the body is larger than ${parts.callBytesMax} bytes; send fewer products a call`
+      return sendError(reply.code(413), 'payload_too_large', message)
     }
-    const receivedAtMs = parts.now()
-    parts.calls.read(call.record, body.bytes.length)
     await nextTurn()
-    parts.overlaps.settle(call.span)
-    return answerCall({ parts, call, reply, body: parseUpsertBody(body.bytes), receivedAtMs })
+    overlaps.settle(call.span)
+    call.body = parseUpsertBody(body.bytes)
+    const ids = idsOf(call.body)
+    calls.holds(call.record, ids)
+    overlaps.enter(
+      call.span,
+      ids.filter((id) => id !== ''),
+    )
   })
-}
 
-interface CallToAnswer {
-  parts: UpsertParts
-  call: UpsertCall
-  reply: FastifyReply
-  body: ParsedBody
-  receivedAtMs: number
-}
+  applyFaultsTo(scope, {
+    ...parts,
+    group: 'products',
+    // A slow server has changed its state before it says so: the handler waits.
+    latencyMs: 0,
+    subjectOf: (request) => {
+      const { record, body } = callOf(request)
+      return body && { bytes: record.bytes, ids: idsOf(body) }
+    },
+    refuse: (reply, action, request) => {
+      const { body } = callOf(request)
+      if (action.named && body) return answerTaken(reply, takeProducts(parts, body, action))
+      return sendError(reply.code(400), 'has_errors', action.reason)
+    },
+    onFault: (request, name) => {
+      callOf(request).record.fault = name
+    },
+    onReset: (request) => calls.end(callOf(request).record, 'reset', parts.now()),
+  })
 
-async function answerCall({ parts, call, reply, body, receivedAtMs }: CallToAnswer): Promise<FastifyReply> {
-  const ids = body.kind === 'products' ? body.ids : []
-  parts.calls.holds(call.record, ids)
-  parts.overlaps.enter(
-    call.span,
-    ids.filter((id) => id !== ''),
-  )
-  const take = ({ except, atMs = receivedAtMs }: TakeOptions = {}) =>
-    takeProducts(parts, body, { except, atMs })
-
-  const fault = parts.faults.match({ group: 'products', bytes: call.record.bytes, ids })
-  if (fault === undefined) {
-    // Taken at once and answered late: a slow server has changed its state before it says so.
-    const taken = take()
-    if (parts.latencyMs > 0) await parts.sleep(parts.latencyMs)
+  scope.post('/v1/products/upsert', async (request, reply) => {
+    const { record, body } = callOf(request)
+    if (body === undefined) throw new Error('a body was not read')
+    const taken = takeProducts(parts, body)
+    if (record.fault === undefined && parts.latencyMs > 0) await parts.sleep(parts.latencyMs)
     return answerTaken(reply, taken)
-  }
-  call.record.fault = fault.name
-  parts.logger?.debug({ call: call.record.id, fault: fault.name }, 'fault applied')
-  return applyFault(fault.action, {
-    reply,
-    call,
-    ids,
-    take,
-    sleep: parts.sleep,
-    calls: parts.calls,
-    now: parts.now,
   })
 }
 
-/** Checks and takes what is valid; the neighbours of a refused product are taken too. */
-function takeProducts(parts: UpsertParts, body: ParsedBody, { except, atMs = 0 }: TakeOptions): Taken {
+function idsOf(body: ParsedBody): readonly string[] {
+  return body.kind === 'products' ? body.ids : []
+}
+
+/** Checks and takes what is valid; the neighbours of a refused product are taken too. `except`: refused whatever they hold. */
+function takeProducts(parts: UpsertParts, body: ParsedBody, except?: RefuseAction): Taken {
   if (body.kind === 'unreadable') return body
+  const atMs = parts.now()
   const refusals: ProductRefusal[] = []
   body.products.forEach((product, index) => {
     const id = body.ids[index] ?? ''

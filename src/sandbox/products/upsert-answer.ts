@@ -10,14 +10,6 @@ export type Taken =
   | { kind: 'taken'; refusals: readonly ProductRefusal[] }
   | { kind: 'unreadable'; message: string }
 
-export interface TakeOptions {
-  /** Refused whatever they hold, with this reason. */
-  except?: { ids: ReadonlySet<string> | undefined; reason: string } | undefined
-  atMs?: number
-}
-
-export type Take = (options?: TakeOptions) => Taken
-
 /** 200 `{}`, or 400 with the errors as JSON under a text content type, as the endpoint does. */
 export function answerTaken(reply: FastifyReply, taken: Taken): FastifyReply {
   if (taken.kind === 'unreadable') {

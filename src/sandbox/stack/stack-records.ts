@@ -1,5 +1,5 @@
 import { refused, type StackOutcome, type StackRefusal, type StackSubject } from './stack-answer.ts'
-import type { StackCall, StackOperation } from './stack-call.ts'
+import { type StackCall, type StackOperation, secondsNow } from './stack-call.ts'
 import { type FieldRules, readWrittenFields, type WrittenFields } from './stack-fields.ts'
 import type { StackTableName } from './stack-store.ts'
 import type { StackRecord, StackTable } from './stack-table.ts'
@@ -13,6 +13,8 @@ export interface RecordKind {
   /** For sentences: `moderation view`. */
   word: string
   table: StackTableName
+  /** Fields that say in Unix seconds when a record was created and changed; default `created_at` and `updated_at`. */
+  times?: { created: string; changed: string }
   /** Why a record must not become so; undefined when it may. */
   check?: (becoming: WrittenFields, call: StackCall) => StackRefusal | undefined
 }
@@ -37,17 +39,22 @@ export function deleteOperation(kind: RecordKind): StackOperation {
     })
 }
 
+const timesDefault = { created: 'created_at', changed: 'updated_at' }
+
 export interface CreateRules extends FieldRules {
-  /** The record without its id. */
-  create: (fields: WrittenFields, call: StackCall) => WrittenFields
+  /** The record without id and times; default: what was written. */
+  create?: (fields: WrittenFields) => WrittenFields
 }
 
-export function createOperation(kind: RecordKind, { create, ...rules }: CreateRules): StackOperation {
+export function createOperation(kind: RecordKind, { create, ...rules }: CreateRules = {}): StackOperation {
   return async (call) => {
     const { subject, word } = kind
     const written = await readWrittenFields(call, { ...rules, subject })
     if (written.kind === 'refused') return written
-    const created = create(written.fields, call)
+    const { fields } = written
+    const { times = timesDefault } = kind
+    const now = secondsNow(call)
+    const created = { ...(create?.(fields) ?? fields), [times.created]: now, [times.changed]: now }
     const refusal = kind.check?.(created, call)
     if (refusal !== undefined) return refusal
     const table = tableOf(call, kind)
@@ -63,14 +70,14 @@ export function createOperation(kind: RecordKind, { create, ...rules }: CreateRu
 export interface UpdateRules extends FieldRules {
   /** Looks at what was sent before that is dropped which the service keeps. */
   precheck?: (sent: Readonly<Record<string, unknown>>, current: StackRecord) => StackRefusal | undefined
-  /** The record with what was written. */
-  change: (current: StackRecord, fields: WrittenFields, call: StackCall) => StackRecord
+  /** What is changed; default: what was written. */
+  change?: (current: StackRecord, fields: WrittenFields, call: StackCall) => WrittenFields
 }
 
 /** Changes the fields that are sent; all others stay. */
 export function updateOperation(
   kind: RecordKind,
-  { change, precheck, ...rules }: UpdateRules,
+  { change, precheck, ...rules }: UpdateRules = {},
 ): StackOperation {
   return (call) =>
     withRecord(call, kind, async (before) => {
@@ -82,7 +89,10 @@ export function updateOperation(
       // It may have changed or gone while the body was read.
       const current = table.get(before.id)
       if (current === undefined) return notFound(kind)
-      const changed = change(current, written.fields, call)
+      const { fields } = written
+      const { times = timesDefault } = kind
+      const becoming = { ...current, ...(change?.(current, fields, call) ?? fields) }
+      const changed = { ...becoming, id: current.id, [times.changed]: secondsNow(call) }
       return kind.check?.(changed, call) ?? { kind: 'found', data: table.replace(changed) }
     })
 }

@@ -6,7 +6,7 @@ import { compileMatch } from './rule-match.ts'
 import { placeBelow } from './rule-path.ts'
 import { parseTrigger } from './rule-trigger.ts'
 import { refused, type StackAnswer, type StackRefusal } from './stack-answer.ts'
-import { type StackCall, type StackOperation, secondsNow } from './stack-call.ts'
+import type { StackCall, StackOperation } from './stack-call.ts'
 import type { WrittenFields } from './stack-fields.ts'
 import {
   createOperation,
@@ -32,19 +32,8 @@ export const ruleOperations = {
   listRules: listOperation(rule),
   getRule: getOperation(rule),
   deleteRule: deleteOperation(rule),
-  createRule: createOperation(rule, {
-    kept,
-    create: (fields, call) => ({ ...fields, created_at: secondsNow(call), updated_at: secondsNow(call) }),
-  }),
-  updateRule: updateOperation(rule, {
-    kept,
-    change: (current, fields, call) => ({
-      ...current,
-      ...fields,
-      id: current.id,
-      updated_at: secondsNow(call),
-    }),
-  }),
+  createRule: createOperation(rule, { kept }),
+  updateRule: updateOperation(rule, { kept }),
   applyRule: (call) => withRecord(call, rule, (record) => apply(call, record)),
 } satisfies Record<string, StackOperation>
 

@@ -7,7 +7,7 @@ import {
 } from '../../api/contract/term.ts'
 import { inWireForm } from '../../api/contract/wire-form.ts'
 import { refused, type StackRefusal } from './stack-answer.ts'
-import { type StackOperation, secondsNow } from './stack-call.ts'
+import type { StackOperation } from './stack-call.ts'
 import type { WrittenFields } from './stack-fields.ts'
 import { pageOperation } from './stack-page.ts'
 import {
@@ -19,28 +19,19 @@ import {
 } from './stack-records.ts'
 import type { StackRecord } from './stack-table.ts'
 
-const term: RecordKind = { subject: 'term', word: 'term', table: 'terms', check: refuseCombination }
+const term: RecordKind = {
+  ...{ subject: 'term', word: 'term', table: 'terms', check: refuseCombination },
+  times: { created: 'created', changed: 'modified' },
+}
 
 export const termOperations = {
   listTerms: pageOperation(term),
   getTerm: getOperation(term),
   deleteTerm: deleteOperation(term),
-  createTerm: createOperation(term, {
-    create: (fields, call) => ({
-      ...fields,
-      created: secondsNow(call),
-      modified: secondsNow(call),
-      last_ingestion_post: null,
-    }),
-  }),
+  createTerm: createOperation(term, { create: (fields) => ({ ...fields, last_ingestion_post: null }) }),
   updateTerm: updateOperation(term, {
     precheck: refuseOtherFixed,
-    change: (current, fields, call) => ({
-      ...current,
-      ...(call.strict ? fields : withoutIdleFollowers(fields, current)),
-      id: current.id,
-      modified: secondsNow(call),
-    }),
+    change: (current, fields, { strict }) => (strict ? fields : withoutIdleFollowers(fields, current)),
   }),
 } satisfies Record<string, StackOperation>
 

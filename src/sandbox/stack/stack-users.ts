@@ -1,4 +1,4 @@
-import { type StackOperation, secondsNow } from './stack-call.ts'
+import type { StackOperation } from './stack-call.ts'
 import { type ListQuery, pageOperation } from './stack-page.ts'
 import { deleteOperation, getOperation, type RecordKind, updateOperation } from './stack-records.ts'
 import type { StackRecord } from './stack-table.ts'
@@ -10,14 +10,7 @@ export const userOperations = {
   listUsers: pageOperation(user, orderUsers),
   getUser: getOperation(user),
   deleteUser: deleteOperation(user),
-  updateUser: updateOperation(user, {
-    change: (current, fields, call) => ({
-      ...current,
-      ...fields,
-      id: current.id,
-      updated_at: secondsNow(call),
-    }),
-  }),
+  updateUser: updateOperation(user),
 } satisfies Record<string, StackOperation>
 
 const orderFields: Readonly<Record<string, string>> = { created: 'created_at' }

@@ -1,6 +1,6 @@
 import { isObject, type JsonValue } from '../../api/contract/json-value.ts'
 import { type ViewGroup, viewGroups } from '../../api/contract/moderation-view.ts'
-import { type StackOperation, secondsNow } from './stack-call.ts'
+import type { StackOperation } from './stack-call.ts'
 import type { WrittenFields } from './stack-fields.ts'
 import {
   createOperation,
@@ -22,22 +22,9 @@ export const viewOperations = {
   getView: getOperation(view),
   deleteView: deleteOperation(view),
   createView: createOperation(view, {
-    create: (fields, call) => ({
-      ...grouped(fields, {}),
-      stack_id: stackId,
-      owner_id: ownerId,
-      created_at: secondsNow(call),
-      updated_at: secondsNow(call),
-    }),
+    create: (fields) => ({ ...grouped(fields, {}), stack_id: stackId, owner_id: ownerId }),
   }),
-  updateView: updateOperation(view, {
-    change: (current, fields, call) => ({
-      ...current,
-      ...grouped(fields, current),
-      id: current.id,
-      updated_at: secondsNow(call),
-    }),
-  }),
+  updateView: updateOperation(view, { change: (current, fields) => grouped(fields, current) }),
 } satisfies Record<string, StackOperation>
 
 const groups = Object.entries(viewGroups) as [ViewGroup, string][]
