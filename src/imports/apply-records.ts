@@ -8,7 +8,9 @@ import { rejectedRows } from '../records/transform-records.ts'
 import type { AcceptLine } from '../sources/model.ts'
 import { applyPass, type BatchOf, type PassOptions } from './apply-pass.ts'
 import type { FeedContext, ImportTurn } from './context.ts'
+import { GatheredUpdates } from './gathered-updates.ts'
 import type { Applied } from './import-run.ts'
+import type { KnownRecords } from './known-records.ts'
 import { appliedUpTo, stepsAfter } from './manifest-steps.ts'
 import type { ReadItem } from './open-feed-file.ts'
 import { planChunk } from './plan-chunk.ts'
@@ -18,40 +20,50 @@ export interface ApplyOptions extends PassOptions<ProductPatch> {
   accept: AcceptLine
   /** The feed has removals that wait for approval: naming a product takes it out of them. */
   hasHeld: boolean
+  /** Takes what is applied for good; without it the products that are changed are noted instead. */
+  known?: KnownRecords | undefined
 }
 
-export function applyRecords(options: ApplyOptions): Promise<Applied> {
-  const { mirror } = options.context
-  return applyPass(options, {
-    apply: async ({ items, ...batch }) => {
-      const patches = items.map(({ item }) => item)
-      await mirror.update(
-        patches.map(({ productId }) => productId),
-        (stored) => planPatches(options, { ...batch, patches }, stored),
-      )
-    },
-  })
+export async function applyRecords(options: ApplyOptions): Promise<Applied> {
+  const { mirror, clock } = options.context
+  const updates = new GatheredUpdates(mirror, clock)
+  try {
+    return await applyPass(options, {
+      apply: (batch) => {
+        const ids = batch.items.map(({ item }) => item.productId)
+        return updates.add(ids, (stored) => planItems(options, batch, stored))
+      },
+    })
+  } finally {
+    await updates.end()
+  }
 }
-
-type PatchBatch = Omit<BatchOf<ProductPatch>, 'items'> & { patches: readonly ProductPatch[] }
 
 /** What the patches of a batch change, each of another product. */
-function planPatches(
-  { context, accept, hasHeld }: ApplyOptions,
-  { patches, progressJson, applied }: PatchBatch,
+function planItems(
+  { context, accept, hasHeld, known }: ApplyOptions,
+  { items, progressJson, applied }: BatchOf<ProductPatch>,
   stored: ReadonlyMap<ProductId, StoredProduct>,
-): MirrorChunk {
+): MirrorChunk | undefined {
   const { feed, rules } = context
-  const ids = patches.map((patch) => patch.productId)
-  const steps = patches.map((patch) => ({ patch }))
+  const ids = items.map(({ item }) => item.productId)
+  const steps = items.map(({ item: patch }) => ({ patch }))
   const plan = planChunk({ steps, stored, feed: feed.name, ...rules })
-  applied.unchanged += patches.length - plan.writes.length
+  applied.unchanged += items.length - plan.writes.length
   applied.incomplete += plan.tally.incomplete
+  for (const { record, issues, item } of known ? items : []) {
+    const isForGood = issues.length === 0 && !item.later && !plan.incomplete.includes(item.productId)
+    if (isForGood) known?.remember(record.record, item.productId)
+  }
+  if (plan.writes.length === 0 && progressJson === undefined && !accept.resend && !hasHeld) return undefined
   return {
     writes: plan.writes,
     counts: { claim: accept.claim, add: { ...plan.tally, incomplete: 0 } },
     ...(accept.resend ? { resend: ids } : {}),
     ...(hasHeld ? { heldIds: { feed: feed.name, remove: ids } } : {}),
+    ...(known || !context.mirror.known().has(feed.name)
+      ? {}
+      : { changedSince: { feed: feed.name, ids: plan.writes.map(({ productId }) => productId) } }),
     ...(progressJson === undefined ? {} : { progress: { feed: feed.name, value: progressJson } }),
   }
 }
@@ -142,8 +154,8 @@ async function applyStep(
       else if (byProduct.has(productId)) again.push(item)
       else byProduct.set(productId, item)
     }
-    const patches = [...byProduct].map(([productId, { item }]) => ({ ...item, productId }))
-    return planPatches(options, { ...batch, patches }, stored)
+    const named = [...byProduct].map(([productId, item]) => ({ ...item, item: { ...item.item, productId } }))
+    return planItems(options, { ...batch, items: named }, stored)
   })
   for (const [productId, { issues, record }] of byProduct) {
     problems.add(issues)

@@ -33,6 +33,8 @@ export interface ImportContext {
 
 export interface ProductParts {
   rules: PlanRules
+  /** Of all that the configuration says of what records mean. */
+  rulesDigest: string
   mirror: Mirror
 }
 

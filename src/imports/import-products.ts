@@ -1,6 +1,7 @@
 import { ConfigError, FileRefusedError } from '../lib/errors.ts'
 import { IdTableBuilder } from '../records/id-table.ts'
 import type { Judgement } from '../records/judge.ts'
+import type { RecordSlice } from '../records/model.ts'
 import { type AbsentProducts, absentProducts } from './absent-products.ts'
 import { applyKeyedRecords, applyRecords } from './apply-records.ts'
 import { readHeld, reasonToHold } from './context.ts'
@@ -16,6 +17,7 @@ import {
   openRejects,
   withRejects,
 } from './import-run.ts'
+import { openKnownRecords, saveKnownRecords } from './known-records.ts'
 import { type OpenOptions, openProducts, type ProductFile, type UnboundFile } from './open-feed-file.ts'
 import { applyRemovals, findRemovals } from './removals.ts'
 
@@ -110,14 +112,17 @@ async function applyFile(run: ImportRun, file: ProductFile): Promise<Ending> {
     progress.update({ phase: 'applying', bytesRead: 0 })
   }
   const found = await IdTableBuilder.open()
+  const known = isWhole ? await openKnownRecords(run, file) : undefined
+  const select = known && ((slices: readonly RecordSlice[]) => known.unknownOf(slices))
   const { unchanged, ...counted } =
     feed.key === undefined
-      ? await applyRecords(options)
+      ? await applyRecords({ ...options, known, file: { ...file, select } })
       : await applyKeyedRecords({ ...options, key: feed.key, found })
+  if (known) await saveKnownRecords(run, known)
   const applying: Ending = {
     ...describeJudgement(judgement),
     outcome: 'imported',
-    unchanged,
+    unchanged: unchanged + (known?.skipped ?? 0),
     counted,
     // A file that says of no product what it is leaves what waits for the operator waiting.
     supersedes: isWhole && judgement.records > problems.rejected,

@@ -9,6 +9,7 @@ import type { IdReader } from '../records/judge-pass.ts'
 import type { ParsedRecord, RecordIssue, RejectedRecord } from '../records/model.ts'
 import type { FileSource } from '../records/read-file.ts'
 import { readGroupedRecords } from '../records/read-grouped-records.ts'
+import type { ReadOptions as RecordOptions } from '../records/read-records.ts'
 import { rejectedRows, type TransformStep, transformRecords } from '../records/transform-records.ts'
 import { readTables } from './read-tables.ts'
 import type { ProblemCollector } from './report.ts'
@@ -26,6 +27,8 @@ export interface FeedFile<Item> {
   judgement: Judgement
   recordBytes: number
   idColumns: readonly number[]
+  /** Which records are read; default: all. */
+  select?: RecordOptions['select']
   /** What makes the records that `map` is given. */
   transform?: TransformStep | undefined
   map(record: ParsedRecord, nowMs: number): MappedRecord<Item>
@@ -33,7 +36,11 @@ export interface FeedFile<Item> {
   show(issue: RecordIssue): RecordIssue
 }
 
-export type ProductFile = FeedFile<ProductPatch> & { kind: 'products' }
+export type ProductFile = FeedFile<ProductPatch> & {
+  kind: 'products'
+  /** What decides what a record says, besides the configuration: the tables in which values are looked up. */
+  tables: string
+}
 export type ConsentFile = FeedFile<ConsentStatement> & { kind: 'consents' }
 
 /** Without these columns the file says nothing, or not what the feed is to say. */
@@ -61,13 +68,15 @@ export interface IdListener {
 /** The first pass over a file of products. Throws a FileRefusedError, and a ConfigError when a table cannot be read. */
 export async function openProducts(options: OpenOptions): Promise<ProductFile | UnboundFile> {
   const { feed, mode, source } = options
-  const readTable = await readTables(feed, source.signal)
+  const tables = await readTables(feed, source.signal)
+  const readTable = tables?.read
   const opened = await judgeWith(compileMapping({ feed, mode, readTable }), options)
   if (opened.kind !== 'bound') return opened
   const { bound, ...file } = opened
   return {
     ...file,
     kind: 'products',
+    tables: tables?.digest ?? '',
     transform: bound.transform,
     map: (record, nowMs) => {
       const { patch, issues } = bound.map(record, nowMs)
@@ -181,7 +190,10 @@ export async function* readFeedFile<Item>(
   const { source, recordBytes, transform } = file
   const { problems, onProgress, onMoved } = options
   const reading = { file, ...options }
-  const records = readGroupedRecords({ ...source, ...file.judgement, recordBytes, onProgress })
+  const records = readGroupedRecords({
+    ...{ ...source, ...file.judgement, recordBytes, onProgress },
+    select: file.select,
+  })
   for await (const read of transformRecords(records, transform, { name: source.name, onMoved })) {
     for (const issue of read.skipped ?? []) problems.add([issue])
     const rejected = read.rejected.map((row) => ({ ...row, issues: row.issues.map(file.show) }))

@@ -7,7 +7,6 @@ import { type FieldRanks, rankFields } from '../catalog/ranks.ts'
 import { type ComposedDocument, composeDocument, decodeState, storedForm } from '../catalog/stored-form.ts'
 import type { CatalogConfig } from '../config/model.ts'
 import type { FeedName, ProductId } from '../lib/brand.ts'
-import { digestDocument } from '../mirror/digest.ts'
 import type { KeyEntry, ProductWrite, StoredProduct } from '../mirror/model.ts'
 import { emptyTally, type Tally, tallyChange } from './tally.ts'
 
@@ -35,12 +34,14 @@ interface PlanOptions extends PlanRules {
 export interface ChunkPlan {
   writes: ProductWrite[]
   changes: Change[]
+  /** Those whose document is not complete. */
+  incomplete: ProductId[]
   tally: Tally
 }
 
 /** Pure: which products change, how, and into which lane. Products that stay as they are need no write. */
 export function planChunk({ steps, stored, feed, ranks, ...options }: PlanOptions): ChunkPlan {
-  const plan: ChunkPlan = { writes: [], changes: [], tally: emptyTally() }
+  const plan: ChunkPlan = { writes: [], changes: [], incomplete: [], tally: emptyTally() }
   for (const step of steps) {
     const productId = 'patch' in step ? step.patch.productId : step.missing
     const before = stored.get(productId)
@@ -66,7 +67,7 @@ export interface DuePlan extends ChunkPlan {
 
 /** Pure: what becomes of products whose announced changes are due, each feed's by the ranks of its records. */
 export function planDue({ stored, nowMs, ranks, ...options }: DueOptions): DuePlan {
-  const plan: DuePlan = { writes: [], changes: [], tally: emptyTally(), switches: [] }
+  const plan: DuePlan = { writes: [], changes: [], incomplete: [], tally: emptyTally(), switches: [] }
   for (const [productId, before] of stored) {
     const state = readState(before)
     const next = state && applyDue(state, { nowMs, ranks })
@@ -88,7 +89,10 @@ interface ProductOutcome extends Pick<PlanOptions, 'urgent' | 'keyFields'> {
 function addProduct(plan: ChunkPlan, outcome: ProductOutcome): void {
   const { productId, before, state, next } = outcome
   const composed = composeDocument(next, productId)
-  if (composed.kind === 'incomplete') plan.tally.incomplete += 1
+  if (composed.kind === 'incomplete') {
+    plan.tally.incomplete += 1
+    plan.incomplete.push(productId)
+  }
   const change = composed.kind === 'complete' ? changeOf(outcome, composed) : undefined
   const form = storedForm(next, composed)
   // What differs in the order of its keys or its notation alone, such as bytes of another version, stays as it is stored:
@@ -101,10 +105,7 @@ function addProduct(plan: ChunkPlan, outcome: ProductOutcome): void {
     ...form,
     ...switchOf(state, next),
     ...keysOf(outcome),
-    offer:
-      composed.kind === 'complete' && change
-        ? { digest: digestDocument(composed.bytes), lane: change.lane }
-        : undefined,
+    lane: change?.lane,
   })
   if (!change) return
   tallyChange(plan.tally, change)

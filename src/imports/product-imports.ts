@@ -1,8 +1,11 @@
+import { hash } from 'node:crypto'
+import { inspect } from 'node:util'
 import { keyValues } from '../catalog/feed-key.ts'
 import { decodeState } from '../catalog/stored-form.ts'
 import type { CatalogConfig } from '../config/model.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { Log } from '../lib/log.ts'
+import { readVersion } from '../lib/version.ts'
 import type { WatchedWork } from '../lib/watchdog.ts'
 import type { KeyEntry, StoredProduct } from '../mirror/model.ts'
 import type { Mirror } from '../mirror/reader.ts'
@@ -13,6 +16,7 @@ import { importFile } from './import-file.ts'
 import { importProducts } from './import-products.ts'
 import { Importer, type ImporterOptions } from './importer.ts'
 import { productPages } from './known-products.ts'
+import { readKnown } from './known-records.ts'
 import { planDue, planRulesOf } from './plan-chunk.ts'
 
 interface ProductImportOptions {
@@ -32,8 +36,13 @@ export async function openProductImports(
   signal: AbortSignal,
 ): Promise<Importer> {
   const { catalog, mirror } = options
-  const parts: ProductParts = { rules: planRulesOf(catalog), mirror }
+  const rulesDigest = digestOf(catalog)
+  const parts: ProductParts = { rules: planRulesOf(catalog), rulesDigest, mirror }
   await prepareKeyIndexes({ ...options, ...parts, signal })
+  for (const feed of mirror.known().keys()) {
+    if (readKnown(mirror, feed)?.rules !== rulesDigest)
+      await mirror.update([], () => ({ writes: [], known: { feed, value: undefined } }))
+  }
   return new Importer({
     ...shared,
     context: { ...shared.context, book: mirrorBook(mirror) },
@@ -43,6 +52,12 @@ export async function openProductImports(
     onCatalogDecision: (line, until) => applyCatalogDecision(mirror, line, until),
     onCaughtUp: () => undefined,
   })
+}
+
+/** Whatever may decide what a record of any feed changes: another version, or another feed, may read it otherwise. */
+function digestOf({ feeds, urgent }: CatalogConfig): string {
+  const options = { depth: null, maxArrayLength: null, maxStringLength: null }
+  return hash('sha256', inspect([readVersion(), feeds, urgent], options))
 }
 
 function mirrorBook(mirror: Mirror): ImportBook {

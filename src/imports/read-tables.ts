@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { FeedConfig } from '../config/model.ts'
@@ -10,13 +11,17 @@ import { readRecords } from '../records/read-records.ts'
 const rowsMax = 100_000
 const recordBytes = 1_000_000
 
-type ReadTable = (table: LookupTable) => ReadonlyMap<string, string>
+interface Tables {
+  read(table: LookupTable): ReadonlyMap<string, string>
+  /** Of all that stands in them. */
+  digest: string
+}
 
 /**
  * The tables by which the rules of a feed look values up, read once and whole: of rows with one key the first counts.
  * Undefined when no rule looks anything up. Throws a ConfigError that names the table that cannot be used.
  */
-export async function readTables(feed: FeedConfig, signal?: AbortSignal): Promise<ReadTable | undefined> {
+export async function readTables(feed: FeedConfig, signal?: AbortSignal): Promise<Tables | undefined> {
   const tables = Object.values(feed.fields).flatMap(tablesOf)
   if (tables.length === 0) return undefined
   const read = new Map<string, ReadonlyMap<string, string>>()
@@ -24,7 +29,8 @@ export async function readTables(feed: FeedConfig, signal?: AbortSignal): Promis
     const id = idOf(table)
     if (!read.has(id)) read.set(id, await readTable(table, signal))
   }
-  return (table) => read.get(idOf(table)) ?? new Map()
+  const text = JSON.stringify([...read].map(([id, rows]) => [id, ...rows]))
+  return { read: (table) => read.get(idOf(table)) ?? new Map(), digest: hash('sha256', text) }
 }
 
 /** Of a rule and of all rules inside it. */

@@ -23,10 +23,18 @@ interface LiveMirrorOptions {
   onFatal: (error: unknown) => void
 }
 
+/** A change that the thread was sent, or is to be sent with the next ones. */
 interface Waiting {
   id: number
-  resolve: () => void
-  reject: (error: unknown) => void
+  /** The products that it was planned for. */
+  ids: ReadonlySet<ProductId>
+  committed: PromiseWithResolvers<void>
+}
+
+interface Planned {
+  ids: readonly ProductId[]
+  chunk: MirrorChunk | undefined
+  gather: boolean
 }
 
 /**
@@ -41,7 +49,8 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
   #failure: unknown
   #waiting: Waiting[] = []
   #nextId = 1
-  /** Updates run one after another: what one reads, it alone changes. */
+  #gathered: MirrorRequest[] = []
+  /** Plans are made one after another. */
   #tail: Promise<unknown> = Promise.resolve()
 
   private constructor(options: LiveMirrorOptions, worker: Worker) {
@@ -74,25 +83,40 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
     }
   }
 
-  async update(ids: readonly ProductId[], plan: Parameters<Mirror['update']>[1]): Promise<void> {
-    await this.#inTurn(() => plan(this.read(ids)))
+  async update(
+    ids: readonly ProductId[],
+    plan: Parameters<Mirror['update']>[1],
+    { gather = false } = {},
+  ): Promise<void> {
+    await this.#inTurn(async () => {
+      await this.#until((waiting) => ids.some((id) => waiting.ids.has(id)))
+      return { ids, chunk: plan(this.read(ids)), gather }
+    })
   }
 
   async updateByKey(lookup: KeyLookup, plan: Parameters<Mirror['updateByKey']>[1]): Promise<void> {
-    await this.#inTurn(() => {
+    await this.#inTurn(async () => {
+      await this.#until(() => true)
       const found = this.lookUp(lookup)
-      const ids = new Set([...found.values()].flatMap((matches) => (matches.length === 1 ? matches : [])))
-      return plan(this.read([...ids]), found)
+      const ids = [
+        ...new Set([...found.values()].flatMap((matches) => (matches.length === 1 ? matches : []))),
+      ]
+      return { ids, chunk: plan(this.read(ids), found), gather: false }
     })
+  }
+
+  flush(): void {
+    for (const request of this.#gathered.splice(0)) this.#worker.postMessage(request)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#tail
+    await this.#until(() => true)
     this[Symbol.dispose]()
     if (this.#worker.threadId === -1) return
     const ended = once(this.#worker, 'exit')
     this.#failure ??= new StorageError('mirror-closed', 'the mirror is closed')
-    this.#send({ kind: 'close' })
+    this.#worker.postMessage({ kind: 'close' } satisfies MirrorRequest)
     const giveUp = new AbortController()
     const late = this.#options.clock.sleep(closeMs, giveUp.signal).then(
       () => this.#worker.terminate(),
@@ -102,26 +126,31 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
     giveUp.abort()
   }
 
-  async #inTurn(plan: () => MirrorChunk | undefined): Promise<void> {
-    const run = this.#tail.then(async () => {
+  /** Resolves when the change is durable; the next one is planned before. */
+  async #inTurn(plan: () => Promise<Planned>): Promise<void> {
+    const turn = this.#tail.then(async () => {
       if (this.#failure !== undefined) throw this.#failure
-      const chunk = plan()
-      if (chunk) await this.#commit(chunk)
+      return { durable: this.#send(await plan()) }
     })
-    this.#tail = run.catch(() => undefined)
-    await run
+    this.#tail = turn.catch(() => undefined)
+    await (await turn).durable
   }
 
-  #commit(chunk: MirrorChunk): Promise<void> {
+  /** Resolves when no such change is under way any more: what it changes is there to be read, or has failed. */
+  async #until(isMeant: (waiting: Waiting) => boolean): Promise<void> {
+    const meant = this.#waiting.filter(isMeant)
+    if (meant.length > 0) this.flush()
+    await Promise.allSettled(meant.map(({ committed }) => committed.promise))
+  }
+
+  #send({ ids, chunk, gather }: Planned): Promise<void> | undefined {
+    if (!chunk) return undefined
     const id = this.#nextId++
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ id, resolve, reject })
-      this.#send({ kind: 'commit', id, chunk, nowMs: this.#options.clock.now() })
-    })
-  }
-
-  #send(request: MirrorRequest): void {
-    this.#worker.postMessage(request)
+    const committed = Promise.withResolvers<void>()
+    this.#waiting.push({ id, ids: new Set(ids), committed })
+    this.#gathered.push({ kind: 'commit', id, chunk, nowMs: this.#options.clock.now() })
+    if (!gather) this.flush()
+    return committed.promise
   }
 
   #take(answer: MirrorAnswer): void {
@@ -130,10 +159,11 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
       case 'log':
         return
       case 'committed':
-        for (const { resolve } of this.#answered(answer.upTo)) resolve()
+        for (const { committed } of this.#answered(answer.upTo)) committed.resolve()
         return
       case 'failed':
-        for (const { reject } of this.#answered(answer.upTo)) reject(receivedError(answer.failure))
+        for (const { committed } of this.#answered(answer.upTo))
+          committed.reject(receivedError(answer.failure))
         return
       case 'offered':
         this.#options.onOffered()
@@ -155,7 +185,7 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
   #fail(error: unknown): void {
     const isFirst = this.#failure === undefined
     this.#failure ??= error
-    for (const { reject } of this.#answered(this.#nextId)) reject(this.#failure)
+    for (const { committed } of this.#answered(this.#nextId)) committed.reject(this.#failure)
     if (isFirst) this.#options.onFatal(error)
   }
 }

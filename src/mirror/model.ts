@@ -33,7 +33,7 @@ export interface ProductWrite {
   /** By which values feeds find the product from now on, and no longer. */
   keys?: { add: readonly KeyEntry[]; remove: readonly KeyEntry[] }
   /** Present when the document differs from the stored one. */
-  offer: { digest: DocumentDigest; lane: Lane } | undefined
+  lane: Lane | undefined
 }
 
 /** What was applied: the claim id of a file, or the request of a decision. Unlike a sequence no other manifest has it. */
@@ -63,6 +63,10 @@ export interface MirrorChunk {
   addKeys?: readonly KeyEntry[]
   /** `drop`: the indexes of these fields are emptied. `complete`: they hold all products from now on. */
   keyFields?: { drop?: readonly string[]; complete?: readonly string[] }
+  /** The index of a feed's last full file, to set or remove. A new one forgets which products were changed since the last. */
+  known?: { feed: FeedName; value: KnownIndex | undefined }
+  /** Products that a file of the feed changes behind its index. */
+  changedSince?: { feed: FeedName; ids: readonly ProductId[] }
   /** JSON of troubles that `status` shows, by their keys, to set (string) or remove (undefined). */
   notices?: readonly { key: string; value: string | undefined }[]
   /** The operator's decision about all calls. The loop makes Redis follow it: at once, and whenever Redis was away. */
@@ -76,6 +80,15 @@ export interface MirrorChunk {
   retryDead?: readonly ProductId[]
   /** Dead letters that are settled until a newer document comes; only of these documents, also where none is dead now. */
   dropDead?: readonly { productId: ProductId; digest: DocumentDigest }[]
+}
+
+/** Names the file that holds which records of a feed were applied. */
+export interface KnownIndex {
+  id: string
+  /** Digest of the configuration by which they were applied. */
+  rules: string
+  /** The full file that was begun since: no other may use the index. */
+  claim?: string
 }
 
 /**

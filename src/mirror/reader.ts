@@ -130,6 +130,17 @@ export class MirrorReader implements Disposable {
     return readFact(this.#database, 'full-as-of', feed)
   }
 
+  /** `KnownIndex` as JSON, by feed. */
+  known(): ReadonlyMap<FeedName, string> {
+    return readFacts(this.#database, 'known')
+  }
+
+  /** Products that other files of the feed changed since. */
+  changedSince(feed: FeedName): ProductId[] {
+    const sql = 'SELECT p.id FROM changed_since c JOIN products p ON p.key = c.product WHERE c.feed = ?'
+    return this.#ids(sql, feed)
+  }
+
   /** JSON by feed. */
   progress(): ReadonlyMap<FeedName, string> {
     return readFacts(this.#database, 'progress')
@@ -268,12 +279,15 @@ export class MirrorReader implements Disposable {
 export interface Mirror extends MirrorReader {
   /**
    * Reads the products, lets a plan decide what changes (undefined: nothing), and changes it durably in one transaction.
-   * Updates run one after another: what one reads, it alone changes. Safe to repeat.
+   * What one update reads of products, it alone changes. Safe to repeat. `gather`: it shares a transaction with those that
+   * follow, and waits for one that does not, for a reader of its products, or for `flush`.
    */
   update(
     ids: readonly ProductId[],
     plan: (stored: ReadonlyMap<ProductId, StoredProduct>) => MirrorChunk | undefined,
+    options?: { gather?: boolean },
   ): Promise<void>
+  flush(): void
   /** The same for products that are found by a key; those that exactly one product matches are read. */
   updateByKey(
     lookup: KeyLookup,

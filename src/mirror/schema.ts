@@ -33,6 +33,9 @@ const tables = `
   -- Products that no feed names, since when they were found so.
   CREATE TABLE absent (product INTEGER PRIMARY KEY, since INTEGER NOT NULL);
 
+  -- Products that files of a feed changed since its last full one.
+  CREATE TABLE changed_since (feed TEXT, product INTEGER, PRIMARY KEY (feed, product)) WITHOUT ROWID;
+
   CREATE TABLE imports (key TEXT PRIMARY KEY, scope TEXT NOT NULL, sequence INTEGER NOT NULL) WITHOUT ROWID;
   CREATE INDEX imports_of_scope ON imports (scope, sequence);
   -- Whatever is one value a name: see FactKind.
@@ -48,6 +51,7 @@ export type FactKind =
   | 'full-as-of'
   | 'progress'
   | 'key-field'
+  | 'known'
   | 'notice'
   | 'calls'
   /** `count:<claim>`: counters of an unfinished import. */

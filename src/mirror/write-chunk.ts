@@ -20,6 +20,7 @@ export function writeChunk(access: Access, chunk: MirrorChunk, nowMs: number): v
   if (chunk.absent) writeAbsent(access.database, chunk.absent, nowMs)
   writeDecisions(access, chunk, nowMs)
   writeHeld(access.database, chunk)
+  writeKnown(access.database, chunk)
   writeBookkeeping(access.database, chunk)
 }
 
@@ -64,6 +65,16 @@ function writeHeld(database: Database, { held, heldIds }: MirrorChunk): void {
       if (key !== undefined) database.run(sql, feed, key)
     }
   }
+}
+
+function writeKnown(database: Database, { known, changedSince }: MirrorChunk): void {
+  if (known) {
+    const { feed, value } = known
+    writeFact(database, 'known', feed, value && JSON.stringify(value))
+    if (value?.claim === undefined) database.run('DELETE FROM changed_since WHERE feed = ?', feed)
+  }
+  const sql = 'INSERT OR IGNORE INTO changed_since SELECT ?, key FROM products WHERE id = ?'
+  for (const id of changedSince?.ids ?? []) database.run(sql, changedSince?.feed ?? '', id)
 }
 
 function writeBookkeeping(database: Database, chunk: MirrorChunk): void {

@@ -39,16 +39,16 @@ export function writeProduct(access: Access, write: ProductWrite, nowMs: number)
 
 function placeProduct(
   { database, places }: Access,
-  { document, offer }: ProductWrite,
+  { document, lane = 'deferred' }: ProductWrite,
   { key, known, nowMs }: { key: number; known: KnownProduct | undefined; nowMs: number },
 ): void {
   const row = known?.hasRow ? known : undefined
-  // What counts are the bytes that are stored: an acknowledgement of others would never end the product's turn.
-  const digest = offer?.digest ?? (document && digestDocument(document))
+  // Also where no feed changed it: what is stored is what an acknowledgement has to name.
+  const digest = document && digestDocument(document)
   const isSame = row ? (digest === undefined ? row.digest === null : sameBytes(row.digest, digest)) : !digest
   if (isSame) return
   if (known?.dead) forgetDead(database, key)
-  places.edit({ key, row, lane: offer?.lane ?? 'deferred', digest }, nowMs)
+  places.edit({ key, row, lane, digest }, nowMs)
 }
 
 /** Switches and keys of products that are written, and those that are noted beside them; inside a transaction. */
@@ -91,7 +91,16 @@ export function writeAbsent(
   const hasPlace = 'SELECT 1 AS found FROM sending WHERE product = ? AND lane IS NOT NULL'
   const keys = JSON.stringify(keysOf(forget).filter((key) => !database.get(hasPlace, key)))
   if (keys === '[]') return
-  for (const table of ['documents', 'sending', 'dead', 'switches', 'key_index', 'held_ids', 'absent'])
+  for (const table of [
+    'documents',
+    'sending',
+    'dead',
+    'switches',
+    'key_index',
+    'held_ids',
+    'changed_since',
+    'absent',
+  ])
     database.run(`DELETE FROM ${table} WHERE product IN (SELECT value FROM json_each(?))`, keys)
   database.run('DELETE FROM products WHERE key IN (SELECT value FROM json_each(?))', keys)
 }

@@ -72,6 +72,10 @@ export class GroupTable implements IdTable {
     return 0
   }
 
+  isRepeated(): boolean {
+    return false
+  }
+
   isLast(): boolean {
     return true
   }

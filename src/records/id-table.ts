@@ -6,6 +6,8 @@ export interface IdTable {
   /** Ids that more than one record has. */
   readonly repeated: number
   has(id: string): boolean
+  /** More than one record has the id with this hash. */
+  isRepeated(hash: HashedText): boolean
   /** Of the records with this id only the last one of the file counts. */
   isLast(id: string, record: number): boolean
 }
@@ -46,6 +48,10 @@ export class IdTableBuilder implements IdTable {
     return this.#seen.of(high).has(low, high)
   }
 
+  isRepeated([low, high]: HashedText): boolean {
+    return this.#lastRecords.of(high).has(low, high)
+  }
+
   isLast(id: string, record: number): boolean {
     const [low, high] = this.#hash(id)
     const last = this.#lastRecords.of(high).get(low, high)
@@ -58,12 +64,25 @@ export type HashedText = readonly [low: number, high: number]
 
 export type TextHash = (text: string) => HashedText
 
+export type BytesHash = (bytes: Uint8Array) => HashedText
+
 export async function openTextHash(): Promise<TextHash> {
   const { h64 } = await xxhash()
+  return halvesOf(h64)
+}
+
+/** With another seed the same bytes have another hash. */
+export async function openBytesHash(seed: string): Promise<BytesHash> {
+  const { h64, h64Raw } = await xxhash()
+  const number = h64(seed)
+  return halvesOf((bytes: Uint8Array) => h64Raw(bytes, number))
+}
+
+function halvesOf<Input>(hash: (input: Input) => bigint): (input: Input) => HashedText {
   const wide = new BigUint64Array(1)
   const halves = new Uint32Array(wide.buffer)
-  return (text) => {
-    wide[0] = h64(text)
+  return (input) => {
+    wide[0] = hash(input)
     return [halves[0] as number, halves[1] as number]
   }
 }

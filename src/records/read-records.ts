@@ -16,22 +16,22 @@ export interface ReadOptions extends FileSource {
   dialect: Dialect
   columns: readonly string[]
   recordBytes: number
+  /** Which records of a batch are to be parsed; default: all. */
+  select?: ((slices: readonly RecordSlice[]) => readonly RecordSlice[]) | undefined
 }
 
 /** The second pass: at most 128 records or about 0.5 MB of text a batch, a few milliseconds of work. Gives way to the event loop before each. */
 export async function* readRecords(options: ReadOptions): AsyncGenerator<RecordBatch> {
-  const { dialect, columns, recordBytes } = options
+  const { dialect, columns, recordBytes, select = (slices) => slices } = options
   let bytesRead = 0
   const onProgress = (bytes: number) => {
     bytesRead = bytes
     options.onProgress?.(bytes)
   }
   for await (const { slices, places } of readSlices({ ...options, onProgress }, dialect, recordBytes)) {
-    // The seam of the skip stage: slices are whole, numbered and not parsed yet. Whoever knows the digest of
-    // `slice.bytes` from the feed's previous full file leaves the slice out here; the parser takes any selection of
-    // slices of one batch, in file order. Slices do not outlive the batch: their memory is used again.
+    // Slices do not outlive the batch: their memory is used again.
     await nextTurn()
-    yield { ...parseSlices(slices, { dialect, columns, places }), bytesRead }
+    yield { ...parseSlices(select(slices), { dialect, columns, places }), bytesRead }
   }
 }
 

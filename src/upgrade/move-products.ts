@@ -78,8 +78,9 @@ function sendingOf(page: readonly OldProduct[]): Pick<Drained, 'acknowledged' | 
   const dead: NonNullable<Drained['dead']>[number][] = []
   for (const product of page) {
     const { productId, isUnderWay: held } = product
-    const { digest } = product.write.offer ?? {}
-    if (!digest) continue
+    const { document } = product.write
+    if (!document) continue
+    const digest = digestDocument(document)
     const isDead = !product.isUndecided && product.dead?.subarray(0, digestBytes).equals(digest) === true
     if (held || (product.isPending && !isDead)) {
       acknowledged.push({ productId, digest: undefined, held: true })
@@ -131,7 +132,7 @@ async function readProducts(
       ...{ productId, document, partial: partials[place] ?? undefined },
       ...{ meta: pairs[2 * place + 1] ?? '', incomplete: incomplete[place] ?? undefined },
       ...(switchAt == null ? {} : { switchAt: Number(switchAt) }),
-      offer: document && { digest: digestDocument(document), lane },
+      lane: document && lane,
     }
     return {
       ...{

@@ -4,7 +4,6 @@ import { openAlerts } from '../../src/alerts/open-alerts.ts'
 import type { AlertsConfig, FeedConfig } from '../../src/config/model.ts'
 import type { AcceptSequence, FeedName, ProductId } from '../../src/lib/brand.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import { digestDocument } from '../../src/mirror/digest.ts'
 import { openRedis, type RedisConnections } from '../../src/redis/connections.ts'
 import { openManifest } from '../../src/sources/manifest.ts'
 import { openOutbox } from '../../src/storage.ts'
@@ -128,8 +127,14 @@ describe('alerts', () => {
     await site.outbox.pause('refuses-everything', 'Look into the dead letters')
     await webhook.until('refuses-everything', 'firing', 'products')
     const [document, productId] = [Buffer.from('{}'), 'p1' as ProductId]
-    const offer = { digest: digestDocument(document), lane: 'urgent' as const }
-    const write = { productId, document, partial: undefined, meta: '', incomplete: undefined, offer }
+    const write = {
+      productId,
+      document,
+      partial: undefined,
+      meta: '',
+      incomplete: undefined,
+      lane: 'urgent' as const,
+    }
     await mirror.update([], () => ({ writes: [write] }))
     time.shiftMs = 6 * minute
     expect((await webhook.until('urgent-lag', 'firing')).message).toMatch(/^1 price .+ the first for 36\d s/)

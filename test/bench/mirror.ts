@@ -108,14 +108,13 @@ export async function benchMirror([size = '1000000']: readonly string[]): Promis
 }
 
 function writeOf(n: number, document: Buffer, lane: (typeof lanes)[number]): MirrorChunk['writes'][number] {
-  const offer = { digest: digestDocument(document), lane }
   return {
     productId: idOf(n),
     document,
     partial: undefined,
     meta: 'products=1ffffff',
     incomplete: undefined,
-    offer,
+    lane,
   }
 }
 

@@ -4,6 +4,7 @@ import type { DeliveryConfig } from '../../src/config/model.ts'
 import { openDelivery } from '../../src/delivery/worker.ts'
 import type { CatalogName } from '../../src/lib/brand.ts'
 import { systemClock } from '../../src/lib/clock.ts'
+import { digestDocument } from '../../src/mirror/digest.ts'
 import type { ProductWrite } from '../../src/mirror/model.ts'
 import { MirrorReader } from '../../src/mirror/reader.ts'
 import { MirrorStore } from '../../src/mirror/store.ts'
@@ -97,8 +98,8 @@ export async function openRealDelivery(overrides: Partial<DeliveryConfig> = {}, 
       const { last } = mirror.readIdentity()
       await connection.hset(keys.positions, 'new', last.new + ids.length)
       commit(before)
-      const acknowledged = before.map(({ productId, offer }) => {
-        return { productId, digest: offer?.digest, held: lane === 'echoes' }
+      const acknowledged = before.map(({ productId, document: sent }) => {
+        return { productId, digest: sent && digestDocument(sent), held: lane === 'echoes' }
       })
       mirror.drain({ acknowledged, positions: mirror.readIdentity().last }, Date.now())
       if (lane === 'echoes') {

@@ -19,8 +19,8 @@ describe('tables by which values are looked up', () => {
     const file = folder.join('groups.csv')
     await writeFile(file, text)
     const entries: FieldRule = { from: { kind: 'entries', entries: { path: ruleOf(file) } } }
-    const read = await readTables(feedOf({ product_id: columnRule('id'), custom_fields: entries }))
-    expect([...(read?.({ file, key: 'id', value: 'path' }) ?? [])]).toEqual([
+    const tables = await readTables(feedOf({ product_id: columnRule('id'), custom_fields: entries }))
+    expect([...(tables?.read({ file, key: 'id', value: 'path' }) ?? [])]).toEqual([
       ['1', 'Home'],
       ['2', 'Garden'],
     ])
@@ -52,8 +52,8 @@ describe('tables by which values are looked up', () => {
     const { lookup } = feed.fields.brand ?? {}
     if (!lookup) throw new Error('no lookup')
     const brand = { ...columnRule('group'), lookup: { ...lookup, file: folder.join('groups.txt') } }
-    const read = await readTables(feedOf({ product_id: columnRule('id'), brand }))
-    expect([...(read?.(brand.lookup) ?? [])]).toEqual([
+    const tables = await readTables(feedOf({ product_id: columnRule('id'), brand }))
+    expect([...(tables?.read(brand.lookup) ?? [])]).toEqual([
       ['1', 'K\u00f6rbe, gro\u00df'],
       ['2', 'Vasen'],
     ])

@@ -93,7 +93,7 @@ class Pair implements Disposable {
         // Without a lane: other bytes, and no field differs.
         const { lane } = step
         const write = writeOf(step.product, step.price, lane ?? 'deferred')
-        this.#commit({ writes: [lane === null ? { ...write, offer: undefined } : write] })
+        this.#commit({ writes: [lane === null ? { ...write, lane: undefined } : write] })
         const digest = digestOf(step.product, step.price)
         oracle.edit(write.productId, { digest, lane: lane ?? 'deferred', now })
         return
@@ -103,7 +103,7 @@ class Pair implements Disposable {
           ...writeOf(step.product, '1'),
           document: undefined,
           incomplete: 'name',
-          offer: undefined,
+          lane: undefined,
         }
         this.#commit({ writes: [write] })
         oracle.edit(write.productId, { digest: null, lane: 'deferred', now })

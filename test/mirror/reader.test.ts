@@ -34,7 +34,7 @@ describe('products', () => {
     commit({
       writes: [
         writeOf(1, '1'),
-        { ...writeOf(2, '1'), document: undefined, partial, incomplete: 'url', offer: undefined },
+        { ...writeOf(2, '1'), document: undefined, partial, incomplete: 'url', lane: undefined },
       ],
     })
     const none = { document: undefined, partial: undefined, meta: undefined }

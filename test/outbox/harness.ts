@@ -207,7 +207,7 @@ export function write(id: string, text: string, lane: Lane): ProductWrite {
     partial: undefined,
     meta: 'm',
     incomplete: undefined,
-    offer: { digest: digestDocument(document), lane },
+    lane,
   }
 }
 

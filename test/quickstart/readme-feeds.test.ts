@@ -41,7 +41,7 @@ describe('the field rules of the README', () => {
     const id = field === 'product_id' ? '' : 'product_id: id\n  '
     const feed = await readFeed(`fields:\n  ${id}${example}\n`)
     const given = (codes(cells)[0] ?? '').split('; ').map((cell) => cell.split(/=(.*)/s))
-    const mapping = compileMapping({ feed, mode: 'full', readTable: await readTables(feed, signal) })
+    const mapping = compileMapping({ feed, mode: 'full', readTable: (await readTables(feed, signal))?.read })
     const record = { id: 'P1', ...Object.fromEntries(given) }
     const binding = mapping.bind(Object.keys(record))
     if (binding.kind !== 'bound') throw new Error(`columns are missing: ${JSON.stringify(binding)}`)

@@ -30,6 +30,9 @@ export class TestMirror extends MirrorReader implements Mirror, AsyncDisposable 
     await new Promise(setImmediate)
   }
 
+  /** Nothing is gathered here. */
+  flush(): void {}
+
   async updateByKey(
     lookup: Parameters<Mirror['updateByKey']>[0],
     plan: Parameters<Mirror['updateByKey']>[1],

@@ -1,0 +1,48 @@
+import type { Clock } from '../lib/clock.ts'
+import type { Mirror } from '../mirror/reader.ts'
+
+/** How long updates are gathered for one transaction: each costs an fsync, and writes the same pages of indexes again. */
+const gatherMs = 100
+
+/**
+ * Updates of one import, several in a transaction: one transaction is under way while the next is gathered. To be ended in
+ * any case.
+ */
+export class GatheredUpdates {
+  readonly #mirror: Mirror
+  readonly #clock: Clock
+  #since: number | undefined
+  #gathered: Promise<void>[] = []
+  #underWay: Promise<unknown> = Promise.resolve()
+
+  constructor(mirror: Mirror, clock: Clock) {
+    this.#mirror = mirror
+    this.#clock = clock
+  }
+
+  /** Throws when an earlier update failed. */
+  async add(...[ids, plan]: Parameters<Mirror['update']>): Promise<void> {
+    const update = this.#mirror.update(ids, plan, { gather: true })
+    update.catch(() => undefined)
+    this.#gathered.push(update)
+    this.#since ??= this.#clock.monotonic()
+    if (this.#clock.monotonic() - this.#since >= gatherMs) await this.#flush()
+  }
+
+  /** Resolves when all is durable. */
+  async end(): Promise<void> {
+    await this.#flush()
+    await this.#underWay
+  }
+
+  async #flush(): Promise<void> {
+    const gathered = this.#gathered
+    const before = this.#underWay
+    this.#gathered = []
+    this.#since = undefined
+    this.#underWay = Promise.all(gathered)
+    this.#underWay.catch(() => undefined)
+    this.#mirror.flush()
+    await before
+  }
+}
