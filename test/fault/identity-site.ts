@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
+import { waitFor } from '../support/events.ts'
 import { faultScale, type SeededRandom, seededRandom } from './random.ts'
 import { type RecordingEndpoint, returningFile } from './recording-endpoint.ts'
 import { Site } from './site.ts'
 
-/** `FAULT_SCALE` times, each with what is random in it drawn anew. */
+/** `FAULT_SCALE` times, each with what is random in it drawn anew. Most of it waits, so the tests run side by side. */
 export function repeat(name: string, run: (random: SeededRandom) => Promise<void>): void {
-  test(name, { timeout: 600_000 * faultScale }, async () => {
+  test.concurrent(name, { timeout: 600_000 * faultScale }, async () => {
     const random = seededRandom(name)
     for (let done = 1; done <= faultScale; done += 1) {
       await run(random)
@@ -71,6 +72,9 @@ export async function openRecordingSite({
 /** Starts a daemon, which is to be refused; answers what it says. */
 export async function refusalOf(site: Site, ...args: string[]): Promise<string> {
   const child = await site.spawn(...args)
+  const isTaken = () => child.stderr.includes('watching and importing')
+  await waitFor(() => !child.running || isTaken(), { what: () => `a refusal:\n${child.stderr}` })
+  expect(isTaken(), child.stderr).toBe(false)
   const { code } = await child.ended()
   expect(code, child.stderr).not.toBe(0)
   return child.stderr

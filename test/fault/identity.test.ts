@@ -1,5 +1,5 @@
 import { copyFile, cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { afterEach, beforeEach, expect } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import type { CatalogName, ProductId } from '../../src/lib/brand.ts'
 import type { MirrorReader } from '../../src/mirror/reader.ts'
 import { catalogKeys } from '../../src/outbox/keys.ts'
@@ -13,8 +13,8 @@ import { openRecordingEndpoint, returningFile } from './recording-endpoint.ts'
 import type { Site } from './site.ts'
 
 const leaks = leakCheck()
-beforeEach(leaks.remember)
-afterEach(leaks.check)
+beforeAll(leaks.remember)
+afterAll(leaks.check)
 
 const quickHours = new URL('quick-hours.ts', import.meta.url).href
 const keys = catalogKeys('main' as CatalogName)
@@ -171,6 +171,7 @@ repeat('a dropped dead letter and a pause, when Redis is emptied', async (random
   await wipe()
   await site.untilQuiet()
   expect(endpoint.calls.slice(before).filter(({ ids }) => ids.includes('A00000'))).toEqual([])
+  expect(await site.work()).toMatchObject({ dead: 0, pending: 0 })
   endpoint.refused.clear()
 
   await site.run('pause')

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterEach, beforeEach, expect } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { waitFor } from '../support/events.ts'
 import { leakCheck } from '../support/leak-check.ts'
 import { startRedis } from '../support/redis-server.ts'
@@ -14,8 +14,8 @@ import { openRecordingEndpoint, returningFile } from './recording-endpoint.ts'
 import type { Site } from './site.ts'
 
 const leaks = leakCheck()
-beforeEach(leaks.remember)
-afterEach(leaks.check)
+beforeAll(leaks.remember)
+afterAll(leaks.check)
 
 const times = 2
 const mirrorFile = 'state/main/catalog.db'

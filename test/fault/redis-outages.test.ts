@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { FeedName } from '../../src/lib/brand.ts'
 import { waitFor } from '../support/events.ts'
 import { leakCheck } from '../support/leak-check.ts'
@@ -9,8 +9,8 @@ import { Site } from './site.ts'
 import { expectedDocuments, versionFile } from './versions.ts'
 
 const leaks = leakCheck()
-beforeEach(leaks.remember)
-afterEach(leaks.check)
+beforeAll(leaks.remember)
+afterAll(leaks.check)
 
 const products = 8_000
 
@@ -51,7 +51,7 @@ const outages: [string, (redis: RedisServer, site: Site) => Promise<void>][] = [
 ]
 
 for (const [what, outage] of outages) {
-  test(`Redis ${what} during a load: files are accepted meanwhile, and everything arrives by itself`, {
+  test.concurrent(`Redis ${what} during a load: files are accepted meanwhile, and everything arrives by itself`, {
     timeout: 300_000,
   }, async () => {
     const random = seededRandom(`Redis ${what}`)
@@ -72,7 +72,7 @@ for (const [what, outage] of outages) {
   })
 }
 
-test('files are imported while Redis is away, and what they change is delivered when it is back', async () => {
+test.concurrent('files are imported while Redis is away, and what they change is delivered when it is back', async () => {
   await using redis = await startRedis({ aof: true })
   await using site = await Site.open({ redisUrl: redis.url })
   const daemon = await site.start()
@@ -88,7 +88,7 @@ test('files are imported while Redis is away, and what they change is delivered 
   expect(daemon.running).toBe(true)
 })
 
-test('a daemon that is started while Redis is away imports, and delivers when it is there', async () => {
+test.concurrent('a daemon that is started while Redis is away imports, and delivers when it is there', async () => {
   await using redis = await startRedis({ aof: true })
   await using site = await Site.open({ redisUrl: redis.url })
   await redis.stop()
@@ -114,7 +114,7 @@ async function untilImported(site: Site, files: number): Promise<void> {
   await waitFor(imported, { what: () => `the import\n${site.logs()}` })
 }
 
-test('a pause holds in a Redis that was wiped, until it is resumed', async () => {
+test.concurrent('a pause holds in a Redis that was wiped, until it is resumed', async () => {
   await using redis = await startRedis()
   await using site = await Site.open({ redisUrl: redis.url })
   await site.start()
@@ -129,7 +129,7 @@ test('a pause holds in a Redis that was wiped, until it is resumed', async () =>
   await site.expectDocuments(expectedDocuments(1, 100))
 })
 
-test('a Redis that comes back empty while nothing is to do keeps nothing from going on', async () => {
+test.concurrent('a Redis that comes back empty while nothing is to do keeps nothing from going on', async () => {
   await using redis = await startRedis()
   await using site = await Site.open({ redisUrl: redis.url })
   await site.start()

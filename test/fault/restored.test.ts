@@ -1,5 +1,5 @@
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openSandbox } from '../../src/sandbox/sandbox.ts'
 import { waitFor } from '../support/events.ts'
 import { leakCheck } from '../support/leak-check.ts'
@@ -8,8 +8,8 @@ import { productsToken, Site } from './site.ts'
 import { expectedDocuments, versionFile } from './versions.ts'
 
 const leaks = leakCheck()
-beforeEach(leaks.remember)
-afterEach(leaks.check)
+beforeAll(leaks.remember)
+afterAll(leaks.check)
 
 const products = 2_000
 const timeout = 600_000
@@ -38,7 +38,7 @@ async function refused(site: Site, ...args: string[]): Promise<string> {
   return child.stderr
 }
 
-test('an older backup is restored while Redis lives on: what was accepted since arrives, and what comes then', {
+test.concurrent('an older backup is restored while Redis lives on: what was accepted since arrives, and what comes then', {
   timeout,
 }, async () => {
   await using redis = await startRedis({ aof: true })
@@ -70,7 +70,7 @@ test('an older backup is restored while Redis lives on: what was accepted since 
   await site.expectDocuments(expectedAfter(4, 1))
 })
 
-test('a state folder that was copied back from an earlier day is refused until it is adopted', {
+test.concurrent('a state folder that was copied back from an earlier day is refused until it is adopted', {
   timeout,
 }, async () => {
   await using redis = await startRedis({ aof: true })
@@ -99,7 +99,7 @@ test('a state folder that was copied back from an earlier day is refused until i
   expect(await site.run('adopt')).toContain('nothing to adopt')
 })
 
-test('a copied state folder beside the original: one of both works, the other is refused', {
+test.concurrent('a copied state folder beside the original: one of both works, the other is refused', {
   timeout,
 }, async () => {
   await using redis = await startRedis({ aof: true })
@@ -132,7 +132,7 @@ test('a copied state folder beside the original: one of both works, the other is
   await copy.expectDocuments(expectedAfter(3, 1))
 })
 
-test('another endpoint is refused until it is adopted, and then gets every product', {
+test.concurrent('another endpoint is refused until it is adopted, and then gets every product', {
   timeout,
 }, async () => {
   await using other = await openSandbox({ port: 0, productsToken, latencyMs: 0 })
@@ -153,7 +153,9 @@ test('another endpoint is refused until it is adopted, and then gets every produ
   expect(held.products).toBe(products)
 })
 
-test('an emptied Redis beside an emptied archive: the mirror has it all', { timeout }, async () => {
+test.concurrent('an emptied Redis beside an emptied archive: the mirror has it all', {
+  timeout,
+}, async () => {
   await using redis = await startRedis({ aof: true })
   await using site = await Site.open({ redisUrl: redis.url, delivery })
   await site.start()

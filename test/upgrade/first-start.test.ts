@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { productsToken, Site } from '../fault/site.ts'
 import { expectedDocuments, versionFile } from '../fault/versions.ts'
 import { waitFor } from '../support/events.ts'
@@ -8,8 +8,8 @@ import { freePort, startRedis } from '../support/redis-server.ts'
 import { type OldProduct, type Standing, writeOldStore } from './old-store.ts'
 
 const leaks = leakCheck()
-beforeEach(leaks.remember)
-afterEach(leaks.check)
+beforeAll(leaks.remember)
+afterAll(leaks.check)
 
 const count = 900
 const standings: readonly Standing[] = [
@@ -21,7 +21,7 @@ const standings: readonly Standing[] = [
   'deferred',
 ]
 
-test('a daemon that finds the state of version 1 sends what is not acknowledged, and goes on from there', {
+test.concurrent('a daemon that finds the state of version 1 sends what is not acknowledged, and goes on from there', {
   timeout: 600_000,
 }, async () => {
   await using redis = await startRedis({ aof: true })
@@ -59,7 +59,7 @@ test('a daemon that finds the state of version 1 sends what is not acknowledged,
   await site.expectDocuments(expectedDocuments(3, count))
 })
 
-test('while it waits for the last calls of version 1 and moves the catalog, health answers that it is starting', {
+test.concurrent('while it waits for the last calls of version 1 and moves the catalog, health answers that it is starting', {
   timeout: 600_000,
 }, async () => {
   await using redis = await startRedis({ aof: true })

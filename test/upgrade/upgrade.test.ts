@@ -125,7 +125,7 @@ test('decisions, holds, keys, and what was applied move along; only what is not 
 test('killed at any step, it begins again or goes on, and ends as if nothing had happened', {
   timeout: 900_000,
 }, async () => {
-  await using old = await openOld({ count: 4_500 })
+  await using old = await openOld({ count: 2_500 })
   const steps = await old.upgrade()
   const wanted = comparable(old.file)
   const remaining = await old.keys()
