@@ -1,6 +1,6 @@
 import { appendFile, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isRunning } from '../support/child.ts'
 import { waitFor } from '../support/events.ts'
 import { leakCheck } from '../support/leak-check.ts'
@@ -9,8 +9,8 @@ import { tempDir } from '../support/temp-dir.ts'
 import { connect, gone, open, serverPid, startUser } from './embedded-users.ts'
 
 const leaks = leakCheck()
-beforeEach(leaks.remember)
-afterEach(leaks.check)
+beforeAll(leaks.remember)
+afterAll(leaks.check)
 
 /** Of the users of a folder, and what they become after their user was killed. */
 async function guardsOf(dir: string): Promise<string[]> {
@@ -62,7 +62,8 @@ describe('one server for all commands of a state folder', () => {
     for (const user of users) expect(await user.ended()).toMatchObject({ code: 0 })
   })
 
-  test('outlives the process that started it while another uses it', async () => {
+  // Guards look every ten seconds.
+  test.concurrent('outlives the process that started it while another uses it', async () => {
     await using dir = await tempDir('embedded')
     await using starter = await startUser(dir.path)
     const pid = await serverPid(starter)
@@ -78,7 +79,7 @@ describe('one server for all commands of a state folder', () => {
     await gone(pid)
   })
 
-  test('ends some time after its last user was killed, and takes nothing with it', async () => {
+  test.concurrent('ends some time after its last user was killed, and takes nothing with it', async () => {
     await using dir = await tempDir('embedded')
     await using killed = await startUser(dir.path)
     const pid = await serverPid(killed)
@@ -91,7 +92,7 @@ describe('one server for all commands of a state folder', () => {
     expect(await again.commands.get('key')).toBe('kept')
   })
 
-  test('ends after its last user was killed and its folder deleted', async () => {
+  test.concurrent('ends after its last user was killed and its folder deleted', async () => {
     await using dir = await tempDir('embedded')
     await using killed = await startUser(dir.join('redis'))
     const pid = await serverPid(killed)
