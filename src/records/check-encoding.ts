@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { DamagePlaces } from './damage-places.ts'
-import { type RecordIssue, type RecordSlice, reasonColumn } from './model.ts'
+import { issueOf, type RecordIssue, type RecordSlice, reasonColumn } from './model.ts'
 import { sequenceLength } from './utf8-tally.ts'
 
 const replacementCharacter = Buffer.from('\ufffd', 'utf8')
@@ -34,35 +34,19 @@ export function everyValid(slices: readonly RecordSlice[]): boolean {
   return isUtf8(Buffer.from(first.buffer, first.byteOffset, last.byteOffset + last.length - first.byteOffset))
 }
 
-function invalid(
-  { record, line, bytes, offset }: RecordSlice,
-  places: DamagePlaces | undefined,
-): RecordIssue {
+function invalid(slice: RecordSlice, places: DamagePlaces | undefined): RecordIssue {
+  const { bytes, offset } = slice
   let at = 0
   for (let length = sequenceLength(bytes, 0); length > 0; length = sequenceLength(bytes, at)) at += length
   const byte = places?.fileOffset(offset + at)
   const place = byte === undefined ? '' : `, first at byte ${byte} of ${places?.whole}`
   const remedy = 'export it again in one encoding, or set format.encoding'
-  return {
-    record,
-    line,
-    field: undefined,
-    code: 'invalid-encoding',
-    message: `holds bytes that mean nothing in the encoding of the file${place}: ${remedy}`,
-    remedy,
-    severity: 'reject',
-  }
+  const found = `holds bytes that mean nothing in the encoding of the file${place}`
+  return issueOf(slice, { code: 'invalid-encoding', found, remedy })
 }
 
-function replaced({ record, line }: RecordSlice, severity: RecordIssue['severity']): RecordIssue {
+function replaced(slice: RecordSlice, severity: RecordIssue['severity']): RecordIssue {
   const remedy = 'write the right text in its place'
-  return {
-    record,
-    line,
-    field: undefined,
-    code: 'replacement-character',
-    message: `holds the character U+FFFD, which stands for text that was lost: ${remedy}`,
-    remedy,
-    severity,
-  }
+  const found = 'holds the character U+FFFD, which stands for text that was lost'
+  return { ...issueOf(slice, { code: 'replacement-character', found, remedy }), severity }
 }

@@ -23,16 +23,16 @@ export function createDecoder(encoding: Encoding, name: string, places?: DamageP
       return { write: (chunk) => chunk, end: () => nothing }
     case 'utf-16le':
     case 'utf-16be':
-      return new Utf16Decoder(encoding === 'utf-16be', name, places)
+      return new PieceDecoder(utf16(encoding === 'utf-16be'), name, places)
     case 'utf-32le':
     case 'utf-32be':
-      return new Utf32Decoder(encoding === 'utf-32be', name, places)
+      return new PieceDecoder(utf32(encoding === 'utf-32be'), name, places)
     case 'shift_jis':
     case 'euc-jp':
     case 'gb18030':
     case 'big5':
     case 'euc-kr':
-      return new MultiByteDecoder(encoding, places)
+      return new PieceDecoder(multiByte(encoding), name, places)
     default: {
       const singleByte = new SingleByteDecoder(encoding)
       const decode = (chunk: Buffer) => (isAscii(chunk) ? chunk : singleByte.decode(chunk))
@@ -48,42 +48,108 @@ function told(places: DamagePlaces | undefined, bytes: Buffer, text: Buffer): Bu
 
 const replaced = '\ufffd'
 
-/** A piece that is longer is decoded wherever it ends. */
-const heldBytesMax = 4 * 2 ** 20
+/** How bytes become characters, some of them several bytes each. */
+interface Form {
+  /** How many bytes from the beginning are whole characters. */
+  wholeBytes(bytes: Buffer): number
+  /** Halves of surrogate pairs stand for damage. May work in place. */
+  textOf(bytes: Buffer): string
+  /** A U+FFFD is damage, too: of the text itself none is known. */
+  replacedIsDamage: boolean
+  /** What a file cannot end in the middle of. Without one, ASCII stands for itself. */
+  unit?: { name: string; bytes: number }
+}
 
-/**
- * Decodes up to the last byte that is never part of a longer character; the library's own decoder of streams loses
- * characters after a damaged one at a chunk border. A U+FFFD of the text itself is taken for damage, too.
- */
-class MultiByteDecoder implements Decoder {
-  readonly #encoding: Encoding
+/** Holds back what is not whole at a chunk border. */
+class PieceDecoder implements Decoder {
+  readonly #form: Form
+  readonly #name: string
   readonly #places: DamagePlaces | undefined
   #held: Buffer = nothing
 
-  constructor(encoding: Encoding, places: DamagePlaces | undefined) {
-    this.#encoding = encoding
+  constructor(form: Form, name: string, places: DamagePlaces | undefined) {
+    this.#form = form
+    this.#name = name
     this.#places = places
   }
 
   write(chunk: Buffer): Buffer {
-    if (this.#held.length === 0 && isAscii(chunk)) return told(this.#places, chunk, chunk)
+    const isPlain = this.#form.unit === undefined && this.#held.length === 0 && isAscii(chunk)
+    if (isPlain) return told(this.#places, chunk, chunk)
     const bytes = Buffer.concat([this.#held, chunk])
-    let length = bytes.length
-    while (length > 0 && (bytes[length - 1] as number) >= 0x30) length -= 1
-    if (bytes.length - length > heldBytesMax) length = bytes.length
+    const length = this.#form.wholeBytes(bytes)
     this.#held = bytes.subarray(length)
     return this.#decode(bytes.subarray(0, length))
   }
 
   end(): Buffer {
-    return this.#decode(this.#held)
+    const { unit } = this.#form
+    if (unit === undefined || this.#held.length % unit.bytes === 0) return this.#decode(this.#held)
+    throw fileRefusal({
+      name: this.#name,
+      code: 'truncated',
+      found: `the ${unit.name} text ends in the middle of a character`,
+      hint: 'The file was cut off: export it again and rename it into place when it is complete',
+    })
   }
 
   #decode(bytes: Buffer): Buffer {
+    return told(this.#places, bytes, withUndecodable(this.#form.textOf(bytes), this.#form))
+  }
+}
+
+/** A piece that is longer is decoded wherever it ends. */
+const heldBytesMax = 4 * 2 ** 20
+
+/**
+ * Decodes up to the last byte that is never part of a longer character; the library's own decoder of streams loses
+ * characters after a damaged one at a chunk border.
+ */
+function multiByte(encoding: Encoding): Form {
+  return {
+    wholeBytes: (bytes) => {
+      let length = bytes.length
+      while (length > 0 && (bytes[length - 1] as number) >= 0x30) length -= 1
+      return bytes.length - length > heldBytesMax ? bytes.length : length
+    },
     // The library makes halves of surrogate pairs of some damage.
-    const decoded = iconv.decode(bytes, this.#encoding, { stripBOM: false })
-    const text = withUndecodable(decoded, { replacedIsDamage: true })
-    return told(this.#places, bytes, text)
+    textOf: (bytes) => iconv.decode(bytes, encoding, { stripBOM: false }),
+    replacedIsDamage: true,
+  }
+}
+
+function utf32(isBigEndian: boolean): Form {
+  return {
+    wholeBytes: ({ length }) => length - (length % 4),
+    textOf: (bytes) => {
+      const codes: number[] = []
+      for (let at = 0; at < bytes.length; at += 4) {
+        const code = isBigEndian ? bytes.readUInt32BE(at) : bytes.readUInt32LE(at)
+        // A half of a pair is no character here, and two of them are none either.
+        codes.push(code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? 0xdfff : code)
+      }
+      let text = ''
+      for (let at = 0; at < codes.length; at += 4096)
+        text += String.fromCodePoint(...codes.slice(at, at + 4096))
+      return text
+    },
+    replacedIsDamage: false,
+    unit: { name: 'UTF-32', bytes: 4 },
+  }
+}
+
+/** Half a surrogate pair is held back, too. */
+function utf16(isSwapped: boolean): Form {
+  return {
+    wholeBytes: (bytes) => {
+      const length = bytes.length - (bytes.length % 2)
+      const last =
+        length < 2 ? 0 : isSwapped ? bytes.readUInt16BE(length - 2) : bytes.readUInt16LE(length - 2)
+      return last >= 0xd800 && last <= 0xdbff ? length - 2 : length
+    },
+    textOf: (bytes) => (isSwapped ? bytes.swap16() : bytes).toString('utf16le'),
+    replacedIsDamage: false,
+    unit: { name: 'UTF-16', bytes: 2 },
   }
 }
 
@@ -91,7 +157,7 @@ class MultiByteDecoder implements Decoder {
  * Text as UTF-8 with an undecodable byte for each half of a surrogate pair that stands alone, and for each U+FFFD where
  * that means damage. Every character of a text may be one.
  */
-function withUndecodable(text: string, { replacedIsDamage }: { replacedIsDamage: boolean }): Buffer {
+function withUndecodable(text: string, { replacedIsDamage }: Form): Buffer {
   const isSound = text.isWellFormed() && !(replacedIsDamage && text.includes(replaced))
   if (isSound) return Buffer.from(text, 'utf8')
   // A unit of a string takes three bytes at most.
@@ -108,87 +174,6 @@ function withUndecodable(text: string, { replacedIsDamage }: { replacedIsDamage:
     from = at + 1
   }
   return bytes.subarray(0, length + bytes.write(text.slice(from), length, 'utf8'))
-}
-
-/** Holds back what is less than a unit of four bytes. */
-class Utf32Decoder implements Decoder {
-  readonly #isBigEndian: boolean
-  readonly #name: string
-  readonly #places: DamagePlaces | undefined
-  #held: Buffer = nothing
-
-  constructor(isBigEndian: boolean, name: string, places: DamagePlaces | undefined) {
-    this.#isBigEndian = isBigEndian
-    this.#name = name
-    this.#places = places
-  }
-
-  write(chunk: Buffer): Buffer {
-    const bytes = Buffer.concat([this.#held, chunk])
-    const length = bytes.length - (bytes.length % 4)
-    this.#held = bytes.subarray(length)
-    const codes: number[] = []
-    for (let at = 0; at < length; at += 4) {
-      const code = this.#isBigEndian ? bytes.readUInt32BE(at) : bytes.readUInt32LE(at)
-      // A half of a pair is no character here, and two of them are none either.
-      codes.push(code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? 0xdfff : code)
-    }
-    let text = ''
-    for (let at = 0; at < codes.length; at += 4096)
-      text += String.fromCodePoint(...codes.slice(at, at + 4096))
-    return told(this.#places, bytes.subarray(0, length), withUndecodable(text, { replacedIsDamage: false }))
-  }
-
-  end(): Buffer {
-    if (this.#held.length > 0) throw endsInside('UTF-32', this.#name)
-    return nothing
-  }
-}
-
-/** Holds back half a unit or half a surrogate pair at a chunk border. */
-class Utf16Decoder implements Decoder {
-  readonly #swapped: boolean
-  readonly #name: string
-  readonly #places: DamagePlaces | undefined
-  #held: Buffer = nothing
-
-  constructor(swapped: boolean, name: string, places: DamagePlaces | undefined) {
-    this.#swapped = swapped
-    this.#name = name
-    this.#places = places
-  }
-
-  write(chunk: Buffer): Buffer {
-    const bytes = Buffer.concat([this.#held, chunk])
-    let length = bytes.length - (bytes.length % 2)
-    if (length >= 2 && this.#isHighSurrogate(bytes, length - 2)) length -= 2
-    this.#held = bytes.subarray(length)
-    return this.#decode(bytes.subarray(0, length))
-  }
-
-  end(): Buffer {
-    if (this.#held.length % 2 === 0) return this.#decode(this.#held)
-    throw endsInside('UTF-16', this.#name)
-  }
-
-  #isHighSurrogate(bytes: Buffer, at: number): boolean {
-    const unit = this.#swapped ? bytes.readUInt16BE(at) : bytes.readUInt16LE(at)
-    return unit >= 0xd800 && unit <= 0xdbff
-  }
-
-  #decode(bytes: Buffer): Buffer {
-    const text = (this.#swapped ? bytes.swap16() : bytes).toString('utf16le')
-    return told(this.#places, bytes, withUndecodable(text, { replacedIsDamage: false }))
-  }
-}
-
-function endsInside(encoding: string, name: string): Error {
-  return fileRefusal({
-    name,
-    code: 'truncated',
-    found: `the ${encoding} text ends in the middle of a character`,
-    hint: 'The file was cut off: export it again and rename it into place when it is complete',
-  })
 }
 
 const byteOrderMark = Buffer.from('\ufeff', 'utf8')

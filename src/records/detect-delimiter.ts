@@ -60,17 +60,8 @@ function widthOf(cells: readonly string[], columns: number): number {
 
 /** A file whose records end with a lone carriage return has no line feed outside quotes. */
 function detectLineEnd(delimiter: string, input: DelimiterInput): Dialect['lineEnd'] {
-  const { text, quote, name } = input
-  const options = {
-    delimiter,
-    quote,
-    name,
-    lineEnd: '\n',
-    firstRecord: 0,
-    hasCells: true,
-    recordBytes: text.length,
-  } as const
-  const splitter = new RecordSplitter({ ...options, batch: { records: 1, bytes: text.length } })
+  const { text } = input
+  const splitter = sampleSplitter(input, { delimiter, lineEnd: '\n', records: 1 })
   for (const [first] of splitter.push(text)) {
     if (first === undefined) continue
     const end = first.offset + first.bytes.length
@@ -80,23 +71,31 @@ function detectLineEnd(delimiter: string, input: DelimiterInput): Dialect['lineE
 }
 
 function splitSample(delimiter: string, lineEnd: Dialect['lineEnd'], input: DelimiterInput): RecordSlice[] {
-  const { text, quote, name, complete } = input
-  const options = {
-    delimiter,
-    quote,
-    name,
-    lineEnd,
-    firstRecord: 0,
-    hasCells: true,
-    recordBytes: text.length,
-  } as const
-  const splitter = new RecordSplitter({ ...options, batch: { records: recordsMax, bytes: text.length } })
+  const { text, complete } = input
+  const splitter = sampleSplitter(input, { delimiter, lineEnd, records: recordsMax })
   for (const batch of splitter.push(text)) {
     // A single record may be the header alone, with the first record cut off by the sample's end.
     if (batch.length > 1 || !complete) return batch
     return [...batch, ...endOf(splitter)]
   }
   return complete ? endOf(splitter) : []
+}
+
+function sampleSplitter(
+  { text, quote, name }: DelimiterInput,
+  { records, ...line }: { delimiter: string; lineEnd: Dialect['lineEnd']; records: number },
+): RecordSplitter {
+  const bytes = text.length
+  const batch = { records, bytes }
+  return new RecordSplitter({
+    ...line,
+    quote,
+    name,
+    firstRecord: 0,
+    hasCells: true,
+    recordBytes: bytes,
+    batch,
+  })
 }
 
 /** An unclosed quote is the first pass's business. */

@@ -118,17 +118,8 @@ export function emptyFile(name: string): Error {
   })
 }
 
-interface TypeInput {
-  text: Buffer
-  /** The text is the whole file. */
-  complete: boolean
-  neededColumns: readonly string[]
-  /** What the file is called: decides only where the content does not. */
-  name: string
-}
-
 /** By content: what a file is called says nothing reliable. */
-function detectType(input: TypeInput): Dialect['type'] {
+function detectType(input: DetectionInput): Dialect['type'] {
   const { text, name } = input
   const from = text.findIndex((byte) => byte > 0x20)
   const start = text.toString('utf8', from, from + 512)
@@ -163,7 +154,10 @@ function htmlRefusal(name: string): Error {
 }
 
 /** NDJSON has an object on each line; JSON one object that goes over several lines, or that holds the list of records. */
-function detectObjects({ text, complete, neededColumns, name }: TypeInput, from: number): Dialect['type'] {
+function detectObjects(
+  { text, complete, neededColumns, name }: DetectionInput,
+  from: number,
+): Dialect['type'] {
   const lineEnd = text.indexOf(0x0a, from)
   const line = text.subarray(from, lineEnd < 0 ? text.length : lineEnd)
   const isOnlyLine = lineEnd < 0 || (complete && text.toString('utf8', lineEnd).trim() === '')
@@ -175,8 +169,8 @@ function detectObjects({ text, complete, neededColumns, name }: TypeInput, from:
     return isOnlyLine && paths.path !== undefined && !isRecord ? 'json' : 'ndjson'
   }
   // The first line is longer than what is known of the file.
-  if (lineEnd < 0 && !complete && paths.isJson) return isRecord ? 'ndjson' : 'json'
-  if (paths.isJson) return 'json'
+  if (lineEnd < 0 && !complete && !paths.isBroken) return isRecord ? 'ndjson' : 'json'
+  if (!paths.isBroken) return 'json'
   const second = /\S[^\n]*/.exec(text.toString('utf8', lineEnd))?.[0] ?? ''
   if (!(parseLine(Buffer.from(second)) instanceof Error)) return 'ndjson'
   return /^\{\s*("|\r?$)/.test(line.toString('utf8', 0, 512)) && !/\.(csv|tsv|txt)/i.test(name)

@@ -20,8 +20,11 @@ const writeBytes = 2 ** 20
  * a file: each group's as one block, which says where the block before it stands.
  */
 export class HeldRows implements AsyncDisposable {
+  readonly #dir: string
   readonly #bytesMax: number
-  readonly #spill: SpillFile
+  /** Made with the first rows that do not fit into memory. */
+  #spill: UnnamedFile | undefined
+  #spilled = 0
   readonly #groups = new Map<number, Held>()
   /** By group: where its last block begins, plus one. */
   readonly #tails = new NumberList((length) => new Float64Array(length))
@@ -30,12 +33,12 @@ export class HeldRows implements AsyncDisposable {
   #bytes = 0
 
   constructor({ dir, bytesMax }: { dir: string; bytesMax: number }) {
-    this.#spill = new SpillFile(dir)
+    this.#dir = dir
     this.#bytesMax = bytesMax
   }
 
   get spilledBytes(): number {
-    return this.#spill.size
+    return this.#spilled
   }
 
   /** Answers how much memory the rows of the group would take. Await each call before the next. */
@@ -59,7 +62,7 @@ export class HeldRows implements AsyncDisposable {
     this.#bytes -= held?.bytes ?? 0
     const parts = [held?.rows ?? []]
     for (let tail = this.#tails.get(group); tail > 0; ) {
-      const { previous, rows } = await this.#readBlock(tail - 1)
+      const { previous, rows } = this.#readBlock(tail - 1)
       parts.unshift(rows)
       tail = previous
     }
@@ -72,14 +75,18 @@ export class HeldRows implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#groups.clear()
-    await this.#spill[Symbol.asyncDispose]()
+    await this.#spill?.[Symbol.asyncDispose]()
+    this.#spill = undefined
   }
 
   async #writeAll(): Promise<void> {
     let parts: Buffer[] = []
     let bytes = 0
+    this.#spill ??= await UnnamedFile.open({ dir: this.#dir, what: 'rows that wait' })
+    const spill = this.#spill
     const flush = async () => {
-      await this.#spill.append(Buffer.concat(parts))
+      await spill.append(Buffer.concat(parts))
+      this.#spilled += bytes
       parts = []
       bytes = 0
     }
@@ -88,7 +95,7 @@ export class HeldRows implements AsyncDisposable {
       const head = Buffer.alloc(headBytes)
       head.writeDoubleLE(this.#tails.get(group), 0)
       head.writeUInt32LE(rows.length, 8)
-      this.#tails.set(group, this.#spill.size + bytes + 1)
+      this.#tails.set(group, this.#spilled + bytes + 1)
       this.#spilledBytes.set(group, this.#spilledBytes.get(group) + held.bytes)
       parts.push(head, rows)
       bytes += headBytes + rows.length
@@ -99,14 +106,25 @@ export class HeldRows implements AsyncDisposable {
     this.#bytes = 0
   }
 
-  async #readBlock(offset: number): Promise<{ previous: number; rows: ParsedRecord[] }> {
-    const first = await this.#spill.read(offset, headBytes + guessBytes)
+  #readBlock(offset: number): { previous: number; rows: ParsedRecord[] } {
+    const first = this.#read(offset, headBytes + guessBytes)
     const length = first.readUInt32LE(8)
     const bytes =
       length <= guessBytes
         ? first.subarray(headBytes, headBytes + length)
-        : await this.#spill.read(offset + headBytes, length)
+        : this.#read(offset + headBytes, length)
     return { previous: first.readDoubleLE(0), rows: (deserialize(bytes) as ParsedRecord[]).map(unpack) }
+  }
+
+  /** Shorter where the file ends before. */
+  #read(offset: number, length: number): Buffer {
+    const bytes = Buffer.allocUnsafeSlow(Math.min(length, this.#spilled - offset))
+    for (let done = 0; done < bytes.length; ) {
+      const read = this.#spill?.read(bytes, done, offset + done)
+      if (!read) throw new Error(`the file of rows ends after ${offset + done} of ${this.#spilled} bytes`)
+      done += read
+    }
+    return bytes
   }
 }
 
@@ -125,71 +143,4 @@ function pack(row: ParsedRecord): ParsedRecord {
 
 function unpack(row: ParsedRecord): ParsedRecord {
   return typeof row.source === 'object' ? (unpackRepeated(row) as ParsedRecord) : row
-}
-
-const pageBytes = 2 ** 16
-const pagesMax = 64
-
-/** Holds bytes that do not fit into memory. Made with the first of them. */
-class SpillFile implements AsyncDisposable {
-  readonly #dir: string
-  #file: UnnamedFile | undefined
-  #size = 0
-  /** Read lately, the oldest first: what is written together is often read together. */
-  readonly #pages = new Map<number, Buffer>()
-
-  constructor(dir: string) {
-    this.#dir = dir
-  }
-
-  get size(): number {
-    return this.#size
-  }
-
-  /** Await each call before the next. Throws a StorageError when the disk does not take it. */
-  async append(bytes: Buffer): Promise<void> {
-    this.#file ??= await UnnamedFile.open({ dir: this.#dir, what: 'rows that wait' })
-    await this.#file.append(bytes)
-    this.#size += bytes.length
-  }
-
-  /** Shorter where the file ends before. */
-  async read(offset: number, length: number): Promise<Buffer> {
-    const end = Math.min(offset + length, this.#size)
-    const [first, last] = [Math.floor(offset / pageBytes), Math.floor((end - 1) / pageBytes)]
-    if (last > first + 1) return this.#readAt(offset, end)
-    const parts: Buffer[] = []
-    for (let page = first; page <= last; page++) {
-      const start = page * pageBytes
-      const bytes = this.#pages.get(page) ?? (await this.#readPage(page))
-      parts.push(bytes.subarray(Math.max(0, offset - start), end - start))
-    }
-    return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#file?.[Symbol.asyncDispose]()
-    this.#file = undefined
-  }
-
-  async #readPage(page: number): Promise<Buffer> {
-    const end = (page + 1) * pageBytes
-    const bytes = await this.#readAt(page * pageBytes, Math.min(end, this.#size))
-    // One that grows yet would be old soon.
-    if (end > this.#size) return bytes
-    const [oldest] = this.#pages.keys()
-    if (this.#pages.size >= pagesMax && oldest !== undefined) this.#pages.delete(oldest)
-    this.#pages.set(page, bytes)
-    return bytes
-  }
-
-  async #readAt(offset: number, end: number): Promise<Buffer> {
-    const bytes = Buffer.allocUnsafeSlow(end - offset)
-    for (let done = 0; done < bytes.length; ) {
-      const read = await this.#file?.read(bytes, done, offset + done)
-      if (!read) throw new Error(`the file of rows ends after ${offset + done} of ${this.#size} bytes`)
-      done += read
-    }
-    return bytes
-  }
 }

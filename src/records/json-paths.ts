@@ -35,11 +35,7 @@ export class JsonPaths implements JsonListener {
     if (openKey !== undefined && this.#kept.length - openKey > keyBytesMax) this.#isOver = true
   }
 
-  /** So far it was JSON, of one value. */
-  get isJson(): boolean {
-    return !this.#isOver
-  }
-
+  /** It was no JSON of one value. */
   get isBroken(): boolean {
     return this.#isOver
   }

@@ -66,7 +66,8 @@ export async function judgeFile(options: JudgeOptions): Promise<Judgement> {
 /** What would have been a way to records makes a wrong one easy to correct. */
 async function withSeenPaths(error: unknown, options: JudgeOptions, dialect: Dialect): Promise<unknown> {
   if (!(error instanceof FileRefusedError) || error.code !== 'path-not-found') return error
-  return noRecordsRefusal(options.name, options.format.path, await seenPaths(options, dialect))
+  const { searched } = await search(options, dialect)
+  return noRecordsRefusal(options.name, options.format.path, searched.paths)
 }
 
 async function locate(
@@ -100,20 +101,11 @@ async function detectPath(
   if (searched.path !== undefined) return searched.path
   // Nowhere: the first pass says what is wrong with a document that is broken or cut off, and where.
   if (isWhole || searched.isBroken) return ''
-  throw noRecordsRefusal(source.name, undefined, seenIn(searched))
-}
-
-/** Where records may be, for the message that they are not at the configured path. */
-async function seenPaths(source: FileSource, dialect: Dialect): Promise<readonly string[]> {
-  return seenIn((await search(source, dialect)).searched)
+  throw noRecordsRefusal(source.name, undefined, searched.paths)
 }
 
 function openPaths({ type }: Dialect): JsonPaths | XmlPaths {
   return type === 'json' ? new JsonPaths() : new XmlPaths()
-}
-
-function seenIn(paths: JsonPaths | XmlPaths): readonly string[] {
-  return paths.paths
 }
 
 /** `isWhole`: nothing of the document was left out. */

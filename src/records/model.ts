@@ -127,6 +127,15 @@ export interface RecordIssue {
   productId?: string
 }
 
+/** Of a record that is rejected as a whole. */
+export function issueOf(
+  { record, line }: Pick<RecordSlice, 'record' | 'line'>,
+  { code, found, remedy }: { code: string; found: string; remedy: string },
+): RecordIssue {
+  const message = `${found}: ${remedy}`
+  return { record, line, field: undefined, code, message, remedy, severity: 'reject' }
+}
+
 /**
  * Cuts one text into records, whatever the borders of its chunks. Take all batches of a call before the next one: their
  * memory is used again, and freed on disposal.

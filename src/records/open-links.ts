@@ -2,9 +2,6 @@ import { NumberList } from '../lib/number-list.ts'
 import type { HashedText } from './id-table.ts'
 import { PartitionedTable } from './partitioned-table.ts'
 
-/** Fields of one entry in each of the lists. */
-const entryLength = 3
-
 /** What rows say of each other while not all of them are known. Texts are held as hashes. */
 export class OpenLinks {
   readonly by: 'parent' | 'members'
@@ -13,37 +10,34 @@ export class OpenLinks {
   /** By name, of names that several rows have: the last of the others. */
   readonly #alsoNamed = new PartitionedTable({ withValues: true })
   /** A row and the hash of the name that it wants. */
-  readonly #links = new NumberList((length) => new Uint32Array(length))
+  readonly #links = new EntryList()
   /** A row that may turn out to be a head, and the hash of its id. */
-  readonly #rows = new NumberList((length) => new Uint32Array(length))
+  readonly #rows = new EntryList()
   /** A row, and the first with the same name. */
-  readonly #twins = new NumberList((length) => new Uint32Array(length))
-  #linkCount = 0
-  #rowCount = 0
-  #twinCount = 0
+  readonly #twins = new EntryList()
 
   constructor(by: 'parent' | 'members') {
     this.by = by
   }
 
   get links(): number {
-    return this.#linkCount
+    return this.#links.length
   }
 
   get rows(): number {
-    return this.#rowCount
+    return this.#rows.length
   }
 
   get twins(): number {
-    return this.#twinCount
+    return this.#twins.length
   }
 
   addRow(row: number, [low, high]: HashedText): void {
-    addEntry(this.#rows, this.#rowCount++, [row, low, high])
+    this.#rows.add(row, low, high)
   }
 
   addLink(row: number, [low, high]: HashedText): void {
-    addEntry(this.#links, this.#linkCount++, [row, low, high])
+    this.#links.add(row, low, high)
   }
 
   /** `goesBefore` says whether the row is a better owner of the name than the one that has it. */
@@ -56,34 +50,41 @@ export class OpenLinks {
       return
     }
     if (this.by === 'parent') this.#alsoNamed.of(high).put(low, high, row)
-    else addEntry(this.#twins, this.#twinCount++, [row, first, 0])
+    else this.#twins.add(row, first, 0)
   }
 
   rowAt(index: number): { row: number; hash: HashedText } {
-    const [row, low, high] = entryAt(this.#rows, index)
+    const [row, low, high] = this.#rows.at(index)
     return { row, hash: [low, high] }
   }
 
   /** `named` is the row with the wanted name, undefined when none has it; `also` another one that has it. */
   linkAt(index: number): { row: number; named: number | undefined; also: number | undefined } {
-    const [row, low, high] = entryAt(this.#links, index)
+    const [row, low, high] = this.#links.at(index)
     const named = this.#named.of(high).get(low, high)
     return { row, named, also: this.#alsoNamed.of(high).get(low, high) }
   }
 
   twinAt(index: number): { row: number; first: number } {
-    const [row, first] = entryAt(this.#twins, index)
+    const [row, first] = this.#twins.at(index)
     return { row, first }
   }
 }
 
-type Entry = readonly [number, number, number]
+/** Three numbers an entry. */
+class EntryList {
+  readonly #numbers = new NumberList((length) => new Uint32Array(length))
+  length = 0
 
-function addEntry(list: NumberList, index: number, entry: Entry): void {
-  for (let field = 0; field < entryLength; field++) list.set(index * entryLength + field, entry[field] ?? 0)
-}
+  add(first: number, second: number, third: number): void {
+    const at = 3 * this.length++
+    this.#numbers.set(at, first)
+    this.#numbers.set(at + 1, second)
+    this.#numbers.set(at + 2, third)
+  }
 
-function entryAt(list: NumberList, index: number): Entry {
-  const at = index * entryLength
-  return [list.get(at), list.get(at + 1), list.get(at + 2)]
+  at(index: number): [number, number, number] {
+    const at = 3 * index
+    return [this.#numbers.get(at), this.#numbers.get(at + 1), this.#numbers.get(at + 2)]
+  }
 }

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync'
 import { CellReader } from './cells.ts'
 import { columnsMax } from './limits.ts'
-import type { Dialect, ParsedRecord, RecordIssue, RecordSlice, RejectedRecord } from './model.ts'
+import { type Dialect, issueOf, type ParsedRecord, type RecordSlice, type RejectedRecord } from './model.ts'
 import { fileRefusal } from './read-file.ts'
 
 export type ParsedSlice = { parsed: ParsedRecord } | { rejected: RejectedRecord }
@@ -103,15 +103,8 @@ function checkCount(slice: RecordSlice, row: string[], columns: readonly string[
   const cells = withoutEmptyTail(row, columns.length)
   if (cells.length === columns.length) return { parsed: { record, line, cells } }
   const remedy = 'check the quoting, and that no cell holds the delimiter or a line end without quotes'
-  const issue: RecordIssue = {
-    record,
-    line,
-    field: undefined,
-    code: 'cell-count',
-    message: `has ${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}, the header has ${columns.length}: ${remedy}`,
-    remedy,
-    severity: 'reject',
-  }
+  const found = `has ${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}, the header has ${columns.length}`
+  const issue = issueOf(slice, { code: 'cell-count', found, remedy })
   return { rejected: { record, line, cells, issues: [issue] } }
 }
 
@@ -122,17 +115,10 @@ function withoutEmptyTail(row: string[], count: number): string[] {
   return length === row.length ? row : row.slice(0, length)
 }
 
-function unparsable({ record, line, bytes }: RecordSlice, cause: Error | undefined): ParsedSlice {
-  const remedy = 'check its quotes'
-  const issue: RecordIssue = {
-    record,
-    line,
-    field: undefined,
-    code: 'not-parsable',
-    message: `cannot be parsed (${cause?.message ?? 'no record found'}): ${remedy}`,
-    remedy,
-    severity: 'reject',
-  }
+function unparsable(slice: RecordSlice, cause: Error | undefined): ParsedSlice {
+  const { record, line, bytes } = slice
+  const found = `cannot be parsed (${cause?.message ?? 'no record found'})`
+  const issue = issueOf(slice, { code: 'not-parsable', found, remedy: 'check its quotes' })
   return { rejected: { record, line, cells: [bytes.toString('utf8')], issues: [issue] } }
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { readSync } from 'node:fs'
 import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StorageError, systemErrorCode } from '../lib/errors.ts'
@@ -39,10 +40,9 @@ export class UnnamedFile implements AsyncDisposable {
     await written(this.#place, () => this.#file.writeFile(bytes))
   }
 
-  /** How many bytes were read. */
-  async read(into: Buffer, from: number, position: number): Promise<number> {
-    const { bytesRead } = await this.#file.read(into, from, into.length - from, position)
-    return bytesRead
+  /** At once: what was written lately needs no disk. How many bytes were read. */
+  read(into: Buffer, from: number, position: number): number {
+    return readSync(this.#file.fd, into, from, into.length - from, position)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

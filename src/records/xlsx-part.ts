@@ -1,9 +1,8 @@
 import { SaxesParser } from 'saxes'
 import { systemErrorCode } from '../lib/errors.ts'
+import { depthMax } from './limits.ts'
 import { type FileSource, fileRefusal } from './read-file.ts'
 
-/** No part of a workbook is nested deeper. */
-const depthMax = 64
 /** Characters between two tags, or inside one: no cell comes near. */
 const quietMax = 2 * 2 ** 20
 /** So little is parsed at a time, so that what it becomes can be passed on before it fills the memory. */
@@ -23,18 +22,22 @@ export async function* parsePart(
   source: FileSource,
   pieceLength = pieceLengthMax,
 ): AsyncGenerator<void> {
-  const parser = new PartParser(handler, source)
+  const state = { quiet: 0 }
+  const parser = openParser(handler, source, state)
   const decoder = new TextDecoder('utf-8', { fatal: true })
   try {
     for await (const chunk of chunks) {
       const text = decoder.decode(chunk, { stream: true })
       for (let at = 0; at < text.length; at += pieceLength) {
-        parser.write(text.slice(at, at + pieceLength))
+        const piece = text.slice(at, at + pieceLength)
+        parser.write(piece)
+        state.quiet += piece.length
+        if (state.quiet > quietMax) throw cellTooLong(source)
         yield
       }
     }
     decoder.decode()
-    parser.end()
+    parser.close()
   } catch (cause) {
     if (systemErrorCode(cause) !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw cause
     throw damagedWorkbook(source, 'one of its parts is not UTF-8', cause)
@@ -42,51 +45,40 @@ export async function* parsePart(
   yield
 }
 
-class PartParser {
-  readonly #parser = new SaxesParser({ position: false })
-  readonly #source: FileSource
-  #depth = 0
-  #quiet = 0
+/** `quiet` counts characters since the last tag. */
+function openParser(handler: PartHandler, source: FileSource, state: { quiet: number }): SaxesParser {
+  const parser = new SaxesParser({ position: false })
+  let depth = 0
+  parser.on('opentag', ({ name, attributes }) => {
+    state.quiet = 0
+    depth += 1
+    if (depth > depthMax) throw damagedWorkbook(source, `its XML is nested deeper than ${depthMax}`)
+    // Strings, since the parser does not resolve prefixes.
+    handler.open(localName(name), attributes as Record<string, string>)
+  })
+  parser.on('text', (text) => handler.text?.(text))
+  parser.on('cdata', (text) => handler.text?.(text))
+  parser.on('closetag', ({ name }) => {
+    state.quiet = 0
+    depth -= 1
+    handler.close?.(localName(name))
+  })
+  parser.on('doctype', () => {
+    throw damagedWorkbook(source, 'it has a DOCTYPE, which no workbook has')
+  })
+  parser.on('error', (cause) => {
+    throw damagedWorkbook(source, `its XML is not well-formed (${cause.message})`, cause)
+  })
+  return parser
+}
 
-  constructor(handler: PartHandler, source: FileSource) {
-    this.#source = source
-    this.#parser.on('opentag', ({ name, attributes }) => {
-      this.#quiet = 0
-      this.#depth += 1
-      if (this.#depth > depthMax) throw damagedWorkbook(source, `its XML is nested deeper than ${depthMax}`)
-      // Strings, since the parser does not resolve prefixes.
-      handler.open(localName(name), attributes as Record<string, string>)
-    })
-    this.#parser.on('text', (text) => handler.text?.(text))
-    this.#parser.on('cdata', (text) => handler.text?.(text))
-    this.#parser.on('closetag', ({ name }) => {
-      this.#quiet = 0
-      this.#depth -= 1
-      handler.close?.(localName(name))
-    })
-    this.#parser.on('doctype', () => {
-      throw damagedWorkbook(source, 'it has a DOCTYPE, which no workbook has')
-    })
-    this.#parser.on('error', (cause) => {
-      throw damagedWorkbook(source, `its XML is not well-formed (${cause.message})`, cause)
-    })
-  }
-
-  write(piece: string): void {
-    this.#parser.write(piece)
-    this.#quiet += piece.length
-    if (this.#quiet <= quietMax) return
-    throw fileRefusal({
-      name: this.#source.name,
-      code: 'record-too-long',
-      found: `a cell of the spreadsheet is longer than ${quietMax} characters`,
-      hint: 'Check where the file comes from, or export CSV',
-    })
-  }
-
-  end(): void {
-    this.#parser.close()
-  }
+function cellTooLong({ name }: FileSource): Error {
+  return fileRefusal({
+    name,
+    code: 'record-too-long',
+    found: `a cell of the spreadsheet is longer than ${quietMax} characters`,
+    hint: 'Check where the file comes from, or export CSV',
+  })
 }
 
 function localName(name: string): string {
