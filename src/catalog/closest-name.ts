@@ -10,3 +10,9 @@ export function closestName(name: string, names: readonly string[]): string | un
     distance(name.toLowerCase(), best) <= Math.max(2, Math.ceil(Math.max(name.length, best.length) / 2))
   return isSimilar ? names[folded.indexOf(best)] : undefined
 }
+
+/** For the end of a sentence; empty where none is similar enough. */
+export function didYouMean(name: string, names: readonly string[]): string {
+  const suggestion = closestName(name, names)
+  return suggestion === undefined ? '' : `; did you mean ${suggestion}?`
+}

@@ -1,6 +1,7 @@
 import { hasOtherCategorySeparator } from '../api/contract/values.ts'
 import type { Coerce, CoerceOptions } from './coerce-scalar.ts'
 import { encodeBlanks } from './encode-blanks.ts'
+import { parsedOf } from './json-text.ts'
 import { Problem } from './problem.ts'
 import { textOf } from './text-of.ts'
 
@@ -115,8 +116,8 @@ function splitCell(value: unknown, options: CoerceOptions): readonly unknown[] |
     return new Problem('not-a-list', { found, remedy: 'give a list of strings' })
   }
   if (options.split === undefined && text.startsWith('[') && text.endsWith(']')) {
-    const parsed = parseArray(text)
-    if (parsed) return parsed
+    const parsed = parsedOf(text)
+    if (Array.isArray(parsed)) return parsed
     // A bracket may open plain text as well ("[Sale] shoes|boots [2024]"); a bracket and a quote may not.
     if (/^\[\s*"/.test(text)) {
       const found = `found ${describe(value)}, which is no valid JSON array`
@@ -129,15 +130,6 @@ function splitCell(value: unknown, options: CoerceOptions): readonly unknown[] |
 /** What separates the levels of a category separates no categories. */
 function ownSplit({ separator }: CoerceOptions): string | undefined {
   return separator === defaultSplit ? undefined : defaultSplit
-}
-
-function parseArray(text: string): unknown[] | undefined {
-  try {
-    const parsed: unknown = JSON.parse(text)
-    return Array.isArray(parsed) ? parsed : undefined
-  } catch {
-    return undefined
-  }
 }
 
 function toPath(text: string, { separator, slash, describe }: CoerceOptions): string | Problem {

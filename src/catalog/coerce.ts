@@ -2,6 +2,7 @@ import type { FieldKind } from '../api/contract/kinds.ts'
 import { fieldKinds, fieldSchemas, type ProductField, wordsOfProblem } from '../api/contract/product.ts'
 import { categoriesCoercer, listCoercer, urlListCoercer } from './coerce-list.ts'
 import { type Coerce, type CoerceOptions, scalarCoercer } from './coerce-scalar.ts'
+import { parsedOf } from './json-text.ts'
 import { currencyRemedy, openNotes, otherCurrencies, Problem, type RecordNotes } from './problem.ts'
 import {
   inContractOrder,
@@ -149,12 +150,8 @@ function textMap(map: JsonObject): JsonObject {
 }
 
 function parseJson(text: string, { describe }: CoerceOptions): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return new Problem('not-json', {
-      found: `found ${describe(text)}, which is no valid JSON`,
-      remedy: 'give a JSON value',
-    })
-  }
+  const parsed = parsedOf(text)
+  if (parsed !== undefined) return parsed
+  const found = `found ${describe(text)}, which is no valid JSON`
+  return new Problem('not-json', { found, remedy: 'give a JSON value' })
 }

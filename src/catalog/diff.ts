@@ -58,11 +58,11 @@ function diffField(field: string, values: Values): Found[] {
 /** By id where each SKU has one of its own; otherwise, and when only their order changed, the list as a whole. */
 function diffSkus(values: Values): Found[] {
   const [before, after] = [byId(values.before), byId(values.after)]
-  const found =
-    before && after
-      ? diffMembers('skus', { ...values, before, after, place: (id) => `skus[${id}]` })
-      : [{ ...wholeOf('skus', values), isUrgent: isUrgentWhole('skus', values) }]
-  return found.length > 0 ? found : [{ ...wholeOf('skus', values), isUrgent: values.urgent.includes('skus') }]
+  const isById = before !== undefined && after !== undefined
+  const found = isById ? diffMembers('skus', { ...values, before, after, place: (id) => `skus[${id}]` }) : []
+  if (found.length > 0) return found
+  const isUrgent = values.urgent.includes('skus') || (!isById && hasUrgentParts(values))
+  return [{ field: 'skus', before: values.before, after: values.after, isUrgent }]
 }
 
 interface Members extends Values {
@@ -114,13 +114,8 @@ function byId(list: unknown): JsonObject | undefined {
   return Object.fromEntries(list.map((sku, index) => [String(ids[index]), sku]))
 }
 
-function wholeOf(field: string, { before, after }: Values): FieldChange {
-  return { field, before, after }
-}
-
 /** Without ids nobody can tell which SKU is which: any difference in an urgent field of theirs counts. */
-function isUrgentWhole(field: string, { before, after, urgent }: Values): boolean {
-  if (urgent.includes(field)) return true
+function hasUrgentParts({ before, after, urgent }: Values): boolean {
   return !isSame(urgentParts(before, urgent), urgentParts(after, urgent))
 }
 

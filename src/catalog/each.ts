@@ -2,7 +2,7 @@ import type { FieldKind } from '../api/contract/kinds.ts'
 import { fieldKinds, type ProductField } from '../api/contract/product.ts'
 import type { FieldRule } from '../config/rule-model.ts'
 import { isAbovePrice } from './above-price.ts'
-import { closestName } from './closest-name.ts'
+import { didYouMean } from './closest-name.ts'
 import { type Columns, type CompiledRule, type Compute, nothingSaid } from './compiled-rule.ts'
 import { eachRow, type Member, openMembers, outerMark, withoutMark } from './members.ts'
 import { currencyRemedy, otherCurrencies, Problem, type RecordNotes } from './problem.ts'
@@ -145,9 +145,8 @@ function kindOf(name: string): FieldKind {
 }
 
 function unknownPart(name: string, field: ProductField, order: readonly string[]): string {
-  const suggestion = closestName(name, order)
   const what = field === 'skus' ? 'a SKU' : 'a variation'
-  return `${name} is no field of ${what}${suggestion ? `; did you mean ${suggestion}?` : `, which has ${order.join(', ')}`}`
+  return `${name} is no field of ${what}${didYouMean(name, order) || `, which has ${order.join(', ')}`}`
 }
 
 /** The rules of rows see the columns of the file, and under another name those of the record, which are the same. */

@@ -3,7 +3,7 @@ import type { FeedConfig } from '../config/model.ts'
 import type { FieldRule } from '../config/rule-model.ts'
 import type { FeedName } from '../lib/brand.ts'
 import type { RecordIssue } from '../records/model.ts'
-import { closestName } from './closest-name.ts'
+import { didYouMean } from './closest-name.ts'
 import type { ProductState } from './model.ts'
 import { isJsonObject } from './wire-order.ts'
 
@@ -18,10 +18,7 @@ export function keyProblem(key: string): string | undefined {
   if (key === skuKey || (key.startsWith(customPrefix) && key.length > customPrefix.length)) return undefined
   if (key === 'product_id') return 'names the id itself; map product_id in fields and leave key out'
   const names: readonly string[] = productFields
-  if (!names.includes(key)) {
-    const suggestion = closestName(key, names)
-    return `is no field of a product${suggestion ? `; did you mean ${suggestion}?` : ''}`
-  }
+  if (!names.includes(key)) return `is no field of a product${didYouMean(key, names)}`
   const kind = fieldKinds[key as ProductField]
   return kind === 'string' || kind === 'url'
     ? undefined

@@ -18,7 +18,8 @@ export function jsonText(value: unknown, describe: (value: unknown) => string): 
   )
 }
 
-function parsedOf(text: string): unknown {
+/** Undefined for what is no JSON. */
+export function parsedOf(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

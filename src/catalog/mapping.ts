@@ -6,8 +6,8 @@ import type { IdReader } from '../records/judge-pass.ts'
 import type { ParsedRecord, RecordIssue } from '../records/model.ts'
 import type { TransformStep } from '../records/transform-records.ts'
 import { type Aliases, type NamedColumns, openAliases, withAliases } from './aliases.ts'
-import { closestName } from './closest-name.ts'
-import type { BoundField, Columns, CompiledRule } from './compiled-rule.ts'
+import { closestName, didYouMean } from './closest-name.ts'
+import type { BoundField, CompiledRule } from './compiled-rule.ts'
 import { issueOfKey, rulesOf } from './feed-key.ts'
 import { type CompiledGroup, compileGroup } from './group-links.ts'
 import { mapRecord, readId } from './map-record.ts'
@@ -120,10 +120,7 @@ function compileFields(options: MappingOptions): Mapping {
 
 /** What is wrong with one rule whatever a file holds; empty when nothing is. */
 export function checkRule(field: string, rule: FieldRule): string[] {
-  if (!isProductField(field)) {
-    const suggestion = closestName(field, productFields)
-    return [`${field} is no field of a product${suggestion ? `; did you mean ${suggestion}?` : ''}`]
-  }
+  if (!isProductField(field)) return [`${field} is no field of a product${didYouMean(field, productFields)}`]
   const problems: string[] = []
   compileRule(field, rule, { problems })
   return problems
@@ -165,11 +162,13 @@ function implicitRules(): Record<string, FieldRule> {
   return Object.fromEntries<FieldRule>(entries)
 }
 
-function missingIn({ field, rule }: FieldRuleReady, columns: Columns): MissingColumn[] {
-  return rule.missing(columns).map((column) => {
-    const suggestion = closestName(column, columns.names)
-    return suggestion === undefined ? { column, field } : { column, field, suggestion }
-  })
+function missingColumn(
+  column: string,
+  field: MissingColumn['field'],
+  names: readonly string[],
+): MissingColumn {
+  const suggestion = closestName(column, names)
+  return suggestion === undefined ? { column, field } : { column, field, suggestion }
 }
 
 interface Rules {
@@ -186,7 +185,9 @@ function bindColumns(
   { needed, ...rules }: Rules & { needed: readonly FieldRuleReady[] },
 ): MappingBinding {
   const columns = openAliases(names, rules.aliases)
-  const missingColumns = needed.flatMap((ready) => missingIn(ready, columns))
+  const missingColumns = needed.flatMap(({ field, rule }) =>
+    rule.missing(columns).map((column) => missingColumn(column, field, names)),
+  )
   if (missingColumns.length > 0) return { kind: 'missing-columns', missingColumns }
   return { kind: 'bound', bound: bindRules(rules, columns) }
 }
@@ -233,10 +234,7 @@ function fillRecord(record: ParsedRecord, columns: NamedColumns): ParsedRecord {
 /** Without the columns that tie rows together no file is bound: its rows would be taken for products. */
 function bindGroup(binding: MappingBinding, group: CompiledGroup, columns: NamedColumns): MappingBinding {
   const { names, placeOf } = columns
-  const absent = group.missing(placeOf).map((column): MissingColumn => {
-    const suggestion = closestName(column, names)
-    return { column, field: 'group', ...(suggestion === undefined ? {} : { suggestion }) }
-  })
+  const absent = group.missing(placeOf).map((column) => missingColumn(column, 'group', names))
   const missingColumns = [...(binding.kind === 'bound' ? [] : binding.missingColumns), ...absent]
   if (binding.kind !== 'bound' || missingColumns.length > 0)
     return { kind: 'missing-columns', missingColumns }

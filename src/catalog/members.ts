@@ -2,6 +2,7 @@ import type { FieldRule } from '../config/rule-model.ts'
 import { lookUp, lookUpElement } from '../records/look-up.ts'
 import type { ParsedRecord } from '../records/model.ts'
 import { type Columns, columnsOf } from './compiled-rule.ts'
+import { parsedOf } from './json-text.ts'
 import { Problem, type RecordNotes } from './problem.ts'
 import { isJsonObject, type JsonObject } from './wire-order.ts'
 
@@ -97,22 +98,15 @@ function elementsOf(cell: unknown, name: string, { source, rows }: RecordNotes):
 
 /** One object stands for a list of one: XML files write an element as often as it is there. */
 function listOf(cell: unknown, describe: Describe): readonly JsonObject[] | Problem | undefined {
-  const value = typeof cell === 'string' ? parseText(cell) : cell
+  if (typeof cell === 'string' && cell.trim() === '') return undefined
+  const parsed = typeof cell === 'string' ? parsedOf(cell) : cell
+  const value = parsed === undefined ? cell : parsed
   if (value === undefined || value === null) return undefined
   const list = Array.isArray(value) ? value : [value]
   const odd = list.find((member) => !isJsonObject(member))
   if (odd === undefined) return list
   const found = `found ${describe(odd)}, expected a list of objects`
   return new Problem('not-objects', { found, remedy: 'give one, or take another column' })
-}
-
-function parseText(text: string): unknown {
-  if (text.trim() === '') return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
 }
 
 /** Before the name of a column of the record, in a rule that is applied to its rows or members. */

@@ -3,7 +3,7 @@ import type { FieldKind } from '../api/contract/kinds.ts'
 import { fieldKinds, type ProductField, sensitiveFields } from '../api/contract/product.ts'
 import type { FieldRule } from '../config/rule-model.ts'
 import { coercerOf, holdToContract } from './coerce.ts'
-import { type CoerceOptions, scalarCoercer } from './coerce-scalar.ts'
+import { type Coerce, type CoerceOptions, scalarCoercer } from './coerce-scalar.ts'
 import { type CompiledRule, nothingSaid } from './compiled-rule.ts'
 import { compileDate } from './date-text.ts'
 import { compileEach } from './each.ts'
@@ -46,11 +46,7 @@ export function compileRule(
       check: (value) => holdToContract(field, value),
     })
   }
-  const options = optionsOf(field, rule, context)
-  const kind = fieldKinds[field]
-  return (
-    options && compileSteps(rule, { ...stepsOf(kind, rule, options), coerce: coercerOf(options), problems })
-  )
+  return compileValue({ field, kind: fieldKinds[field] }, rule, context, coercerOf)
 }
 
 function compileMember(
@@ -59,14 +55,22 @@ function compileMember(
   rule: FieldRule,
   context: RuleContext,
 ): CompiledRule | undefined {
-  const { problems } = context
-  problems.push(...rulePartProblems({ name, kind, isMember: true }, rule))
+  context.problems.push(...rulePartProblems({ name, kind, isMember: true }, rule))
   if (kind === 'object') return compileMap({ ...rule, empty: 'clear' }, context)
+  return compileValue({ field, kind }, rule, context, (options) => scalarCoercer(kind, options))
+}
+
+/** One value, whatever it is taken from. */
+function compileValue(
+  { field, kind }: { field: ProductField; kind: FieldKind },
+  rule: FieldRule,
+  context: RuleContext,
+  coerceWith: (options: CoerceOptions) => Coerce,
+): CompiledRule | undefined {
   const options = optionsOf(field, rule, context)
-  return (
-    options &&
-    compileSteps(rule, { ...stepsOf(kind, rule, options), coerce: scalarCoercer(kind, options), problems })
-  )
+  if (!options) return undefined
+  const { problems } = context
+  return compileSteps(rule, { ...stepsOf(kind, rule, options), coerce: coerceWith(options), problems })
 }
 
 /** `custom_fields`, from wherever its entries come. */
@@ -91,11 +95,10 @@ function compileMap(rule: FieldRule, context: RuleContext): CompiledRule | undef
       return ready.length < parts.length ? undefined : mergeParts(ready)
     }
     default: {
-      const options = optionsOf('custom_fields', rule, context)
-      if (!options) return undefined
       const { pairs } = rule
-      const coerce = pairs ? pairsCoercer(pairs, options) : coercerOf(options)
-      return compileSteps(rule, { ...stepsOf('object', rule, options), coerce, problems })
+      const coerceWith = (options: CoerceOptions) =>
+        pairs ? pairsCoercer(pairs, options) : coercerOf(options)
+      return compileValue({ field: 'custom_fields', kind: 'object' }, rule, context, coerceWith)
     }
   }
 }
@@ -107,20 +110,14 @@ function compilePart(rule: FieldRule, context: RuleContext): CompiledRule | unde
 
 /** One entry of a map field: text, whatever the cell holds. */
 function compileText(rule: FieldRule, context: RuleContext): CompiledRule | undefined {
-  const { problems } = context
-  problems.push(...rulePartProblems({ name: 'an entry', kind: 'string', isMember: false }, rule))
-  const options = optionsOf('custom_fields', rule, context)
-  return (
-    options &&
-    compileSteps(rule, {
-      ...stepsOf('string', rule, options),
-      coerce: scalarCoercer('string', options),
-      problems,
-    })
+  const kind = 'string'
+  context.problems.push(...rulePartProblems({ name: 'an entry', kind, isMember: false }, rule))
+  return compileValue({ field: 'custom_fields', kind }, rule, context, (options) =>
+    scalarCoercer(kind, options),
   )
 }
 
-function pairsCoercer(pairs: NonNullable<FieldRule['pairs']>, { describe }: CoerceOptions): Steps['coerce'] {
+function pairsCoercer(pairs: NonNullable<FieldRule['pairs']>, { describe }: CoerceOptions): Coerce {
   return (value) => {
     const text = textOf(value)
     if (text === undefined)

@@ -93,19 +93,15 @@ function compileCases({ when = {} }: Pick<FieldRule, 'when'>, problems: string[]
 }
 
 function compileComparison(key: string): ((number: number) => boolean) | undefined {
-  const match = comparison.exec(key)
-  if (!match) return undefined
-  const bound = Number(match[2])
-  switch (match[1]) {
-    case '<':
-      return (number) => number < bound
-    case '<=':
-      return (number) => number <= bound
-    case '>':
-      return (number) => number > bound
-    default:
-      return (number) => number >= bound
+  const [, sign, digits] = comparison.exec(key) ?? []
+  const bound = Number(digits)
+  const holds: Readonly<Record<string, (number: number) => boolean>> = {
+    '<': (number) => number < bound,
+    '<=': (number) => number <= bound,
+    '>': (number) => number > bound,
+    '>=': (number) => number >= bound,
   }
+  return holds[sign ?? '']
 }
 
 /** Of the text, or of the amount in it; numbers of JSON have no locale. */
