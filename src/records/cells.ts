@@ -91,3 +91,30 @@ export class CellReader {
     return bytes[close + 1] === 0 ? text + rest : quote + text + quote + rest
   }
 }
+
+/**
+ * All cells of one record, with the text that csv-parse gives them; undefined where a quote does not close, or anything but
+ * a delimiter follows it.
+ */
+export function plainCells(text: string, { delimiter, quote }: CellSyntax): string[] | undefined {
+  const cells: string[] = []
+  for (let start = 0; ; ) {
+    let end = text.indexOf(delimiter, start)
+    if (quote !== undefined && text[start] === quote) {
+      const close = closingQuote(text, quote, start)
+      if (close === -1) return undefined
+      end = close + 1 === text.length ? -1 : close + 1
+      if (end !== -1 && !text.startsWith(delimiter, end)) return undefined
+      const enclosed = text.slice(start + 1, close)
+      cells.push(enclosed.includes(quote) ? enclosed.replaceAll(quote + quote, quote) : enclosed)
+    } else cells.push(end === -1 ? text.slice(start) : text.slice(start, end))
+    if (end === -1) return cells
+    start = end + delimiter.length
+  }
+}
+
+function closingQuote(text: string, quote: string, start: number): number {
+  let close = text.indexOf(quote, start + 1)
+  while (close !== -1 && text[close + 1] === quote) close = text.indexOf(quote, close + 2)
+  return close
+}

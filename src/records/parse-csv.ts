@@ -1,5 +1,5 @@
 import { parse } from 'csv-parse/sync'
-import { CellReader } from './cells.ts'
+import { CellReader, plainCells } from './cells.ts'
 import { columnsMax } from './limits.ts'
 import { type Dialect, issueOf, type ParsedRecord, type RecordSlice, type RejectedRecord } from './model.ts'
 import { fileRefusal } from './read-file.ts'
@@ -24,24 +24,26 @@ export function csvParseOptions({
   }
 }
 
-/** Parses slices of one chunk; neighbours are parsed in one go. */
+/** Parses slices of one chunk: at once where their quotes leave no question, else with csv-parse, neighbours in one go. */
 export function parseCsv(
   slices: readonly RecordSlice[],
   dialect: Dialect,
   columns: readonly string[],
 ): ParsedSlice[] {
-  const options = csvParseOptions(dialect)
   if (slices.some(({ bytes }) => mayBeTooWide(bytes)))
     return slices.map((slice) => parseAlone(slice, dialect, columns))
-  return neighbours(slices).flatMap((run) => {
-    const rows = parseRun(run, options)
-    return run.map((slice, index) => {
-      const row = rows[index]
-      return row instanceof Error || row === undefined
-        ? unparsable(slice, row)
-        : checkCount(slice, row, columns)
-    })
-  })
+  const rows = slices.map(({ bytes }): Row | undefined => plainCells(bytes.toString('utf8'), dialect))
+  const odd = slices.map((_, index) => index).filter((index) => rows[index] === undefined)
+  const options = csvParseOptions(dialect)
+  const parsed = neighbours(odd.map((index) => slices[index] as RecordSlice)).flatMap((run) =>
+    parseRun(run, options),
+  )
+  for (const [place, index] of odd.entries()) rows[index] = parsed[place]
+  return slices.map((slice, index) => toParsed(slice, rows[index], columns))
+}
+
+function toParsed(slice: RecordSlice, row: Row | undefined, columns: readonly string[]): ParsedSlice {
+  return row instanceof Error || row === undefined ? unparsable(slice, row) : checkCount(slice, row, columns)
 }
 
 /** A cell and its delimiter take a byte at least. */
@@ -55,7 +57,7 @@ function parseAlone(slice: RecordSlice, dialect: Dialect, columns: readonly stri
   if (width > columnsMax)
     return unparsable(slice, new Error(`it has ${width} cells, more than ${columnsMax}`))
   const [row] = parseRun([slice], csvParseOptions(dialect))
-  return row instanceof Error || row === undefined ? unparsable(slice, row) : checkCount(slice, row, columns)
+  return toParsed(slice, row, columns)
 }
 
 type Row = string[] | Error
