@@ -1,5 +1,11 @@
 import type { FieldKind } from '../api/contract/kinds.ts'
-import { fieldKinds, fieldSchemas, type ProductField, wordsOfProblem } from '../api/contract/product.ts'
+import {
+  fieldKinds,
+  fieldSchemas,
+  isCertainlyValid,
+  type ProductField,
+  wordsOfProblem,
+} from '../api/contract/product.ts'
 import { categoriesCoercer, listCoercer, urlListCoercer } from './coerce-list.ts'
 import { type Coerce, type CoerceOptions, scalarCoercer } from './coerce-scalar.ts'
 import { parsedOf } from './json-text.ts'
@@ -24,6 +30,7 @@ export function coercerOf(options: CoerceOptions): Coerce {
 
 /** The value of a field, or what the contract has against it. */
 export function holdToContract(field: ProductField, value: unknown): unknown {
+  if (isCertainlyValid(field, value)) return value
   const schema = fieldSchemas[field]
   if (schema.safeParse(value).success) return value
   // Parsed again for its words only: naming what was found slows the good case down.

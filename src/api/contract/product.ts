@@ -150,6 +150,26 @@ export const fieldKinds = Object.fromEntries(
   }),
 ) as Readonly<Record<ProductField, FieldKind>>
 
+const certain: Readonly<Partial<Record<ValueKind, (value: unknown) => boolean>>> = {
+  string: (value) => typeof value === 'string' && value !== '',
+  number: Number.isFinite,
+  integer: Number.isSafeInteger,
+  url: (value) => typeof value === 'string' && isHttpUrl(value),
+  'decimal-string': (value) => typeof value === 'string' && isDecimalText(value),
+  'integer-string': (value) => typeof value === 'string' && isIntegerText(value),
+  date: (value) => typeof value === 'string' && isCalendarDate(value),
+  category: (value) => typeof value === 'string' && isCategoryPath(value),
+}
+
+/** True only where the schema of the field takes the value, too. It costs a fraction of asking that. */
+export function isCertainlyValid(field: ProductField, value: unknown): boolean {
+  const kind = fieldKinds[field]
+  const element = elementKindOf(kind)
+  const check = certain[element]
+  if (!check) return false
+  return kind === element ? check(value) : Array.isArray(value) && value.every(check)
+}
+
 /** Words that the service is known to understand; the contract allows any other. */
 export const knownAvailabilities: readonly string[] = ['InStock', 'OutOfStock', 'Invisible', 'Discontinued']
 

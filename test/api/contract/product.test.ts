@@ -5,6 +5,7 @@ import {
   describeProblem,
   fieldKinds,
   fieldSchemas,
+  isCertainlyValid,
   knownAvailabilities,
   type ProductField,
   productFields,
@@ -184,5 +185,30 @@ describe('an availability', () => {
       /^availability: the text "in stock" is none of the known words InStock/,
     )
     expect(productProblems({ ...plain, availability: 'in stock' })).toEqual([])
+  })
+})
+
+describe('a value that is certain at a glance', () => {
+  it('is one that the schema takes, and most valid values are', () => {
+    fc.assert(
+      fc.property(
+        arbitraryProduct,
+        fc.constantFrom(...productFields),
+        fc.anything(),
+        (product, field, other) => {
+          const broken = fc.sample(fc.constantFrom(...brokenValues[field]), 3)
+          for (const value of [product[field], other, ...broken, broken]) {
+            if (isCertainlyValid(field, value))
+              expect(fieldSchemas[field].safeParse(value).success).toBe(true)
+          }
+        },
+      ),
+      { numRuns: 2_000 },
+    )
+    const [product] = fc.sample(arbitraryProduct, 1)
+    const certain = ['product_id', 'url', 'price'] as const
+    for (const field of certain) expect(isCertainlyValid(field, product?.[field])).toBe(true)
+    expect(isCertainlyValid('categories', ['Home/Pans', 'Garden'])).toBe(true)
+    expect(isCertainlyValid('alternate_image_urls', ['https://shop.example/1.jpg'])).toBe(true)
   })
 })
