@@ -5,7 +5,7 @@ import { type RunningLoop, serveMirror, type ThreadOptions } from './mirror/thre
 import { catalogKeys } from './outbox/keys.ts'
 import { type LoopOptions, OutboxLoop } from './outbox/loop.ts'
 import { newAfterMs } from './outbox/outbox.ts'
-import { OutboxScripts } from './outbox/scripts.ts'
+import { OutboxScripts } from './outbox/scripts/scripts.ts'
 import type { RedisAddress } from './redis/connection-options.ts'
 import { RedisConnections } from './redis/connections.ts'
 

@@ -1,9 +1,9 @@
 import type { ProductId } from '../lib/brand.ts'
 import type { Drained } from '../mirror/loop-model.ts'
 import type { DeadLetter } from '../mirror/model.ts'
-import type { ScriptArgument } from '../redis/scripts.ts'
 import { checkSession, type LoopAccess, numbersOf, OutboxMovedError } from './loop-access.ts'
 import type { RedisState } from './redis-state.ts'
+import type { ScriptArgument } from './scripts/scripts.ts'
 
 const digestBytes = 16
 const fieldsMax = 2_000

@@ -3,59 +3,58 @@ import type { CatalogName } from '../lib/brand.ts'
 /**
  * The Redis keys of one catalog. All share one hash tag, so that scripts and transactions work in a Cluster. None grows
  * with time: each is bounded by the number of products, of calls in flight, or of feeds.
+ *
+ * KEYS of every script are all of these in this order, in which `start.lua` names them.
  */
-export interface CatalogKeys {
+export const keyNames = [
   /** HASH id → wire document of a product that is due. */
-  documents: string
-  /** HASH id → digest of the acknowledged document, empty for a doubt, `=` of a dropped offer: until drained. */
-  acknowledged: string
+  'documents',
   /** HASH id → 16 bytes of digest, what the document is there for (u n d e r), its bytes. One entry per document. */
-  pending: string
+  'pending',
   /** ZSET id → ms since when it is due. */
-  urgent: string
+  'urgent',
   /** ZSET id → ms when it becomes due. */
-  new: string
+  'new',
   /** ZSET id → ms since when it is unsent. */
-  deferred: string
+  'deferred',
   /** ZSET id → ms after which a send must begin. */
-  echoes: string
+  'echoes',
   /** ZSET id → the same, of echoes that are due and wait for their document. */
-  requests: string
+  'requests',
   /** HASH id → `token began lane score`: products bound to a call. */
-  claimed: string
+  'claimed',
   /** ZSET token → ms when the lease ends. */
-  leases: string
+  'leases',
+  /** HASH id → digest of the acknowledged document, empty for a doubt, `=` of a dropped offer: until drained. */
+  'acknowledged',
   /** HASH id → 16 bytes of digest, then JSON with the reason: until drained. */
-  dead: string
+  'dead',
   /** LIST of `lane id`, refused without being named since the last acceptance; at most 20. */
-  refusals: string
+  'refusals',
   /** HASH reason → JSON. */
-  pause: string
+  'pause',
   /**
    * HASH: `until`, `untilFor`, `untilReason`, `tat`, `booked`, `calls`, `turn:<lane>`, `urgentAt`, `failures`,
    * `lastFailure`, `bodyBytes`.
    */
-  pace: string
-  /** STRING with expiry: a probe was answered well a moment ago. */
-  probed: string
-  /** STRING with expiry: who probes. */
-  probeTurn: string
-  /** HASH: calls, bytes, products acknowledged, by lane. */
-  counters: string
+  'pace',
   /** HASH lane → the last number of its places that was offered. */
-  positions: string
+  'positions',
   /** HASH lane (u n d), e (echoes), r (refused, undecided) → bytes of their documents. */
-  bytes: string
+  'bytes',
   /** STRING: a counter that the mirror remembers. */
-  beat: string
+  'beat',
   /** HASH: whose keys these are, and whether calls may begin (`guard.ts`). */
-  guard: string
-}
+  'guard',
+  /** HASH: calls, bytes, products acknowledged, by lane. */
+  'counters',
+  /** STRING with expiry: a probe was answered well a moment ago. */
+  'probed',
+  /** STRING with expiry: who probes. */
+  'probeTurn',
+] as const
 
-/** Prefix of everything a catalog stores, BullMQ's queue included. */
-function catalogPrefix(catalog: CatalogName): string {
-  return `catalogd:{${catalog}}`
-}
+export type CatalogKeys = Readonly<Record<(typeof keyNames)[number], string>>
 
 /**
  * Of the scripts. A process with others is refused by the guard: it delivers nothing. An importing process that is newer
@@ -65,29 +64,6 @@ export const outboxVersion = 2
 
 export function catalogKeys(catalog: CatalogName): CatalogKeys {
   // The same in every version of the scripts: each finds the guard of the others.
-  const prefix = `${catalogPrefix(catalog)}:2`
-  const key = (name: string): string => `${prefix}:${name}`
-  return {
-    documents: key('documents'),
-    acknowledged: key('acknowledged'),
-    pending: key('pending'),
-    urgent: key('urgent'),
-    new: key('new'),
-    deferred: key('deferred'),
-    echoes: key('echoes'),
-    requests: key('requests'),
-    claimed: key('claimed'),
-    leases: key('leases'),
-    dead: key('dead'),
-    refusals: key('refusals'),
-    pause: key('pause'),
-    pace: key('pace'),
-    probed: key('probed'),
-    probeTurn: key('probe-turn'),
-    counters: key('counters'),
-    positions: key('positions'),
-    bytes: key('bytes'),
-    beat: key('beat'),
-    guard: key('guard'),
-  }
+  const keys = keyNames.map((name) => [name, `catalogd:{${catalog}}:2:${name}`])
+  return Object.fromEntries(keys) as CatalogKeys
 }

@@ -5,7 +5,7 @@ import type { OutboxMirror } from '../mirror/loop-model.ts'
 import type { RedisConnection } from '../redis/connection.ts'
 import type { MirrorPlace } from './guard.ts'
 import type { CatalogKeys } from './keys.ts'
-import type { OutboxScripts } from './scripts.ts'
+import type { OutboxScripts } from './scripts/scripts.ts'
 
 export interface LoopSettings {
   catalog: string

@@ -4,7 +4,6 @@ import type { ProductId } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
 import { digestDocument } from '../mirror/digest.ts'
 import { type RedisConnection, readRedisTime } from '../redis/connection.ts'
-import type { ScriptArgument } from '../redis/scripts.ts'
 import { parseIdle, parseWithheld } from './claim-answer.ts'
 import { limitFields } from './follow-calls.ts'
 import { GuardPass } from './guard-pass.ts'
@@ -23,7 +22,7 @@ import type {
 } from './model.ts'
 import { OpenClaims, partsOf, readClaimedBy } from './open-claims.ts'
 import { rejectArguments } from './refusals.ts'
-import type { OutboxScripts, ScriptName } from './scripts.ts'
+import type { OutboxScripts, ScriptArgument, ScriptName } from './scripts/scripts.ts'
 
 /** Granted with a claim and with each renewal; delivery renews it every third of it. */
 export const leaseMs = 15_000

@@ -2,10 +2,10 @@ import type { Lane } from '../catalog/model.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { Place } from '../mirror/loop-model.ts'
 import type { RedisBatch } from '../redis/connection.ts'
-import type { ScriptArgument } from '../redis/scripts.ts'
 import { lanes } from './compare.ts'
 import { type LoopAccess, OutboxMovedError } from './loop-access.ts'
-import { laneCodes } from './scripts.ts'
+import type { ScriptArgument } from './scripts/scripts.ts'
+import { laneCodes } from './scripts/scripts.ts'
 
 /** One transaction: it blocks Redis for some milliseconds. */
 const portionBytesMax = 2_000_000

@@ -1,5 +1,5 @@
-import type { ScriptArgument } from '../redis/scripts.ts'
 import type { Refusal } from './model.ts'
+import type { ScriptArgument } from './scripts/scripts.ts'
 
 /**
  * So many refusals without a name, and no acceptance between, are taken for an endpoint that refuses everything. Products

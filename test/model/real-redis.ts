@@ -1,6 +1,5 @@
 import { Redis } from 'ioredis'
-import type { OutboxScripts } from '../../src/outbox/scripts.ts'
-import type { ScriptArgument } from '../../src/redis/scripts.ts'
+import type { OutboxScripts, ScriptArgument } from '../../src/outbox/scripts/scripts.ts'
 import { limits } from './state.ts'
 
 const timeKey = 'time-of-the-test'

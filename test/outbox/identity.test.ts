@@ -33,7 +33,9 @@ async function openOtherVersion(version: number) {
   const { catalogKeys } = (await load('keys.ts')) as typeof import('../../src/outbox/keys.ts')
   const loop = (await load('loop.ts')) as typeof import('../../src/outbox/loop.ts')
   const outbox = (await load('outbox.ts')) as typeof import('../../src/outbox/outbox.ts')
-  const { OutboxScripts } = (await load('scripts.ts')) as typeof import('../../src/outbox/scripts.ts')
+  const { OutboxScripts } = (await load(
+    'scripts/scripts.ts',
+  )) as typeof import('../../src/outbox/scripts/scripts.ts')
   const keys = catalogKeys('main' as CatalogName)
   const scripts = await OutboxScripts.read(keys)
   return {

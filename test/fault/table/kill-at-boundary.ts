@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { isMainThread } from 'node:worker_threads'
-import { ScriptFolder } from '../../../src/redis/scripts.ts'
+import { OutboxScripts } from '../../../src/outbox/scripts/scripts.ts'
 import { Manifest } from '../../../src/sources/manifest.ts'
 
 // Loaded before the daemon, in each of its threads: kills the process, without a chance to do anything, right before or
@@ -31,12 +31,12 @@ DatabaseSync.prototype.exec = function (sql) {
   if (isCommit) pass('after', 'commit')
 }
 
-const { run, append } = ScriptFolder.prototype
+const { run, append } = OutboxScripts.prototype
 const wrapped = new WeakSet<object>()
-ScriptFolder.prototype.run = function (connection, name, call) {
+OutboxScripts.prototype.run = function (connection, name, call) {
   return around(name, () => run.call(this, connection, name, call))
 }
-ScriptFolder.prototype.append = function (batch, name, call) {
+OutboxScripts.prototype.append = function (batch, name, call) {
   const result = append.call(this, batch, name, call)
   const { exec } = batch
   if (!wrapped.has(batch)) batch.exec = () => around(name, () => exec.call(batch) as Promise<never>)

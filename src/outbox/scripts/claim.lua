@@ -9,13 +9,7 @@ local urgentGraceMs, urgentGatherMs = tonumber(ARGV[9]), tonumber(ARGV[10])
 -- Echoes without a document that one claim asks the pump for.
 local requestsMax = 1000
 
-if isShut(ARGV[1]) then return { 'shut' } end
-local reasons = redis.call('HKEYS', pause)
-if #reasons > 0 then return { 'paused', unpack(reasons) } end
-
-local heldMs = heldForMs(pace)
-if heldMs > 0 then return { 'wait', math.ceil(heldMs) } end
-local withheld = withheldByRate(pace, callsPerSecond, mode == 'urgent')
+local withheld = withheldCall(ARGV[1], callsPerSecond, mode == 'urgent')
 if withheld then return withheld end
 
 -- While other calls run, or one was made a moment ago, urgent changes wait a moment for those that follow, to share a call.
@@ -142,17 +136,11 @@ end
 flush()
 
 if #ids == 0 then
-  local nextMs = -1
-  if mode == 'any' and redis.call('ZCARD', urgent) > 0 then nextMs = urgentGraceMs end
-  for _, key in ipairs({ new, deferred, echoes }) do
-    local first = redis.call('ZRANGEBYSCORE', key, '(' .. string.format('%.0f', now), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
-    if first[2] and (nextMs < 0 or first[2] - now < nextMs) then nextMs = first[2] - now end
-  end
-  return { 'idle', nextMs }
+  return { 'idle', nextDueMs(mode == 'any' and redis.call('ZCARD', urgent) > 0 and urgentGraceMs or -1) }
 end
 
 redis.call('ZADD', leases, now + leaseMs, token)
-local calls = countCall(pace, callsPerSecond, mode == 'urgent')
+local calls = countCall(callsPerSecond, mode == 'urgent')
 if mode == 'urgent' then
   redis.call('HSET', pace, 'urgentAt', now)
 else

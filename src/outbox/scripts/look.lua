@@ -3,7 +3,7 @@
 -- Returns { 'shut' } | { urgent due 0|1, anything due 0|1, ms until something is due or -1 }
 if isShut(ARGV[1]) then return { 'shut' } end
 if redis.call('HLEN', pause) > 0 then return { 0, 0, -1 } end
-local heldMs = heldForMs(pace)
+local heldMs = heldForMs()
 
 -- Products in flight may stand at the head of a lane; a few are looked past.
 local function due(key)
@@ -16,9 +16,4 @@ end
 local urgentDue = due(urgent)
 local anyDue = urgentDue or due(new) or due(deferred) or due(echoes)
 if heldMs > 0 and anyDue then return { 0, 0, math.ceil(heldMs) } end
-local nextMs = -1
-for _, key in ipairs({ new, deferred, echoes }) do
-  local first = redis.call('ZRANGEBYSCORE', key, '(' .. string.format('%.0f', now), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
-  if first[2] and (nextMs < 0 or first[2] - now < nextMs) then nextMs = first[2] - now end
-end
-return { urgentDue and 1 or 0, anyDue and 1 or 0, nextMs }
+return { urgentDue and 1 or 0, anyDue and 1 or 0, nextDueMs(-1) }

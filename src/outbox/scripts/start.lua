@@ -13,7 +13,7 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 -- How long no call may begin because the endpoint asked for it, or failed; 0 or less: calls may begin.
-local function heldForMs(pace)
+local function heldForMs()
   local state = redis.call('HMGET', pace, 'until', 'untilFor')
   local restMs, atMostMs = (tonumber(state[1]) or 0) - now, tonumber(state[2]) or 0
   if restMs <= atMostMs then return restMs end
@@ -26,7 +26,7 @@ end
 -- a call for all of them: at the latest two intervals on, at least every second call is open to whatever is due.
 -- Returns the answer for the caller when the call has to wait, with the number of calls made so far: while it grows,
 -- others' calls are what is waited for.
-local function withheldByRate(pace, callsPerSecond, isUrgent)
+local function withheldByRate(callsPerSecond, isUrgent)
   local intervalMs = 1000 / callsPerSecond
   local urgentAhead = math.ceil(callsPerSecond / 10) + 1
   local state = redis.call('HMGET', pace, 'tat', 'calls', 'booked')
@@ -47,7 +47,7 @@ local function withheldByRate(pace, callsPerSecond, isUrgent)
 end
 
 -- A call begins. Returns how many there were.
-local function countCall(pace, callsPerSecond, isUrgent)
+local function countCall(callsPerSecond, isUrgent)
   local tat = math.max(tonumber(redis.call('HGET', pace, 'tat')) or 0, now)
   redis.call('HSET', pace, 'tat', tat + 1000 / callsPerSecond)
   if not isUrgent then redis.call('HDEL', pace, 'booked') end
@@ -59,6 +59,26 @@ end
 local function isShut(pass)
   local state = redis.call('HMGET', guard, 'open', 'pass')
   return state[1] ~= '1' or state[2] ~= pass
+end
+
+-- The answer for the caller where no call may begin now.
+local function withheldCall(pass, callsPerSecond, isUrgent)
+  if isShut(pass) then return { 'shut' } end
+  local reasons = redis.call('HKEYS', pause)
+  if #reasons > 0 then return { 'paused', unpack(reasons) } end
+  local heldMs = heldForMs()
+  if heldMs > 0 then return { 'wait', math.ceil(heldMs) } end
+  return withheldByRate(callsPerSecond, isUrgent)
+end
+
+-- How long until the first of what is not due yet is, and at most `atMostMs`; -1: nothing waits, or no bound.
+local function nextDueMs(atMostMs)
+  local nextMs = atMostMs
+  for _, key in ipairs({ new, deferred, echoes }) do
+    local first = redis.call('ZRANGEBYSCORE', key, '(' .. string.format('%.0f', now), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+    if first[2] and (nextMs < 0 or first[2] - now < nextMs) then nextMs = first[2] - now end
+  end
+  return nextMs
 end
 
 local laneKeys = { u = urgent, n = new, d = deferred }
