@@ -1,24 +1,7 @@
-/** What delivery needs of a job queue that is shared by all processes of a catalog. */
-export interface TicketQueue {
-  /**
-   * Makes sure that a ticket of this id waits, or is delayed by at most so long. One that waits already stays as it is;
-   * one that is delayed for longer becomes due earlier; while one runs nothing happens: `onEnded` comes after it.
-   * Ids hold no colons. A lower priority number runs first.
-   */
-  ensureTicket(ticket: { id: string; priority: number; delayMs?: number }): Promise<unknown>
-  /** False: tickets may not come about, or not be run, at present. */
-  areReliable(): Promise<boolean>
-  /** Runs tickets, also those that other processes made, in so many slots until it is disposed. */
-  runTickets(runner: TicketRun): AsyncDisposable
-}
+import type { TicketQueue as SharedTicketQueue } from '../redis/tickets.ts'
 
-export interface TicketRun {
-  concurrency: number
-  /** Rejects only with a bug. The signal is aborted when the ticket should end. */
-  onTicket: (id: string, signal: AbortSignal) => Promise<void>
-  /** The ticket has left the queue, so that one of the same id can be made again. */
-  onEnded: (id: string) => void
-}
+/** What delivery needs of the job queue that all processes of a catalog share. */
+export type TicketQueue = Pick<SharedTicketQueue, 'ensureTicket' | 'areReliable' | 'runTickets'>
 
 const urgentPriority = 1
 const bulkPriority = 2

@@ -1,6 +1,6 @@
 import type { Lane } from '../catalog/model.ts'
 import type { ProductId } from '../lib/brand.ts'
-import type { CallsDecision, DeadLetter, DocumentDigest } from './model.ts'
+import type { DeadLetter, DocumentDigest } from './model.ts'
 
 /**
  * What the pump offers of one product.
@@ -60,57 +60,4 @@ export interface MirrorIdentity {
   last: Readonly<Record<Lane, number>>
   /** Places up to these numbers may be known to Redis. */
   offered: Readonly<Record<Lane, number>>
-}
-
-/**
- * The part of the mirror that the loop works on (compare, drain, pump, beat). Synchronous; a method that changes something
- * is durable when it returns. Times are ms since the epoch.
- */
-export interface OutboxMirror {
-  readIdentity(): MirrorIdentity
-  /** Changes what is named; a value of undefined is forgotten. */
-  remember(
-    change: Partial<
-      Pick<
-        MirrorIdentity,
-        | 'endpoint'
-        | 'beat'
-        | 'runId'
-        | 'repairing'
-        | 'lastLossMs'
-        | 'behindSinceMs'
-        | 'startOver'
-        | 'callsFromMs'
-      >
-    >,
-  ): void
-  /** Deferred places that are due get the next numbers of their lane. Returns how many. */
-  numberDue(options: { nowMs: number; deferredAfterMs: number; rowsMax: number }): number
-  /** Since when the oldest deferred place without a number is unsent; undefined: there is none. */
-  oldestDeferred(): number | undefined
-  /**
-   * Ordered by number; at least one where there is one. `offered` is durably raised to the last of them: what was read
-   * takes a new number when it is edited.
-   */
-  readPlaces(options: { lane: Lane; after: number; bytesMax: number; rowsMax: number }): Place[]
-  /** Documents for echoes; ids without one are absent. */
-  readDocuments(ids: readonly ProductId[]): Map<ProductId, { document: Buffer; digest: DocumentDigest }>
-  /** Safe to repeat. */
-  drain(drained: Drained, nowMs: number): void
-  /** After a loss: all that was offered, and these ids, is doubtful and has a number. Ids that are not known are ignored. */
-  doubt(options: { ids: readonly ProductId[]; offered: boolean; nowMs: number }): void
-  /** Doubtful products that have a place, page by page; `next` undefined: this was the last. */
-  readDoubtful(options: { after: number; rowsMax: number }): {
-    ids: ProductId[]
-    next: number | undefined
-  }
-  /** A new generation; `former` are those that it may replace in Redis. `startOver` in the identity is set from now on. */
-  beginStartOver(change: { endpoint?: string; former?: readonly string[] }): void
-  /**
-   * The next `rowsMax` products are doubtful and have a number (lane `new` where they had none). Answers whether any is left;
-   * `remember({ startOver: undefined })` ends it.
-   */
-  startOver(options: { nowMs: number; rowsMax: number }): boolean
-  /** The operator's last decision about all calls. */
-  calls(): CallsDecision | undefined
 }

@@ -85,11 +85,7 @@ export class Places {
     this.#database.run('UPDATE sending SET acknowledged = ? WHERE product = ?', doubtful, key)
   }
 
-  numberDue({
-    nowMs,
-    deferredAfterMs,
-    rowsMax,
-  }: Record<'nowMs' | 'deferredAfterMs' | 'rowsMax', number>): number {
+  numberDue({ nowMs, deferredAfterMs, rowsMax }: DueOptions): void {
     const { deferred } = laneRank
     // The clock was set back: nothing waits for the time by which it was ahead.
     const ahead = 'UPDATE sending SET since = ? WHERE lane = ? AND number IS NULL AND since > ?'
@@ -98,12 +94,6 @@ export class Places {
       WHERE lane = ? AND number IS NULL AND since <= ? ORDER BY since LIMIT ?`
     const due = this.#database.all<PlacedRow>(sql, deferred, nowMs - deferredAfterMs, rowsMax)
     for (const row of due) this.give(row, deferred, nowMs)
-    return due.length
-  }
-
-  oldestWaiting(): number | undefined {
-    const sql = 'SELECT min(since) AS since FROM sending WHERE lane = ? AND number IS NULL'
-    return this.#database.get<{ since: number | null }>(sql, laneRank.deferred)?.since ?? undefined
   }
 
   /** What was read is noted with it: from now on Redis may know of it. */
@@ -133,16 +123,6 @@ export class Places {
     this.#database.run(`DELETE FROM dead WHERE product IN (${known})`, urgent, fresh, deferred)
     const doubt = `UPDATE sending SET acknowledged = ? WHERE product IN (${known})`
     this.#database.run(doubt, doubtful, urgent, fresh, deferred)
-  }
-
-  readDoubtful({ after, rowsMax }: { after: number; rowsMax: number }): {
-    ids: ProductId[]
-    next: number | undefined
-  } {
-    const sql = `SELECT p.key, p.id FROM sending s JOIN products p ON p.key = s.product
-      WHERE s.product > ? AND s.lane IS NOT NULL AND s.acknowledged = ? ORDER BY s.product LIMIT ?`
-    const rows = this.#database.all<{ key: number; id: ProductId }>(sql, after, doubtful, rowsMax)
-    return { ids: rows.map(({ id }) => id), next: rows.length < rowsMax ? undefined : rows.at(-1)?.key }
   }
 
   /** Every product behind that key is doubtful and has a number. Returns the key of the last; undefined: there was none. */
@@ -185,7 +165,13 @@ export class Places {
   }
 }
 
-interface ReadOptions {
+export interface DueOptions {
+  nowMs: number
+  deferredAfterMs: number
+  rowsMax: number
+}
+
+export interface ReadOptions {
   lane: Lane
   after: number
   bytesMax: number

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import type { Lane } from '../catalog/model.ts'
 import type { ProductId } from '../lib/brand.ts'
 import { Database } from '../lib/database.ts'
 import { isDiskFull } from '../lib/database-failure.ts'
@@ -8,9 +7,9 @@ import { drain, forgetDead, readRow } from './drain.ts'
 import { readCalls, readFact } from './facts.ts'
 import { beginGeneration, checkFile, readIdentity, writeFile, writeIdentity } from './identity.ts'
 import { laneRank } from './lanes.ts'
-import type { Drained, MirrorIdentity, OutboxMirror, Place } from './loop-model.ts'
+import type { Drained, MirrorIdentity, Place } from './loop-model.ts'
 import type { CallsDecision, DocumentDigest, MirrorChunk } from './model.ts'
-import { Places } from './places.ts'
+import { type DueOptions, Places, type ReadOptions } from './places.ts'
 import { missingMirror, prepareTables } from './schema.ts'
 import { writeChunk } from './write-chunk.ts'
 
@@ -27,12 +26,12 @@ export interface StoreOptions {
 }
 
 /**
- * The one writer of a catalog's mirror. Synchronous, without Redis and without a clock. Every change is one durable
- * transaction; after an error nothing of it is there, and the next may be tried.
+ * The one writer of a catalog's mirror. Synchronous, without Redis and without a clock: times are ms since the epoch. Every
+ * change is one durable transaction; after an error nothing of it is there, and the next may be tried.
  *
  * Open → disposed. Only one process has it open, which the lock of the state folder sees to.
  */
-export class MirrorStore implements OutboxMirror, Disposable {
+export class MirrorStore implements Disposable {
   readonly #database: Database
   readonly #places: Places
   /** Frames of the log when it was last looked at. */
@@ -92,22 +91,27 @@ export class MirrorStore implements OutboxMirror, Disposable {
     return { ...readIdentity(this.#database), last, offered }
   }
 
-  remember(change: Parameters<OutboxMirror['remember']>[0]): void {
+  /** Changes what is named; a value of undefined is forgotten. */
+  remember(
+    change: Partial<Omit<MirrorIdentity, 'mirrorId' | 'generation' | 'former' | 'last' | 'offered'>>,
+  ): void {
     this.#change(() => writeIdentity(this.#database, change))
   }
 
-  numberDue(options: { nowMs: number; deferredAfterMs: number; rowsMax: number }): number {
-    return this.#change(() => this.#places.numberDue(options))
+  /** Deferred places that are due get the next numbers of their lane. */
+  numberDue(options: DueOptions): void {
+    this.#change(() => this.#places.numberDue(options))
   }
 
-  oldestDeferred(): number | undefined {
-    return this.#places.oldestWaiting()
-  }
-
-  readPlaces(options: { lane: Lane; after: number; bytesMax: number; rowsMax: number }): Place[] {
+  /**
+   * Ordered by number; at least one where there is one. `offered` is durably raised to the last of them: what was read
+   * takes a new number when it is edited.
+   */
+  readPlaces(options: ReadOptions): Place[] {
     return this.#change(() => this.#places.read(options))
   }
 
+  /** Documents for echoes; ids without one are absent. */
   readDocuments(ids: readonly ProductId[]): Map<ProductId, { document: Buffer; digest: DocumentDigest }> {
     const sql = `SELECT d.document, s.digest FROM products p JOIN documents d ON d.product = p.key
       JOIN sending s ON s.product = p.key WHERE p.id = ?`
@@ -121,10 +125,12 @@ export class MirrorStore implements OutboxMirror, Disposable {
     return found
   }
 
+  /** Safe to repeat. */
   drain(drained: Drained, nowMs: number): void {
     this.#change(() => drain({ database: this.#database, places: this.#places }, drained, nowMs))
   }
 
+  /** After a loss: all that was offered, and these ids, is doubtful and has a number. Ids that are not known are ignored. */
   doubt({ ids, offered, nowMs }: { ids: readonly ProductId[]; offered: boolean; nowMs: number }): void {
     this.#change(() => {
       for (const id of ids) {
@@ -138,14 +144,15 @@ export class MirrorStore implements OutboxMirror, Disposable {
     })
   }
 
-  readDoubtful(options: { after: number; rowsMax: number }): { ids: ProductId[]; next: number | undefined } {
-    return this.#places.readDoubtful(options)
-  }
-
+  /** A new generation; `former` are those that it may replace in Redis. `startOver` in the identity is set from now on. */
   beginStartOver(change: { endpoint?: string; former?: readonly string[] }): void {
     this.#change(() => beginGeneration(this.#database, change))
   }
 
+  /**
+   * The next `rowsMax` products are doubtful and have a number (lane `new` where they had none). Answers whether any is left;
+   * `remember({ startOver: undefined })` ends it.
+   */
   startOver({ nowMs, rowsMax }: { nowMs: number; rowsMax: number }): boolean {
     const after = readIdentity(this.#database).startOver
     if (after === undefined) return false
@@ -156,6 +163,7 @@ export class MirrorStore implements OutboxMirror, Disposable {
     })
   }
 
+  /** The operator's last decision about all calls. */
   calls(): CallsDecision | undefined {
     return readCalls(this.#database)
   }

@@ -1,7 +1,7 @@
 import type { Lane } from '../catalog/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import type { OutboxMirror } from '../mirror/loop-model.ts'
+import type { MirrorStore } from '../mirror/store.ts'
 import type { RedisConnection } from '../redis/connection.ts'
 import type { MirrorPlace } from './guard.ts'
 import type { CatalogKeys } from './keys.ts'
@@ -11,7 +11,7 @@ export interface LoopSettings {
   catalog: string
   keys: CatalogKeys
   scripts: OutboxScripts
-  mirror: OutboxMirror
+  mirror: MirrorStore
   /** As the configuration names it. */
   endpoint: string
   place: MirrorPlace

@@ -137,6 +137,15 @@ export class RedisConnections implements AsyncDisposable {
     return new WorkerConnection(connectionOptions(this.#options.address, 'worker'))
   }
 
+  /** A command that fails in `work` throws an operating failure that says what to do. */
+  async explained<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      throw this.explain(error)
+    }
+  }
+
   /** A failed command as an operating failure that says what to do; bugs come back as they are. */
   explain(error: unknown): unknown {
     const down = isConnectionFailure(error) ? this.failure : undefined

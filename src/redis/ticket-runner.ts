@@ -47,10 +47,6 @@ class TicketWorker extends Worker {
   }
 }
 
-export function startTicketRunner(options: StartOptions): TicketRunner {
-  return new TicketRunner(options)
-}
-
 /**
  * Runs tickets with one BullMQ worker: running → closing (running tickets finish; after 10 s their signals are aborted;
  * after 2 s more they are left alone) → closed. Survives any outage of Redis.
@@ -88,19 +84,14 @@ export class TicketRunner implements AsyncDisposable {
     this.#worker.on('failed', (job) => this.#ended(job))
   }
 
-  /** Ids of the tickets that run in this process. */
-  get running(): string[] {
-    return [...this.#running.keys()]
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     const { clock, log } = this.#options
     this.#closing.abort()
     await this.#worker.pause(true)
     if (!(await this.#finished(finishWithinMs))) {
-      this.#abort(this.running, 'catalogd ends')
+      this.#abort([...this.#running.keys()], 'catalogd ends')
       if (!(await this.#finished(abortWithinMs)))
-        log.warn({ tickets: this.running }, 'tickets did not end in time')
+        log.warn({ tickets: [...this.#running.keys()] }, 'tickets did not end in time')
     }
     // Waits for the last ticket's removal; useless, and endless, while Redis is away.
     const closed = this.#worker.close(this.#running.size > 0).catch(() => {})

@@ -3,10 +3,10 @@ import type { CatalogName } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { RedisConnections } from './connections.ts'
-import { type RunTicketsOptions, startTicketRunner, type TicketRunner } from './ticket-runner.ts'
+import { type RunTicketsOptions, TicketRunner } from './ticket-runner.ts'
 
 /** A wake-up for a run of upsert calls. It carries nothing: what to send is looked up when it runs. */
-export interface Ticket {
+interface Ticket {
   /** At most one ticket of an id exists at a time, over all processes of the catalog. No colons, not a number. */
   id: string
   /** 1 is taken first; at most 2,097,152. */
@@ -15,9 +15,9 @@ export interface Ticket {
   delayMs?: number
 }
 
-export type EnsureAnswer = 'added' | 'present' | 'moved-earlier'
+type EnsureAnswer = 'added' | 'present' | 'moved-earlier'
 
-interface OpenTicketQueueOptions {
+export interface OpenTicketQueueOptions {
   connections: RedisConnections
   catalog: CatalogName
   /** Of the queue; default: `deliveries`. */
@@ -31,6 +31,8 @@ const delayedScoreUnit = 0x1000
 /** BullMQ writes an event for everything it does; nobody reads them here. */
 const eventsMax = 100
 
+export const ticketOptions = { removeOnComplete: true, removeOnFail: true, attempts: 1 }
+
 /** A process of version 1, which has no such prefix, neither takes tickets of this one nor gives it any. */
 export function queuePrefix(catalog: CatalogName): string {
   return `catalogd:{${catalog}}:2`
@@ -38,18 +40,14 @@ export function queuePrefix(catalog: CatalogName): string {
 
 export async function openTicketQueue(options: OpenTicketQueueOptions): Promise<TicketQueue> {
   const { connections } = options
-  try {
-    return await connections.whileOpening(() => tryOpen(options))
-  } catch (error) {
-    throw connections.explain(error)
-  }
+  return connections.explained(() => connections.whileOpening(() => tryOpen(options)))
 }
 
 /** BullMQ asks for the server's version once; a queue that got no answer is of no use any more. */
 async function tryOpen(options: OpenTicketQueueOptions): Promise<TicketQueue> {
   const tickets = new TicketQueue(options)
   try {
-    await tickets.waitUntilReady()
+    await tickets.queue.waitUntilReady()
     return tickets
   } catch (error) {
     await tickets[Symbol.asyncDispose]()
@@ -63,33 +61,27 @@ async function tryOpen(options: OpenTicketQueueOptions): Promise<TicketQueue> {
  */
 export class TicketQueue implements AsyncDisposable {
   readonly #options: OpenTicketQueueOptions
-  readonly #queue: Queue
+  readonly queue: Queue
   readonly #prefix: string
 
   constructor(options: OpenTicketQueueOptions) {
     this.#options = options
     this.#prefix = queuePrefix(options.catalog)
-    this.#queue = new Queue(options.name ?? 'deliveries', {
+    this.queue = new Queue(options.name ?? 'deliveries', {
       connection: options.connections.commands,
       prefix: this.#prefix,
       streams: { events: { maxLen: eventsMax } },
-      defaultJobOptions: { removeOnComplete: true, removeOnFail: true, attempts: 1 },
+      defaultJobOptions: ticketOptions,
     })
     // The connection's owner logs its failures; commands report their own.
-    this.#queue.on('error', () => {})
+    this.queue.on('error', () => {})
   }
 
-  async waitUntilReady(): Promise<void> {
-    await this.#queue.waitUntilReady()
-  }
-
-  /** Makes sure that a ticket of this id waits, is delayed no longer than asked for, or runs. */
-  async ensureTicket(ticket: Ticket): Promise<EnsureAnswer> {
-    try {
-      return await this.#ensure(ticket)
-    } catch (error) {
-      throw this.#options.connections.explain(error)
-    }
+  /**
+   * Makes sure that a ticket of this id waits, is delayed no longer than asked for, or runs: then `onEnded` comes after it.
+   */
+  ensureTicket(ticket: Ticket): Promise<EnsureAnswer> {
+    return this.#options.connections.explained(() => this.#ensure(ticket))
   }
 
   /** False while Redis is short of memory: it may refuse what a ticket needs. */
@@ -97,31 +89,27 @@ export class TicketQueue implements AsyncDisposable {
     return !(await this.#options.connections.isShortOfMemory())
   }
 
-  /** Runs tickets in this process until disposed. */
-  runTickets(options: RunTicketsOptions): TicketRunner {
+  /** Runs tickets, also those that other processes made, until disposed. */
+  runTickets(options: RunTicketsOptions): AsyncDisposable {
     const { connections, clock, log } = this.#options
-    return startTicketRunner({
-      connections,
-      clock,
-      log,
-      queue: this.#queue.name,
-      prefix: this.#prefix,
+    return new TicketRunner({
+      ...{ connections, clock, log, queue: this.queue.name, prefix: this.#prefix },
       ...options,
     })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#queue.close()
+    await this.queue.close()
   }
 
   async #ensure(ticket: Ticket): Promise<EnsureAnswer> {
-    const state = await this.#queue.getJobState(ticket.id)
+    const state = await this.queue.getJobState(ticket.id)
     if (state === 'active' || state === 'waiting' || state === 'prioritized') return 'present'
     if (state === 'delayed') return this.#moveEarlier(ticket)
     // A record that stands in no list (Redis lost writes) would make BullMQ ignore the addition silently, for ever.
-    const orphan = await this.#queue.getJob(ticket.id)
-    if (orphan && (await orphan.getState()) === 'unknown') await this.#queue.remove(ticket.id)
-    await this.#queue.add(
+    const orphan = await this.queue.getJob(ticket.id)
+    if (orphan && (await orphan.getState()) === 'unknown') await this.queue.remove(ticket.id)
+    await this.queue.add(
       'ticket',
       {},
       { jobId: ticket.id, priority: ticket.priority, delay: ticket.delayMs ?? 0 },
@@ -130,8 +118,8 @@ export class TicketQueue implements AsyncDisposable {
   }
 
   async #moveEarlier({ id, delayMs = 0 }: Ticket): Promise<EnsureAnswer> {
-    const score = await this.#options.connections.commands.zscore(this.#queue.toKey('delayed'), id)
-    const job = await this.#queue.getJob(id)
+    const score = await this.#options.connections.commands.zscore(this.queue.toKey('delayed'), id)
+    const job = await this.queue.getJob(id)
     if (!job || score === null) return 'present'
     const dueInMs = Number(score) / delayedScoreUnit - this.#options.clock.now()
     if (delayMs >= dueInMs) return 'present'

@@ -1,11 +1,12 @@
-import type { TicketQueue, TicketRun } from '../../src/delivery/tickets.ts'
+import type { TicketQueue } from '../../src/delivery/tickets.ts'
 import type { Clock } from '../../src/lib/clock.ts'
+import type { RunTicketsOptions } from '../../src/redis/ticket-runner.ts'
 
 /** A ticket queue in the memory of one process, with the promises that `TicketQueue` makes. */
 export class MemoryTickets implements TicketQueue {
   readonly #waiting = new Map<string, { priority: number; dueAt: number }>()
   readonly #running = new Map<string, Promise<void>>()
-  readonly #runners = new Set<{ run: TicketRun; slots: number; stop: AbortController }>()
+  readonly #runners = new Set<{ run: RunTicketsOptions; slots: number; stop: AbortController }>()
   readonly #clock: Clock
   /** Most urgent and bulk tickets that ran at one time. */
   readonly most = { urgent: 0, bulk: 0 }
@@ -14,21 +15,30 @@ export class MemoryTickets implements TicketQueue {
     this.#clock = clock
   }
 
-  async ensureTicket({ id, priority, delayMs = 0 }: { id: string; priority: number; delayMs?: number }) {
-    if (this.#running.has(id)) return
+  async ensureTicket({
+    id,
+    priority,
+    delayMs = 0,
+  }: {
+    id: string
+    priority: number
+    delayMs?: number
+  }): ReturnType<TicketQueue['ensureTicket']> {
+    if (this.#running.has(id)) return 'present'
     const dueAt = this.#clock.now() + delayMs
     const known = this.#waiting.get(id)
-    if (known && known.dueAt <= dueAt) return
+    if (known && known.dueAt <= dueAt) return 'present'
     this.#waiting.set(id, { priority, dueAt })
-    if (delayMs === 0) return this.#start()
-    void this.#clock.sleep(delayMs).then(() => this.#start())
+    if (delayMs === 0) this.#start()
+    else void this.#clock.sleep(delayMs).then(() => this.#start())
+    return 'added'
   }
 
   async areReliable() {
     return true
   }
 
-  runTickets(run: TicketRun): AsyncDisposable {
+  runTickets(run: RunTicketsOptions): AsyncDisposable {
     const runner = { run, slots: run.concurrency, stop: new AbortController() }
     this.#runners.add(runner)
     return {
@@ -59,14 +69,17 @@ export class MemoryTickets implements TicketQueue {
     return due.sort(([, a], [, b]) => a.priority - b.priority)[0]?.[0]
   }
 
-  async #run(id: string, runner: { run: TicketRun; slots: number; stop: AbortController }): Promise<void> {
+  async #run(
+    id: string,
+    runner: { run: RunTicketsOptions; slots: number; stop: AbortController },
+  ): Promise<void> {
     await Promise.resolve()
     try {
       await runner.run.onTicket(id, runner.stop.signal)
     } finally {
       this.#running.delete(id)
       runner.slots += 1
-      runner.run.onEnded(id)
+      runner.run.onEnded?.(id)
       this.#start()
     }
   }

@@ -3,7 +3,6 @@ import { Redis } from 'ioredis'
 import type { CatalogName, ProductId } from '../../src/lib/brand.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { digestDocument } from '../../src/mirror/digest.ts'
-import type { OutboxMirror } from '../../src/mirror/loop-model.ts'
 import type { ProductWrite } from '../../src/mirror/model.ts'
 import { MirrorStore } from '../../src/mirror/store.ts'
 import { catalogKeys } from '../../src/outbox/keys.ts'
@@ -216,7 +215,7 @@ export function idsOf(claim: Claim): string[] {
 }
 
 /** The same mirror, whose process ends at the n-th call of one method: it is not carried out, and nothing after it. */
-export function diesAt(mirror: OutboxMirror, method: keyof OutboxMirror, at: number): OutboxMirror {
+export function diesAt(mirror: MirrorStore, method: keyof MirrorStore, at: number): MirrorStore {
   let calls = 0
   let isDead = false
   return new Proxy(mirror, {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { StorageError } from '../../src/lib/errors.ts'
-import type { OutboxMirror } from '../../src/mirror/loop-model.ts'
+import type { MirrorStore } from '../../src/mirror/store.ts'
 import { waitFor } from '../support/events.ts'
 import { openHarness } from './harness.ts'
 
@@ -18,7 +18,7 @@ test('a full disk of the mirror is waited out', async () => {
   await using box = await openHarness()
   box.commit('a', '1')
   let refused = 0
-  const mirror: OutboxMirror = new Proxy(box.mirror, {
+  const mirror: MirrorStore = new Proxy(box.mirror, {
     get(target, name) {
       if (name === 'remember' && refused < 4) {
         refused += 1

@@ -6,7 +6,7 @@ import type { CatalogName, FeedName, ProductId } from '../../src/lib/brand.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { MirrorReader } from '../../src/mirror/reader.ts'
 import { openRedis } from '../../src/redis/connections.ts'
-import { startTicketRunner } from '../../src/redis/ticket-runner.ts'
+import { TicketRunner } from '../../src/redis/ticket-runner.ts'
 import { openManifest } from '../../src/sources/manifest.ts'
 import { upgradeCatalog } from '../../src/upgrade/upgrade.ts'
 import { dump } from '../mirror/dump.ts'
@@ -171,7 +171,7 @@ test('a host of version 1 that still runs is to be stopped first', async () => {
   await using old = await openOld()
   const { connections, log } = old
   const asOld = { queue: 'deliveries', prefix: 'catalogd:{main}', concurrency: 1 }
-  const worker = startTicketRunner({
+  const worker = new TicketRunner({
     connections,
     clock: systemClock,
     log,
