@@ -108,9 +108,31 @@ export class Bench implements AsyncDisposable {
   /** Many calls are under way, in doubt, or still to take effect; in half of the cases no later change heals a product. */
   async loadUntilFault(forMs: number): Promise<void> {
     await this.loadFor(forMs)
-    this.endpoint.trouble = 0.6
-    await delay(this.random.between(300, 2_500))
+    if (this.random.chance(0.5)) {
+      this.endpoint.trouble = 0.6
+      await delay(this.random.between(300, 2_500))
+    } else {
+      await this.stopLoad()
+      await this.#overtake()
+      this.load()
+    }
     if (this.random.chance(0.5)) await this.stopLoad()
+  }
+
+  /** Calls that nobody waits for any more are still to take effect, and their products have been sent back since. */
+  async #overtake(): Promise<void> {
+    const { endpoint, random, shop } = this
+    const changed = Array.from({ length: 60 }, (_, index) => index * 6 + random.between(0, 5))
+    const field = random.pick(['price', 'stock'] as const)
+    const { calls } = endpoint
+    endpoint.hold()
+    await this.drop('delta', shop.flip(changed, field))
+    while (endpoint.calls === calls) await delay(2)
+    await delay(300)
+    void endpoint.settled()
+    await delay(timeoutMs)
+    await this.drop('delta', shop.flip(changed, field))
+    await delay(random.between(300, 1_000))
   }
 
   async stopLoad(): Promise<void> {

@@ -99,7 +99,7 @@ export const rows: readonly FaultRow[] = [
   {
     name: 'daemon-killed',
     ...{ times: 200, share: 5 },
-    compareEvery: 10,
+    compareEvery: 20,
     async play(random, repeat) {
       await using bench = await Bench.open({ random, redis: 'aof' })
       await repeat(bench, async () => {

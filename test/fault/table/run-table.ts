@@ -26,7 +26,7 @@ export interface RowResult extends Tally {
 /** Plays the rows. Where mounting is impossible, those that need it say so. */
 export async function runTable({ names, times, isShare, sideBySide }: TableOptions): Promise<RowResult[]> {
   const asked = rows.filter(({ name, isOnlyNamed }) =>
-    names === undefined ? !isOnlyNamed : names.some((each) => name.startsWith(each)),
+    names === undefined ? !isOnlyNamed : names.some((each) => isNamed(name, each)),
   )
   const mounts = asked.some(({ needsMounts }) => needsMounts) && (await canMount())
   const waiting = [...asked]
@@ -40,6 +40,11 @@ export async function runTable({ names, times, isShare, sideBySide }: TableOptio
   }
   await Promise.all(Array.from({ length: sideBySide }, work))
   return results
+}
+
+/** The name of one row may begin as another's does. */
+function isNamed(name: string, asked: string): boolean {
+  return name === asked || (name.startsWith(asked) && !rows.some((row) => row.name === asked))
 }
 
 /** None of these faults is a reason for a daemon to end by itself. */
