@@ -224,6 +224,7 @@ async function flushWhileMany(bench: Bench, products: number): Promise<void> {
   const { endpoint, site, shop } = bench
   const changed = Array.from({ length: 2_000 }, (_, index) => (index * products) / 2_000)
   endpoint.trouble = 0.08
+  await site.redis.connect()
   for (const calls of [300, 1_200]) {
     while (endpoint.calls < calls) await delay(20)
     await bench.drop('delta', shop.flip(changed, 'price'))
