@@ -50,17 +50,12 @@ export function compileMatching(
         else found.cleared = true
         return undefined
       }
-      if (notes.source) {
-        for (const [name, cell] of Object.entries(notes.source)) {
-          const key = keyOf(name)
-          const problem = key === undefined ? undefined : add(key, cell)
-          if (problem) return problem
-        }
-      } else {
-        for (const [key, place] of columns) {
-          const problem = add(key, cells[place])
-          if (problem) return problem
-        }
+      const named = notes.source
+        ? Object.entries(notes.source).map(([name, cell]) => [keyOf(name), cell] as const)
+        : columns.map(([key, place]) => [key, cells[place]] as const)
+      for (const [key, cell] of named) {
+        const problem = key === undefined ? undefined : add(key, cell)
+        if (problem) return problem
       }
       return toEntries(found, notes, { isSorted: false })
     }

@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
+import type { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
 import { FileRefusedError, systemErrorCode } from '../lib/errors.ts'
@@ -11,8 +12,8 @@ export type StreamCompression = 'none' | 'gzip' | 'zstd'
 /** Large reads for plain files: 1 MB costs a quarter of what 64 KB chunks do. */
 const plainChunkBytes = 2 ** 20
 /** Small ones into a decompressor: the ratio is judged by what has been read. */
-const compressedChunkBytes = 64 * 2 ** 10
-const decompressedChunkBytes = 256 * 2 ** 10
+export const compressedChunkBytes = 64 * 2 ** 10
+export const decompressedChunkBytes = 256 * 2 ** 10
 /** Each part costs a decompressor, whatever it holds: more parts than this must hold so much on average. */
 const smallPartsMax = 1000
 const smallPartBytes = 1024
@@ -67,6 +68,20 @@ async function* decompressPart(
   const settings = { chunkSize: decompressedChunkBytes }
   const decompressor = compression === 'gzip' ? createGunzip(settings) : createZstdDecompress(settings)
   const input = readFileChunks(handle, source, { offset, chunkBytes: compressedChunkBytes, reuse: false })
+  try {
+    yield* decompressed(input, decompressor, { before: offset, meter })
+    return decompressor.bytesWritten
+  } catch (error) {
+    throw error instanceof FileRefusedError ? error : refusal(source, compression, error)
+  }
+}
+
+/** What comes out of the decompressor. `before`: compressed bytes that the meter has seen, but for these. */
+export async function* decompressed(
+  input: AsyncIterable<Buffer>,
+  decompressor: Transform & { bytesWritten: number },
+  { before, meter }: { before: number; meter: ExpansionMeter },
+): AsyncGenerator<Buffer> {
   let failure: unknown
   const feeding = pipeline(input, decompressor).catch((error: unknown) => {
     failure ??= error
@@ -74,14 +89,13 @@ async function* decompressPart(
   try {
     for await (const chunk of decompressor) {
       // What went in, not what was read ahead: a small file is read at once.
-      meter.read(offset + decompressor.bytesWritten)
+      meter.read(before + decompressor.bytesWritten)
       meter.expanded((chunk as Buffer).length)
       yield chunk as Buffer
     }
-    return decompressor.bytesWritten
   } catch (error) {
     await feeding
-    throw error instanceof FileRefusedError ? error : refusal(source, compression, failure ?? error)
+    throw error instanceof FileRefusedError ? error : (failure ?? error)
   } finally {
     decompressor.destroy()
     await feeding

@@ -3,7 +3,7 @@ import { parseJsonPath } from './json-path.ts'
 import { KeptSplitter, type SplitterOptions } from './kept-splitter.ts'
 import { elementsMax } from './limits.ts'
 import type { RecordSlice } from './model.ts'
-import { fileRefusal, noRecordsRefusal } from './read-file.ts'
+import { noRecordsRefusal } from './read-file.ts'
 
 interface JsonOptions extends SplitterOptions {
   /**
@@ -112,8 +112,7 @@ export class JsonSplitter extends KeptSplitter implements JsonListener {
   #checkLength(bytes: number): void {
     if (bytes <= this.#options.recordBytes) return
     const what = this.#recordStart < 0 ? 'a key' : 'the record that begins'
-    throw fileRefusal({
-      name: this.#options.name,
+    throw this.refusal({
       code: 'record-too-long',
       found: `${what} in line ${this.#recordLine || this.#machine.line} is longer than ${this.#options.recordBytes} bytes`,
       hint: 'Check format.path, which says where the records are, or raise format.recordBytes',
@@ -121,20 +120,17 @@ export class JsonSplitter extends KeptSplitter implements JsonListener {
   }
 
   #notJson(at: number): Error {
-    const { name } = this.#options
     const byte = this.kept.bytes[at] as number
     const isOpening = byte === 0x5b || byte === 0x7b
     const place = `line ${this.#machine.line}, column ${this.#machine.columnAt(at)}`
     if (isOpening && this.#machine.isTooDeep) {
-      return fileRefusal({
-        name,
+      return this.refusal({
         code: 'too-deep',
         found: `${place}: more than ${this.#machine.depth} objects and arrays lie in each other`,
         hint: 'Export the records with fewer levels',
       })
     }
-    return fileRefusal({
-      name,
+    return this.refusal({
       code: 'not-well-formed',
       found: `${place}: found ${nameOf(byte)}, expected ${this.#machine.expected}`,
       hint: 'Correct the JSON, or export it again with a JSON library: nothing of a broken file is applied',
@@ -143,8 +139,7 @@ export class JsonSplitter extends KeptSplitter implements JsonListener {
 
   #truncated(): Error {
     const place = `line ${this.#machine.line}, column ${this.#machine.columnAt(this.kept.length)}`
-    return fileRefusal({
-      name: this.#options.name,
+    return this.refusal({
       code: 'truncated',
       found: `the JSON ends too early, in ${place}`,
       hint: 'The file was cut off: export it again and rename it into place when it is complete',
@@ -152,8 +147,7 @@ export class JsonSplitter extends KeptSplitter implements JsonListener {
   }
 
   #tooManyValues(): Error {
-    return fileRefusal({
-      name: this.#options.name,
+    return this.refusal({
       code: 'too-many-elements',
       found: `a record before line ${this.#machine.line + 1} has more than ${elementsMax} values`,
       hint: 'Check format.path, which says where the records are',
@@ -161,8 +155,7 @@ export class JsonSplitter extends KeptSplitter implements JsonListener {
   }
 
   #ambiguous(): Error {
-    return fileRefusal({
-      name: this.#options.name,
+    return this.refusal({
       code: 'ambiguous-path',
       found: `a key of the path ${JSON.stringify(this.#options.path)} stands twice in one object (before line ${this.#machine.line})`,
       hint: 'Export the array of records under one key',

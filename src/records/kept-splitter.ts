@@ -1,5 +1,6 @@
 import { KeptText } from './kept-text.ts'
 import type { RecordFrame, RecordSlice, TextSplitter } from './model.ts'
+import { fileRefusal } from './read-file.ts'
 
 export interface SplitterOptions {
   /** What messages call the file. */
@@ -16,10 +17,12 @@ export abstract class KeptSplitter implements TextSplitter {
   protected readonly kept = new KeptText()
   /** The next one. */
   protected record: number
+  readonly #name: string
   readonly #batch: { records: number; bytes: number }
 
-  constructor({ firstRecord, batch = { records: 128, bytes: 2 ** 19 } }: SplitterOptions) {
+  constructor({ name, firstRecord, batch = { records: 128, bytes: 2 ** 19 } }: SplitterOptions) {
     this.record = firstRecord
+    this.#name = name
     this.#batch = batch
   }
 
@@ -46,6 +49,10 @@ export abstract class KeptSplitter implements TextSplitter {
 
   [Symbol.dispose](): void {
     this.kept[Symbol.dispose]()
+  }
+
+  protected refusal(words: { code: string; found: string; hint: string }): Error {
+    return fileRefusal({ name: this.#name, ...words })
   }
 
   /** Batches of what `next` answers, until that is nothing. */

@@ -11,18 +11,6 @@ const bufferedBytesMax = 64 * 2 ** 10
 /** Of a file of rejected records, or twice what they were rejected from where that is more: what is wrong with each of very small ones takes far more than they do. */
 const leastBytesMax = 64 * 2 ** 20
 
-/** Writes a file of rejected records that can be corrected and dropped again. Nothing rejected: no file. */
-export interface RejectsWriter extends AsyncDisposable {
-  readonly path: string
-  readonly count: number
-  /** Products, or else records, that were rejected when the file was as long as it may become. */
-  readonly leftOut: number
-  /** Where the first of those begins. */
-  readonly leftOutFromLine: number | undefined
-  /** Await each call before the next. */
-  write(record: RejectedRecord): Promise<void>
-}
-
 export function openRejectsWriter(options: {
   path: string
   dialect: Dialect
@@ -37,14 +25,14 @@ export function openRejectsWriter(options: {
   const { bytesMax = Math.max(leastBytesMax, 2 * decodedBytes) } = options
   const format =
     dialect.type === 'xml' ? new RejectsXml(frame, dialect.path) : new RejectsText(dialect, columns)
-  return new RejectsFile({ path, format, bytesMax })
+  return new RejectsWriter({ path, format, bytesMax })
 }
 
 /**
- * Not begun (no file), then writing (file open, a buffer before it), then full (only what belongs to a product that is
+ * Writes a file of rejected records that can be corrected and dropped again. Not begun (no file), then writing (file open, a buffer before it), then full (only what belongs to a product that is
  * begun is still written), then closed. A file from an earlier try is replaced.
  */
-class RejectsFile implements RejectsWriter {
+export class RejectsWriter implements AsyncDisposable {
   readonly path: string
   readonly #text: RejectsFormat
   readonly #bytesMax: number
@@ -73,14 +61,17 @@ class RejectsFile implements RejectsWriter {
     return this.#count
   }
 
+  /** Products, or else records, that were rejected when the file was as long as it may become. */
   get leftOut(): number {
     return this.#leftOut
   }
 
+  /** Where the first of those begins. */
   get leftOutFromLine(): number | undefined {
     return this.#leftOutFromLine
   }
 
+  /** Await each call before the next. */
   async write(record: RejectedRecord): Promise<void> {
     const bytes = this.#isFull && !this.#belongsToWritten(record) ? undefined : this.#bytesOf(record)
     const isWritten = bytes !== undefined && (this.#fits(bytes) || this.#belongsToWritten(record))

@@ -5,7 +5,6 @@ import { delimiterLine } from './delimiter-line.ts'
 import { KeptSplitter, type SplitterOptions } from './kept-splitter.ts'
 import type { Dialect, RecordSlice } from './model.ts'
 import { NextByte } from './next-byte.ts'
-import { fileRefusal } from './read-file.ts'
 
 interface LineOptions extends SplitterOptions, CellSyntax {
   lineEnd: Dialect['lineEnd']
@@ -192,8 +191,7 @@ export class RecordSplitter extends KeptSplitter {
   #checkLength(bytes: number): void {
     if (bytes <= this.#options.recordBytes) return
     const quoted = this.#quoteLine > 0 ? ` (its last quoted cell opens in line ${this.#quoteLine})` : ''
-    throw fileRefusal({
-      name: this.#options.name,
+    throw this.refusal({
       code: 'record-too-long',
       found: `the record that begins in line ${this.#recordLine} is longer than ${this.#options.recordBytes} bytes${quoted}`,
       hint:
@@ -204,8 +202,7 @@ export class RecordSplitter extends KeptSplitter {
   }
 
   #unclosed(): Error {
-    return fileRefusal({
-      name: this.#options.name,
+    return this.refusal({
       code: 'truncated',
       found: `the quoted cell that opens in line ${this.#quoteLine} is never closed (record ${this.record}, which begins in line ${this.#recordLine})`,
       hint: 'The file was cut off, or the quote is an ordinary character: export it again, or set format.quote: none',

@@ -12,7 +12,6 @@ const limits: ExpansionLimits = { ratioMax: 200, fromBytes: 32 * 2 ** 20 }
 /** What is needed of a workbook to read one of its sheets. */
 export interface Workbook extends AsyncDisposable {
   /** Of the sheet that was asked for. */
-  sheet: string
   rows: AsyncIterable<Buffer>
   strings: SharedStrings
   formats: NumberFormats
@@ -53,7 +52,6 @@ export async function openWorkbook(source: FileSource, sheet: string | undefined
     )
     const rows = parts.read(targetOf(({ id }) => id === picked.relation) ?? '')
     return {
-      sheet: picked.name,
       rows,
       strings,
       formats,

@@ -198,8 +198,7 @@ export class XmlSplitter extends KeptSplitter {
   #countElement(): void {
     this.#elements += 1
     if (this.#elements <= elementsMax) return
-    throw fileRefusal({
-      name: this.#options.name,
+    throw this.refusal({
       code: 'too-many-elements',
       found: `the record that begins in line ${this.#recordLine} has more than ${elementsMax} elements`,
       hint: `Check format.path (records are read at ${this.#options.path}), and that no end tag of a record is missing`,
@@ -208,8 +207,7 @@ export class XmlSplitter extends KeptSplitter {
 
   #tagTooLong(start: number): Error {
     this.#countTo(start)
-    return fileRefusal({
-      name: this.#options.name,
+    return this.refusal({
       code: 'record-too-long',
       found: `the tag that begins in line ${this.#lines.line} is longer than ${tagBytesMax} bytes`,
       hint: 'Check that the quotes of its attributes are closed; long texts belong into elements',
@@ -224,8 +222,7 @@ export class XmlSplitter extends KeptSplitter {
       this.#depth > 0
         ? `the record that begins in line ${this.#recordLine}`
         : `what begins in line ${this.#lines.line}`
-    throw fileRefusal({
-      name: this.#options.name,
+    throw this.refusal({
       code: 'record-too-long',
       found: `${what} is longer than ${this.#options.recordBytes} bytes`,
       hint: `Check format.path (records are read at ${this.#options.path}) and that no end tag is missing, or raise format.recordBytes`,

@@ -1,14 +1,12 @@
 import type { FileHandle } from 'node:fs/promises'
-import { pipeline, Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { crc32, createInflateRaw } from 'node:zlib'
 import yauzl from 'yauzl'
 import { systemErrorCode } from '../lib/errors.ts'
+import { compressedChunkBytes, decompressed, decompressedChunkBytes } from './decompress.ts'
 import { type ExpansionLimits, ExpansionMeter } from './expansion-meter.ts'
 import { type FileSource, fileRefusal, openSource, readFileChunks } from './read-file.ts'
 import { checkMember, damagedArchive, membersMax, type ZipMember } from './zip-member.ts'
-
-const compressedChunkBytes = 64 * 2 ** 10
-const decompressedChunkBytes = 256 * 2 ** 10
 
 /** Open file and directory of a zip archive; its members are read by position, in any order, one at a time. */
 export interface ZipArchive extends AsyncDisposable {
@@ -107,20 +105,12 @@ class OpenArchive implements ZipArchive {
       return
     }
     const decompressor = createInflateRaw({ chunkSize: decompressedChunkBytes })
-    // An error of either destroys the other and ends the loop.
-    pipeline(Readable.from(input), decompressor, () => undefined)
     try {
-      for await (const chunk of decompressor) {
-        this.#meter.read(this.#before + decompressor.bytesWritten)
-        this.#meter.expanded((chunk as Buffer).length)
-        yield chunk as Buffer
-      }
+      yield* decompressed(input, decompressor, { before: this.#before, meter: this.#meter })
     } catch (cause) {
       if (systemErrorCode(cause)?.startsWith('Z_'))
         throw this.#damaged(member, 'is damaged or cut off', cause)
       throw cause
-    } finally {
-      decompressor.destroy()
     }
   }
 

@@ -66,12 +66,8 @@ async function openRegular(path: Buffer) {
   }
 }
 
-interface Confirming {
-  to: string
-  from: Buffer
+interface Confirming extends Claiming {
   before: Stats
-  seen: SeenFile
-  takesChanged: boolean
   sync: () => Promise<void>
 }
 

@@ -28,6 +28,14 @@ export interface FeedPullOptions extends Pick<AcceptingParts, 'acceptor' | 'cloc
   upkeep: Upkeep
 }
 
+/** What a fetch needs, wherever the files come from. */
+export interface FetchOptions extends Pick<FeedPullOptions, 'clock' | 'log'> {
+  feedName: string
+  feedPull: FeedPull
+  silenceMs: number
+  signal: AbortSignal
+}
+
 /** A file that was fetched whole and is durable; its name is its claim. */
 export interface Fetched {
   path: string

@@ -1,25 +1,17 @@
 import { rename } from 'node:fs/promises'
 import type { SftpSource } from '../../config/model.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { describeError } from '../../lib/errors.ts'
-import type { Log } from '../../lib/log.ts'
 import { cutBytes } from '../claim-name.ts'
 import { removeIfPresent } from '../durable.ts'
-import type { FeedPull, Fetched } from './feed-pull.ts'
+import type { Fetched, FetchOptions } from './feed-pull.ts'
 import { PullError } from './pull-error.ts'
 import type { RemoteFile } from './pull-state.ts'
 import { SftpSession } from './sftp-session.ts'
 import { isSameFile, type Sightings } from './sightings.ts'
 
-export interface FetchSftpOptions {
+interface FetchSftpOptions extends FetchOptions {
   source: SftpSource
-  feedName: string
-  feedPull: FeedPull
   sightings: Sightings
-  silenceMs: number
-  clock: Clock
-  log: Log
-  signal: AbortSignal
 }
 
 /** Files accepted together; a large one does not hold up those before it. */

@@ -1,25 +1,17 @@
 import { rename } from 'node:fs/promises'
 import type { UrlSource } from '../../config/model.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { Log } from '../../lib/log.ts'
 import { readVersion } from '../../lib/version.ts'
 import { removeIfPresent } from '../durable.ts'
 import { cleanName } from '../entry-name.ts'
 import { describeUrl } from './describe-source.ts'
 import { download } from './download.ts'
-import type { FeedPull } from './feed-pull.ts'
+import type { FetchOptions } from './feed-pull.ts'
 import { httpGet } from './http-get.ts'
 import { PullError } from './pull-error.ts'
 import type { Network } from './resolve-host.ts'
 
-export interface FetchUrlOptions {
+interface FetchUrlOptions extends FetchOptions {
   source: UrlSource
-  feedName: string
-  feedPull: FeedPull
-  silenceMs: number
-  clock: Clock
-  log: Log
-  signal: AbortSignal
   network: Network
 }
 
