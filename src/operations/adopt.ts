@@ -29,9 +29,24 @@ interface Planned extends Adoption {
   former: string[]
 }
 
+/** Why a start would be refused. Only while no daemon runs: what it writes meanwhile would look like a contradiction. */
+export async function startRefusals(context: OperationContext): Promise<string[]> {
+  if (!existsSync(mirrorOf(context))) return []
+  try {
+    return (await planAdoption(context)).reasons
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error
+    return [error.message]
+  }
+}
+
+function mirrorOf({ config, catalog }: Pick<OperationContext, 'config' | 'catalog'>): string {
+  return join(stateDirOf(config, catalog.name), mirrorFileName)
+}
+
 /** Compares state folder, Redis and endpoint as a start does. Changes nothing. */
 export async function planAdoption({ config, catalog, connections }: OperationContext): Promise<Planned> {
-  const file = join(stateDirOf(config, catalog.name), mirrorFileName)
+  const file = mirrorOf({ config, catalog })
   if (!existsSync(file)) throw missingMirror(file)
   const endpoint = endpointOf(catalog.api)
   const keys = catalogKeys(catalog.name)

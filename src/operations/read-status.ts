@@ -16,6 +16,7 @@ import { describeSchedule, describeSource } from '../sources/pull/describe-sourc
 import { pullDirOf, readPullState } from '../sources/pull/pull-state.ts'
 import { idOf } from '../sources/pull/pulls.ts'
 import { openMirror, stateDirOf } from '../storage.ts'
+import { startRefusals } from './adopt.ts'
 import { findDaemon, type OperationContext } from './run-here.ts'
 
 export interface FeedStatus {
@@ -53,7 +54,7 @@ export interface CatalogStatus {
   repairing: boolean
   /** Up to five incomplete products with what they miss. */
   incompleteExamples: { productId: string; missing: string }[]
-  /** Troubles that the daemon reports, newest knowledge. */
+  /** Troubles that the daemon reports, newest knowledge; where none runs, also why it would not. */
   notices: { key: string; text: string; at: string }[]
   /** One word for monitors: `ok`, `attention` (an operator should look), `stopped` (no call is made). */
   health: 'ok' | 'attention' | 'stopped'
@@ -70,14 +71,21 @@ export async function readStatus(
   catalogs: readonly CatalogConfig[],
 ): Promise<Status> {
   const redis = await context.connections.state()
+  const daemon = (await findDaemon(context)) ?? null
+  const isStopped = daemon === null
   return {
-    daemon: (await findDaemon(context)) ?? null,
+    daemon,
     redis,
-    catalogs: await Promise.all(catalogs.map((catalog) => readCatalog({ ...context, catalog }, redis.up))),
+    catalogs: await Promise.all(
+      catalogs.map((catalog) => readCatalog({ ...context, catalog }, { isUp: redis.up, isStopped })),
+    ),
   }
 }
 
-async function readCatalog(context: OperationContext, isUp: boolean): Promise<CatalogStatus> {
+async function readCatalog(
+  context: OperationContext,
+  { isUp, isStopped }: { isUp: boolean; isStopped: boolean },
+): Promise<CatalogStatus> {
   const { config, catalog, connections, clock } = context
   const connection = isUp ? connections.commands : undefined
   using mirror = await openMirror(config, catalog)
@@ -92,6 +100,13 @@ async function readCatalog(context: OperationContext, isUp: boolean): Promise<Ca
   const notices = [...mirror.notices()].map(([key, json]) => {
     return { key, ...(JSON.parse(json) as { text: string; at: string }) }
   })
+  const at = new Date(clock.now()).toISOString()
+  for (const reason of isUp && isStopped ? await startRefusals(context) : [])
+    notices.push({
+      key: 'start',
+      text: `catalogd start is refused: ${reason}; see catalogd restore and catalogd adopt`,
+      at,
+    })
   return {
     catalog: catalog.name,
     overview,

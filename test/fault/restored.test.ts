@@ -35,7 +35,7 @@ async function refused(site: Site, ...args: string[]): Promise<string> {
   const child = await site.spawn(...args)
   const { code } = await child.ended()
   expect(code, child.stderr).not.toBe(0)
-  return child.stderr
+  return child.stdout + child.stderr
 }
 
 test.concurrent('an older backup is restored while Redis lives on: what was accepted since arrives, and what comes then', {
@@ -88,6 +88,7 @@ test.concurrent('a state folder that was copied back from an earlier day is refu
   await rm(site.path('state'), { recursive: true })
   await cp(site.path('saved'), site.path('state'), { recursive: true })
   expect(await refused(site, 'start')).toContain('copy of a mirror')
+  expect(await refused(site, 'status')).toContain('is a copy')
   const said = await site.run('adopt', '--yes')
   expect(said).toContain('is a copy')
   expect(said).toContain(`2,000 products will be sent to ${site.sandbox.url}`)
@@ -129,6 +130,7 @@ test.concurrent('a copied state folder beside the original: one of both works, t
   await original.kill('SIGKILL')
   await copy.untilQuiet({ files: 2 })
   expect(await refused(site, 'start')).toContain('older than what Redis knows')
+  expect(await refused(site, 'status')).toContain('older than what Redis knows')
   await copy.expectDocuments(expectedAfter(3, 1))
 })
 
@@ -144,6 +146,9 @@ test.concurrent('another endpoint is refused until it is adopted, and then gets 
   const text = await readFile(site.path('catalogd.yaml'), 'utf8')
   await writeFile(site.path('catalogd.yaml'), text.replace(site.sandbox.url, other.url))
   expect(await refused(site, 'start')).toContain(other.url)
+  expect(await refused(site, 'status')).toContain(
+    `start is refused: the catalog main has been sent to ${site.sandbox.url}`,
+  )
   const sent = (await (await fetch(`${other.url}/sandbox/summary`)).json()) as { products: number }
   expect(sent.products).toBe(0)
   expect(await site.run('adopt', '--yes')).toContain(`2,000 products will be sent to ${other.url}`)
