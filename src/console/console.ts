@@ -1,9 +1,9 @@
-import { isIP } from 'node:net'
 import { type FastifyError, type FastifyInstance, fastify } from 'fastify'
 import type { ConsoleConfig } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import { drainRequests } from '../lib/drain-request.ts'
 import { ConfigError, systemErrorCode } from '../lib/errors.ts'
+import { hostNameOf, isAddressOrLocal, isFromElsewhere } from '../lib/page-origin.ts'
 import { type PushOptions, registerPush } from './push-route.ts'
 
 export interface ConsoleOptions extends PushOptions {
@@ -157,30 +157,18 @@ function refuseStrangers(
 ): void {
   const names = new Set([listen.host.toLowerCase(), ...hosts])
   app.addHook('onRequest', async (request, reply) => {
-    const { origin, host, 'sec-fetch-site': site } = request.headers
-    if (!mayBeAsked(host, names)) {
+    const { host } = request.headers
+    const name = hostNameOf(host)
+    if (!isAddressOrLocal(name) && !names.has(name)) {
       return reply.code(403).send({
         error: 'host',
         message: `this console is not known as ${host === undefined ? 'nothing' : `"${host}"`}`,
         hint: 'Ask it by its address or as localhost, or list the name under console.hosts',
       })
     }
-    const isOther = origin === undefined ? site === 'cross-site' : hostOf(origin) !== host?.toLowerCase()
-    if (!isOther) return
+    if (!isFromElsewhere(request.headers)) return
     return reply
       .code(403)
       .send({ error: 'origin', message: 'web pages from elsewhere must not use the console' })
   })
-}
-
-function mayBeAsked(host: string | undefined, names: ReadonlySet<string>): boolean {
-  const url = `http://${host ?? ''}`
-  const name = URL.canParse(url) ? new URL(url).hostname : ''
-  if (name === '') return false
-  const isAddress = isIP(name.replace(/^\[|\]$/g, '')) !== 0
-  return isAddress || name === 'localhost' || name.endsWith('.localhost') || names.has(name)
-}
-
-function hostOf(origin: string): string | undefined {
-  return URL.canParse(origin) ? new URL(origin).host : undefined
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { finished } from 'node:stream/promises'
+import { seededRandom } from '../lib/seeded-random.ts'
 
 /** The columns of the sample, named as an ERP would name them. */
 const sampleColumns = [
@@ -85,7 +86,7 @@ export function sampleId(product: number): string {
 /** One row of the sample as cells, the same for the same number every time. */
 function sampleRow(product: number, options: SampleOptions): string[] {
   const { sentencesPerProduct = 6, isRepriced, isReworded } = options
-  const random = mulberry(product + 1)
+  const random = seededRandom((product + 1) * 0x9e3779b1)
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T
   const [kind, category] = pick(kinds)
   const brand = pick(brands)
@@ -173,15 +174,4 @@ export const sampleFields = [
 
 function quoteCell(cell: string): string {
   return /[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
-}
-
-/** A small, fast generator of numbers that are the same on every machine (mulberry32). */
-function mulberry(seed: number): () => number {
-  let state = seed * 0x9e3779b1
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-  }
 }

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
+import { describeLogged } from '../call-log.ts'
 import type { OverlapWatch } from '../overlaps.ts'
-import { isoTime, wholeNumber } from '../page-query.ts'
+import { inChunks, isoTime, type PageQuery, pageOf } from '../page-query.ts'
 import type { ConsentCall, ConsentLog } from './consent-log.ts'
 import type { ConsentStore, HeldConsent } from './consent-store.ts'
 
@@ -11,13 +12,6 @@ export interface InspectedConsents {
   consentOverlaps: OverlapWatch
 }
 
-interface PageQuery {
-  offset?: string
-  limit?: string
-}
-
-const shownDefault = 100
-const shownMax = 10_000
 const overlapsShownMax = 20
 
 /** What the consent calls said, for people and tests: `/sandbox/consents…`. The only place that shows addresses. */
@@ -68,14 +62,12 @@ export async function registerConsentInspection(
 
 /** Counts only: fit for the summary. */
 export function summariseConsents({ consents, consentCalls, consentOverlaps }: InspectedConsents): object {
-  const { byStatus, total } = consentCalls
-  const ended = [...byStatus.values()].reduce((sum, count) => sum + count, 0)
   return {
     total: consents.size,
     granted: consents.granted,
     revoked: consents.size - consents.granted,
     timesTaken: consents.timesTaken,
-    calls: { total, open: total - ended, byStatus: Object.fromEntries(byStatus) },
+    calls: consentCalls.summarise(),
     overlapping: { count: consentOverlaps.count },
   }
 }
@@ -86,35 +78,10 @@ function describeConsent({ email, consent, timesTaken, taken }: HeldConsent) {
 }
 
 function describeCall(call: ConsentCall) {
-  return {
-    id: call.id,
-    at: isoTime(call.atMs),
-    atMs: call.atMs,
-    durationMs: call.durationMs ?? null,
-    email: call.email ?? null,
-    consent: call.consent ?? null,
-    status: call.status ?? null,
-    end: call.end,
-    fault: call.fault ?? null,
-  }
+  return describeLogged(call, { email: call.email ?? null, consent: call.consent ?? null })
 }
 
-const linesPerChunk = 1000
-
-function* consentLines(consents: ConsentStore): Generator<string> {
-  let lines: string[] = []
-  for (const held of consents.values()) {
-    lines.push(`${JSON.stringify(describeConsent(held))}\n`)
-    if (lines.length < linesPerChunk) continue
-    yield lines.join('')
-    lines = []
-  }
-  yield lines.join('')
-}
-
-function pageOf(query: PageQuery): { offset: number; limit: number } {
-  return {
-    offset: wholeNumber(query.offset, 0),
-    limit: Math.min(wholeNumber(query.limit, shownDefault), shownMax),
-  }
+function consentLines(consents: ConsentStore): Iterable<string> {
+  const lineOf = (held: HeldConsent) => `${JSON.stringify(describeConsent(held))}\n`
+  return inChunks(consents.values(), lineOf, (lines) => lines.join(''))
 }

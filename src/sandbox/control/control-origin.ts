@@ -1,5 +1,5 @@
-import { isIP } from 'node:net'
 import type { FastifyInstance } from 'fastify'
+import { hostNameOf, isAddressOrLocal, isFromElsewhere, isLocalName } from '../../lib/page-origin.ts'
 
 /**
  * The control routes need no credentials, so a web page from elsewhere must not use them through the browser of whoever
@@ -8,26 +8,11 @@ import type { FastifyInstance } from 'fastify'
  * address, or as localhost.
  */
 export function refuseOtherOrigins(scope: FastifyInstance, { listensOn }: { listensOn: string }): void {
-  const servesThisMachineOnly = isLocal(listensOn) || listensOn === '::1' || listensOn.startsWith('127.')
+  const servesThisMachineOnly = isLocalName(listensOn) || listensOn === '::1' || listensOn.startsWith('127.')
   scope.addHook('onRequest', async (request, reply) => {
-    const { origin, host, 'sec-fetch-site': site } = request.headers
-    const isOther = origin === undefined ? site === 'cross-site' : hostOf(origin) !== host?.toLowerCase()
-    if (!isOther && (!servesThisMachineOnly || namesThisMachine(host))) return
+    const { headers } = request
+    const isKnown = !headers.host || isAddressOrLocal(hostNameOf(headers.host))
+    if (!isFromElsewhere(headers) && (isKnown || !servesThisMachineOnly)) return
     return reply.code(403).send({ message: 'web pages from elsewhere must not use the control routes' })
   })
-}
-
-function hostOf(origin: string): string | undefined {
-  return URL.canParse(origin) ? new URL(origin).host : undefined
-}
-
-function namesThisMachine(host: string | undefined): boolean {
-  if (!host) return true
-  const url = `http://${host}`
-  const name = URL.canParse(url) ? new URL(url).hostname : ''
-  return isLocal(name) || isIP(name.replace(/^\[|\]$/g, '')) !== 0
-}
-
-function isLocal(name: string): boolean {
-  return name === 'localhost' || name.endsWith('.localhost')
 }

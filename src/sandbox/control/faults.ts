@@ -1,3 +1,4 @@
+import { seededRandom } from '../../lib/seeded-random.ts'
 import { type FaultAction, type FaultGroup, type FaultSetting, faultAction } from './fault-schema.ts'
 
 /** What a fault may look at: a call whose body has been read. */
@@ -95,16 +96,5 @@ function describeEntry(entry: Entry): object {
     name: entry.name,
     applied: entry.applied,
     ...(calls === undefined ? {} : { remaining: calls - entry.applied }),
-  }
-}
-
-/** mulberry32: small, and the same sequence for the same seed everywhere. */
-function seededRandom(seed: number): () => number {
-  let state = seed | 0
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
   }
 }

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { CallLog, CallRecord } from '../call-log.ts'
+import { type CallLog, type CallRecord, describeLogged } from '../call-log.ts'
 import {
   type InspectedConsents,
   registerConsentInspection,
@@ -8,7 +8,7 @@ import {
 } from '../consent/consent-inspection.ts'
 import type { IntentAnswers } from '../intent/intent-answer.ts'
 import type { OverlapWatch } from '../overlaps.ts'
-import { isoTime, wholeNumber } from '../page-query.ts'
+import { inChunks, isoTime, type PageQuery, pageOf, wholeNumber } from '../page-query.ts'
 import type { HeldProduct, ProductStore } from '../products/product-store.ts'
 import { registerStackInspection } from '../stack/stack-inspection.ts'
 import type { RateWindow } from '../stack/stack-rate.ts'
@@ -26,8 +26,6 @@ export interface InspectedParts extends InspectedConsents {
 }
 
 const overlapsShownMax = 20
-const productsShownMax = 10_000
-const streamChunkBytes = 256 * 1024
 const jsonType = 'application/json; charset=utf-8'
 
 /** What arrived, for people and tests: `/sandbox/summary`, `/sandbox/products…`, `/sandbox/calls`, and the reset. */
@@ -57,7 +55,7 @@ export async function registerInspection(scope: FastifyInstance, parts: Inspecte
     const { ids, limit } = request.query
     const shown = calls.last(wholeNumber(limit, Number.MAX_SAFE_INTEGER))
     return {
-      total: calls.totals().calls,
+      total: calls.total,
       calls: shown.map((call) => describeCall(call, ids === '1' || ids === 'true')),
     }
   })
@@ -75,16 +73,11 @@ export async function registerInspection(scope: FastifyInstance, parts: Inspecte
 function summarise(parts: InspectedParts): object {
   const { store, calls, overlaps } = parts
   const totals = calls.totals()
-  const counted = [...totals.callsByStatus.values()].reduce((sum, count) => sum + count, 0)
   return {
     products: store.size,
     documentsReceived: totals.documentsReceived,
     documentsTaken: store.documentsTaken,
-    calls: {
-      total: totals.calls,
-      open: totals.calls - counted,
-      byStatus: Object.fromEntries(totals.callsByStatus),
-    },
+    calls: calls.summarise(),
     bytes: totals.bytes,
     largestCallBytes: totals.largestCallBytes,
     overlapping: { count: overlaps.count, ids: overlaps.first(overlapsShownMax) },
@@ -113,14 +106,8 @@ function withDocument(head: string, held: HeldProduct): Buffer {
   return Buffer.concat([Buffer.from(`${head.slice(0, -1)},"document":`), held.document, Buffer.from('}')])
 }
 
-interface PageQuery {
-  offset?: string
-  limit?: string
-}
-
 function describePage(store: ProductStore, query: PageQuery): Buffer {
-  const offset = wholeNumber(query.offset, 0)
-  const limit = Math.min(wholeNumber(query.limit, 100), productsShownMax)
+  const { offset, limit } = pageOf(query)
   const parts: Buffer[] = []
   let position = 0
   for (const held of store.values()) {
@@ -137,39 +124,28 @@ function separator(before: number): Buffer {
   return Buffer.from(before === 0 ? '' : ',')
 }
 
-/** One document a line. A line break inside a document can only be white space between its values. */
-function* documentLines(store: ProductStore): Generator<Buffer> {
-  let lines: Buffer[] = []
-  let bytes = 0
-  for (const { document } of store.values()) {
-    const line = Buffer.allocUnsafe(document.length + 1)
-    document.copy(line)
-    for (let at = line.indexOf(0x0a); at !== -1 && at < document.length; at = line.indexOf(0x0a, at))
-      line[at] = 0x20
-    line[document.length] = 0x0a
-    lines.push(line)
-    bytes += line.length
-    if (bytes < streamChunkBytes) continue
-    yield Buffer.concat(lines)
-    lines = []
-    bytes = 0
-  }
-  yield Buffer.concat(lines)
+function documentLines(store: ProductStore): Iterable<Buffer> {
+  return inChunks(
+    store.values(),
+    ({ document }) => lineOf(document),
+    (lines) => Buffer.concat(lines),
+  )
+}
+
+/** A line break inside a document can only be white space between its values. */
+function lineOf(document: Buffer): Buffer {
+  const line = Buffer.allocUnsafe(document.length + 1)
+  document.copy(line)
+  for (let at = line.indexOf(0x0a); at !== -1 && at < document.length; at = line.indexOf(0x0a, at))
+    line[at] = 0x20
+  line[document.length] = 0x0a
+  return line
 }
 
 const firstIdsShown = 5
 
 function describeCall(call: CallRecord, allIds: boolean): object {
-  return {
-    id: call.id,
-    at: isoTime(call.atMs),
-    atMs: call.atMs,
-    durationMs: call.durationMs ?? null,
-    bytes: call.bytes,
-    products: call.products,
-    ids: (allIds ? call.ids : call.ids?.slice(0, firstIdsShown)) ?? null,
-    status: call.status ?? null,
-    end: call.end,
-    fault: call.fault ?? null,
-  }
+  const { bytes, products } = call
+  const ids = (allIds ? call.ids : call.ids?.slice(0, firstIdsShown)) ?? null
+  return describeLogged(call, { bytes, products, ids })
 }

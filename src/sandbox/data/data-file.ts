@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline'
 import { z } from 'zod'
 import { ConfigError, StorageError, systemErrorCode } from '../../lib/errors.ts'
 import type { ConsentStore, HeldConsent } from '../consent/consent-store.ts'
+import { inChunks } from '../page-query.ts'
 import type { HeldProduct, ProductStore } from '../products/product-store.ts'
 import { type StackData, type StackStore, stackDataSchema } from '../stack/stack-store.ts'
 
@@ -13,8 +14,6 @@ export interface KeptParts {
   consents: ConsentStore
   stack: StackStore
 }
-
-const chunkBytes = 256 * 1024
 
 /**
  * Reads what an earlier sandbox kept into the stores; answers the Stack's data, which its store is made of. Undefined: the
@@ -65,7 +64,12 @@ export async function writeDataFile(path: string, parts: KeptParts): Promise<voi
   try {
     const file = await open(temporary, 'w', 0o600)
     try {
-      for (const chunk of chunksOf(parts)) await file.appendFile(chunk)
+      const lines = inChunks<string, string>(
+        linesOf(parts),
+        (line) => `${line}\n`,
+        (chunk) => chunk.join(''),
+      )
+      for (const chunk of lines) await file.appendFile(chunk)
       await file.sync()
     } finally {
       await file.close()
@@ -110,20 +114,6 @@ async function syncFolder(path: string): Promise<void> {
   } finally {
     await folder.close()
   }
-}
-
-function* chunksOf(parts: KeptParts): Generator<string> {
-  let lines: string[] = []
-  let length = 0
-  for (const line of linesOf(parts)) {
-    lines.push(line, '\n')
-    length += line.length
-    if (length < chunkBytes) continue
-    yield lines.join('')
-    lines = []
-    length = 0
-  }
-  yield lines.join('')
 }
 
 function* linesOf({ store, consents, stack }: KeptParts): Generator<string> {

@@ -85,7 +85,7 @@ export class ProductStore {
   }
 
   /** In the order in which the products were first taken. */
-  values(): IterableIterator<HeldProduct> {
+  values(): MapIterator<HeldProduct> {
     return this.#products.values()
   }
 

@@ -10,7 +10,7 @@ export interface WatchedCall<Line> {
 export type UpsertCall = WatchedCall<CallRecord>
 
 interface Watch<Line> {
-  calls: { begin(id: string, atMs: number): Line; end(line: Line, end: CallEnd, atMs: number): void }
+  calls: { begin(id: string, atMs: number): Line; end(line: NoInfer<Line>, end: CallEnd, atMs: number): void }
   overlaps: OverlapWatch
   now: () => number
 }

@@ -1,12 +1,11 @@
 import type { FastifyInstance } from 'fastify'
-import { wholeNumber } from '../page-query.ts'
+import { type PageQuery, pageOf } from '../page-query.ts'
 import type { StackStore, StackTableName } from './stack-store.ts'
 
 /** What the API itself cannot show, or shows only by page. */
 const shownTables = ['users', 'tiles', 'assets'] as const satisfies readonly StackTableName[]
 const words = { users: 'user', tiles: 'tile', assets: 'asset' } as const
-const pageMax = 10_000
-const pageDefault = 100
+const usersDefault = 10_000
 
 /** `/sandbox/users`, `/sandbox/tiles` and `/sandbox/assets`, by `offset` and `limit`, and each record by its id. */
 export async function registerStackInspection(
@@ -15,12 +14,8 @@ export async function registerStackInspection(
 ): Promise<void> {
   for (const name of shownTables) {
     const table = stack.tables[name]
-    scope.get<{ Querystring: { offset?: string; limit?: string } }>(`/sandbox/${name}`, async (request) => {
-      const offset = wholeNumber(request.query.offset, 0)
-      const limit = Math.min(
-        wholeNumber(request.query.limit, name === 'users' ? pageMax : pageDefault),
-        pageMax,
-      )
+    scope.get<{ Querystring: PageQuery }>(`/sandbox/${name}`, async ({ query }) => {
+      const { offset, limit } = pageOf(query, name === 'users' ? usersDefault : undefined)
       return { total: table.size, offset, [name]: table.list().slice(offset, offset + limit) }
     })
     scope.get<{ Params: { id: string } }>(`/sandbox/${name}/:id`, async (request, reply) => {
