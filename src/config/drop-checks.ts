@@ -1,6 +1,6 @@
 import { relative, resolve } from 'node:path'
 import type { ConfigDocument } from './document.ts'
-import { namesAt, soundPart } from './parts.ts'
+import { feedPaths, soundPart } from './parts.ts'
 import { patternsOverlap } from './pattern-overlap.ts'
 import { type ConfigPath, formatPath } from './problems.ts'
 import { feedShape } from './schema.ts'
@@ -44,15 +44,11 @@ function overlap(a: Drop, b: Drop): boolean {
 }
 
 function readDrops(document: ConfigDocument, folder: string): Drop[] {
-  return namesAt(document, ['catalogs']).flatMap((catalog) => {
-    const feedsPath = ['catalogs', catalog, 'feeds']
-    return namesAt(document, feedsPath).flatMap((feed): Drop[] => {
-      const path = [...feedsPath, feed]
-      const drop = soundPart(document, [...path, 'drop'], feedShape.drop)
-      const files = soundPart(document, [...path, 'files'], feedShape.files)
-      if (drop === undefined || files === undefined) return []
-      const patterns = typeof files === 'string' ? [files] : [files.full, files.delta]
-      return [{ path, folder: resolve(folder, drop), patterns: patterns.filter((one) => one !== undefined) }]
-    })
+  return feedPaths(document).flatMap((path): Drop[] => {
+    const drop = soundPart(document, [...path, 'drop'], feedShape.drop)
+    const files = soundPart(document, [...path, 'files'], feedShape.files)
+    if (drop === undefined || files === undefined) return []
+    const patterns = typeof files === 'string' ? [files] : [files.full, files.delta]
+    return [{ path, folder: resolve(folder, drop), patterns: patterns.filter((one) => one !== undefined) }]
   })
 }

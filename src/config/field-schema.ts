@@ -4,65 +4,22 @@ import { constant, flag, mapping, mappingOf, oneOf, text, textOf } from './leave
 
 const rowChoices = ['first', 'last', 'all', 'min', 'max', 'sum', 'any', 'price'] as const
 
-/** One way to compute a field, as it stands in the file. */
-export interface FieldRuleDetails {
-  column?: string | string[] | undefined
-  value?: unknown
-  template?: string | undefined
-  entries?: Record<string, FieldRuleInput> | undefined
-  pattern?: string | undefined
-  result?: string | undefined
-  split?: string | undefined
-  separator?: string | undefined
-  slash?: string | undefined
-  decimal?: '.' | ',' | undefined
-  thousands?: '.' | ',' | ' ' | "'" | undefined
-  when?: Record<string, unknown> | undefined
-  otherwise?: unknown
-  default?: unknown
-  date?: string | undefined
-  trim?: Flag | undefined
-  empty?: 'keep' | 'clear' | undefined
-  optional?: Flag | undefined
-  rows?: RowChoice | undefined
-  where?: Record<string, WhereInput> | undefined
-  prefer?: Record<string, WhereInput> | undefined
-  each?: string | undefined
-  key?: FieldRuleInput | undefined
-  item?: Record<string, FieldRuleInput> | undefined
-  matching?: string | undefined
-  parts?: FieldRuleInput[] | undefined
-  pairs?: { separator: string; equals: string } | undefined
-  newline?: string | undefined
-  json?: 'text' | undefined
-  html?: 'text' | undefined
-  part?: 'currency' | 'amount' | undefined
-  words?: 'availability' | undefined
-  lookup?: LookupInput | undefined
-  unescape?: string | undefined
-  elements?: { pattern: string; result?: string | undefined } | undefined
-  above?: 'price' | undefined
-  below?: string | undefined
-  less?: { percent?: string | undefined; amount?: string | undefined } | undefined
-  during?: Record<string, DuringInput> | undefined
-  zone?: string | undefined
-}
-
-type LookupInput = {
-  file: string
-  key: string
-  value: string
-  format?: z.output<typeof tableFormatSchema> | undefined
-}
-type Flag = boolean | 'true' | 'false'
 type Cell = string | number | boolean
-type RowChoice = (typeof rowChoices)[number]
 
 /** What a cell must be; `""` is an empty one. */
 export type WhereInput = Cell | Cell[] | { not: Cell | Cell[] }
 
 /** The column of the interval, or the columns of its two ends. */
 export type DuringInput = string | { from?: string | undefined; until?: string | undefined }
+
+/** One way to compute a field, as it stands in the file. */
+export interface FieldRuleDetails
+  extends Omit<z.output<typeof ruleDetailsSchema>, 'entries' | 'key' | 'item' | 'parts'> {
+  entries?: Record<string, FieldRuleInput> | undefined
+  key?: FieldRuleInput | undefined
+  item?: Record<string, FieldRuleInput> | undefined
+  parts?: FieldRuleInput[] | undefined
+}
 
 /** A column name, a template when it contains `{column}`, or the details. */
 export type FieldRuleInput = string | FieldRuleDetails
@@ -90,6 +47,11 @@ const duringSchema = mappingOf(
   }),
   'a mapping of columns to when their cells count',
 )
+
+/** Rules stand in rules: what they are is said by `FieldRuleDetails`. */
+function nested(schema: () => z.ZodType) {
+  return z.lazy(schema)
+}
 
 const ruleDetailsSchema = mapping({
   column: z
@@ -166,7 +128,7 @@ const ruleDetailsSchema = mapping({
     .optional()
     .describe('For custom_fields: one entry for each column whose name matches, called by the group "name"'),
   parts: z
-    .array(z.lazy(() => fieldRuleSchema))
+    .array(nested(() => fieldRuleSchema))
     .min(1)
     .optional()
     .describe('For custom_fields: entries of several rules; of entries with one name the first counts'),
@@ -226,7 +188,7 @@ const ruleDetailsSchema = mapping({
 }).meta({ title: 'How a field is computed' })
 
 export const fieldRuleSchema: z.ZodType<FieldRuleInput> = z
-  .union([text('a column name'), ruleDetailsSchema], {
+  .union([text('a column name'), ruleDetailsSchema as z.ZodType<FieldRuleDetails>], {
     error: 'a column name, a text with {column} placeholders, or a mapping such as { column: Price }',
   })
   .meta({ id: 'fieldRule' })

@@ -45,6 +45,13 @@ export function optionalText(expected: string) {
   })
 }
 
+/** Where a secret stands in a file of its own. */
+export function secretFile(secret: string) {
+  return text(`a file that holds the ${secret}`)
+    .optional()
+    .describe(`File with the ${secret} in one line; read again at every use`)
+}
+
 export function textOf(accepts: (value: string) => boolean, expected: string, json: Json = {}) {
   return textLeaf<string>((value) => isText(value) && accepts(value), expected, { type: 'string', ...json })
 }

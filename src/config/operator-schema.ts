@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { duration, mapping, mappingOf, optionalText, size, text, textOf } from './leaves.ts'
+import { duration, mapping, mappingOf, optionalText, secretFile, size, textOf } from './leaves.ts'
 import { headerName, headerValue } from './pull-schema.ts'
 
 export const consoleSchema = mapping({
@@ -9,9 +9,7 @@ export const consoleSchema = mapping({
   token: optionalText('a token')
     .optional()
     .describe('What a push must show; without it nothing can be pushed'),
-  tokenFile: text('a file that holds the token')
-    .optional()
-    .describe('File with the token in one line; read again at every use'),
+  tokenFile: secretFile('token'),
   hosts: z
     .array(
       textOf((name) => /^[a-z0-9.-]+$/i.test(name), 'a host name without a port'),

@@ -35,6 +35,14 @@ export function namesAt(document: ConfigDocument, path: ConfigPath): string[] {
   return isMapping(value) ? Object.keys(value) : []
 }
 
+/** Paths of all feeds, over all catalogs. */
+export function feedPaths(document: ConfigDocument): ConfigPath[] {
+  return namesAt(document, ['catalogs']).flatMap((catalog) => {
+    const feeds = ['catalogs', catalog, 'feeds']
+    return namesAt(document, feeds).map((feed) => [...feeds, feed])
+  })
+}
+
 export function isMapping(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

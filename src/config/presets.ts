@@ -1,5 +1,5 @@
 import type { ConfigDocument } from './document.ts'
-import { isMapping, kindOfFeed, namesAt } from './parts.ts'
+import { feedPaths, isMapping, kindOfFeed } from './parts.ts'
 import { type Preset, readPreset } from './preset-file.ts'
 import type { ConfigPath } from './problems.ts'
 
@@ -21,11 +21,7 @@ const reference = /\$\{preset\.([A-Za-z]+)(:-)?\}/g
  * counts. Messages about a preset's keys point at the feed. `folder` is where relative paths begin.
  */
 export function applyPresets(document: ConfigDocument, folder: string): void {
-  for (const catalog of namesAt(document, ['catalogs'])) {
-    for (const feed of namesAt(document, ['catalogs', catalog, 'feeds'])) {
-      applyPreset(document, ['catalogs', catalog, 'feeds', feed], folder)
-    }
-  }
+  for (const path of feedPaths(document)) applyPreset(document, path, folder)
 }
 
 function applyPreset(document: ConfigDocument, path: ConfigPath, folder: string): void {

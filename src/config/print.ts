@@ -69,9 +69,7 @@ function maskSecrets(section: Section | undefined): Section | undefined {
 }
 
 function maskText(key: string, text: string): string {
-  if (!isSecretName(key)) return redactText(text)
-  // What is left of a reference names a variable; it gives no secret away.
-  return /^\$\{\w+\}$/.test(text) ? text : redactedText
+  return isSecretName(key) ? maskValue(text) : redactText(text)
 }
 
 /** The path of a webhook's address is its secret, as are the values of its headers. */
@@ -81,8 +79,8 @@ function maskAddress(alerts: Section | undefined): Section | undefined {
   const headers = isMapping(alerts?.headers) ? Object.entries(alerts.headers) : []
   return {
     ...alerts,
-    url: URL.canParse(url) ? `${new URL(url).origin}/${redactedText}` : maskText('token', url),
-    headers: Object.fromEntries(headers.map(([name, value]) => [name, maskText('token', String(value))])),
+    url: URL.canParse(url) ? `${new URL(url).origin}/${redactedText}` : maskValue(url),
+    headers: Object.fromEntries(headers.map(([name, value]) => [name, maskValue(String(value))])),
   }
 }
 

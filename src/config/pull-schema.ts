@@ -1,3 +1,4 @@
+import { IANAZone } from 'luxon'
 import { z } from 'zod'
 import {
   duration,
@@ -6,6 +7,7 @@ import {
   mappingOf,
   oneOf,
   optionalText,
+  secretFile,
   size,
   text,
   textOf,
@@ -33,9 +35,7 @@ const sftpSchema = mapping({
   port: wholeNumber({ min: 1, max: 65_535 }).default(22),
   user: text('a user name'),
   password: optionalText('a password').optional(),
-  passwordFile: text('a file that holds the password')
-    .optional()
-    .describe('File with the password in one line; read again at every use'),
+  passwordFile: secretFile('password'),
   privateKeyFile: text('a file that holds a private key').optional().describe('In OpenSSH or PEM form'),
   passphrase: optionalText('the passphrase of the private key').optional(),
   hostKey: z
@@ -57,15 +57,15 @@ export const pullSchema = mapping({
   cron: textOf(isCron, 'five fields: minute, hour, day, month and weekday, such as "15 3 * * *"')
     .optional()
     .describe('When: minute, hour, day, month, weekday'),
-  zone: textOf(isZone, 'a time zone such as Europe/Berlin').optional().describe('Of cron; default UTC'),
+  zone: textOf((zone) => IANAZone.isValidZone(zone), 'a time zone such as Europe/Berlin')
+    .optional()
+    .describe('Of cron; default UTC'),
   headers: mappingOf(headerName, headerValue, 'a mapping of headers')
     .optional()
     .describe('Sent with each request, to the origin of url only; their values are secrets'),
   user: text('a user name').optional().describe('Basic authentication at url'),
   password: optionalText('a password').optional(),
-  passwordFile: text('a file that holds the password')
-    .optional()
-    .describe('File with the password in one line; read again at every use'),
+  passwordFile: secretFile('password'),
   allowPrivate: flag().optional().describe('The address may be of a private network or of this machine'),
   caFile: text('a file with certificates in PEM form')
     .optional()
@@ -83,15 +83,6 @@ export const pullSchema = mapping({
 })
 
 export type PullInput = z.output<typeof pullSchema>
-
-function isZone(zone: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: zone }) !== undefined
-  } catch (error) {
-    if (error instanceof RangeError) return false
-    throw error
-  }
-}
 
 /** Of each field: its bounds, and the names that stand for numbers from the first bound on. */
 const fields = [

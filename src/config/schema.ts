@@ -11,6 +11,7 @@ import {
   mappingOf,
   oneOf,
   optionalText,
+  secretFile,
   share,
   size,
   text,
@@ -44,13 +45,9 @@ export const apiSchema = mapping({
     .optional()
     .describe('Which account it is, where one address serves several: changed, all products are sent anew'),
   productsToken: optionalText('an API_PRODUCTS token').optional().describe('Token of kind API_PRODUCTS'),
-  productsTokenFile: text('a file that holds the token')
-    .optional()
-    .describe('File with the token in one line; read again at every use'),
+  productsTokenFile: secretFile('token'),
   emailToken: optionalText('an Email token').optional().describe('Token of kind Email, for consents'),
-  emailTokenFile: text('a file that holds the token')
-    .optional()
-    .describe('File with the token in one line; read again at every use'),
+  emailTokenFile: secretFile('token'),
 })
 
 const deliverySchema = mapping({
@@ -209,18 +206,14 @@ const catalogSchema = mapping({
 const stackSchema = mapping({
   url: optionalText('a base address').optional().describe('https, or http on this machine'),
   accessToken: optionalText('an access token').optional(),
-  accessTokenFile: text('a file that holds the token')
-    .optional()
-    .describe('File with the token in one line; read again at every use'),
+  accessTokenFile: secretFile('token'),
   name: optionalText('the name of the Stack').optional(),
 })
 
 const intentSchema = mapping({
   url: optionalText('a base address').optional().describe('https, or http on this machine'),
   token: optionalText('an API_LIM token').optional().describe('Token of kind API_LIM'),
-  tokenFile: text('a file that holds the token')
-    .optional()
-    .describe('File with the token in one line; read again at every use'),
+  tokenFile: secretFile('token'),
   partnerId: optionalText('a partner id').optional(),
   shopify: flag()
     .default(false)

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { ConfigDocument } from './document.ts'
 import { duration, mapping, parseDuration, text } from './leaves.ts'
 import type { TransformConfig } from './model.ts'
-import { namesAt, soundPart } from './parts.ts'
+import { feedPaths, soundPart } from './parts.ts'
 
 const defaultTimeout = '100ms'
 
@@ -34,13 +34,11 @@ export function buildTransform(
 
 /** The file must be there: each import would be refused without it. */
 export function checkTransforms(document: ConfigDocument, folder: string): void {
-  for (const catalog of namesAt(document, ['catalogs'])) {
-    for (const feed of namesAt(document, ['catalogs', catalog, 'feeds'])) {
-      const path = ['catalogs', catalog, 'feeds', feed, 'transform']
-      const transform = buildTransform(soundPart(document, path, transformSchema.optional()), folder)
-      if (!transform || statSync(transform.file, { throwIfNoEntry: false })?.isFile()) continue
-      if (document.unsetAt(path).length > 0) continue
-      document.addProblem(path, `found ${transform.file}, which is no file, expected the path of one`)
-    }
+  for (const feed of feedPaths(document)) {
+    const path = [...feed, 'transform']
+    const transform = buildTransform(soundPart(document, path, transformSchema.optional()), folder)
+    if (!transform || statSync(transform.file, { throwIfNoEntry: false })?.isFile()) continue
+    if (document.unsetAt(path).length > 0) continue
+    document.addProblem(path, `found ${transform.file}, which is no file, expected the path of one`)
   }
 }

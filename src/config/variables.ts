@@ -31,8 +31,6 @@ export function unmaskReferences(text: string): string {
 
 export interface Expansion {
   text: string
-  /** True when a variable took part in it. */
-  expanded: boolean
   /** Variables that are needed and not set; their references stay in the text. */
   unset: string[]
   /** Variables that added nothing to the text. */
@@ -47,7 +45,7 @@ const body = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s
 
 /** As a shell would: the default counts for a variable that is unset or empty. */
 export function expandVariables(text: string, environment: Environment): Expansion {
-  const expansion: Expansion = { text, expanded: false, unset: [], empty: [], malformed: [] }
+  const expansion: Expansion = { text, unset: [], empty: [], malformed: [] }
   expansion.text = unmaskReferences(text).replaceAll(form, (match, inside: string) => {
     if (match.startsWith('$$')) return match.slice(1)
     const [, name, fallback] = body.exec(inside) ?? []
@@ -55,7 +53,6 @@ export function expandVariables(text: string, environment: Environment): Expansi
       expansion.malformed.push(match)
       return match
     }
-    expansion.expanded = true
     const value = Object.hasOwn(environment, name) ? environment[name] : undefined
     const used = fallback !== undefined && !value ? fallback : value
     if (used === '') expansion.empty.push(name)
