@@ -10,7 +10,7 @@ import { ask } from './confirm.ts'
 import type { CommandContext } from './context.ts'
 import { currencyOption, shopUrlOption } from './option-values.ts'
 import { withReadBar } from './read-bar.ts'
-import { refuseExisting } from './refuse-existing.ts'
+import { refuseExisting, throwUnwritable } from './refuse-existing.ts'
 
 export interface FromOptions {
   from: string
@@ -140,12 +140,7 @@ ${feedText('products', [...place, ...guess.lines], 6)}`
     await writeFile(file, text, { flag: 'wx' })
     await mkdir(dropDir, { recursive: true })
   } catch (error) {
-    const code = systemErrorCode(error)
-    if (code === undefined) throw error
-    throw new ConfigError('init-unwritable', `${file} and its folders cannot be written (${code})`, {
-      hint: 'Choose a folder that you may write to',
-      cause: error,
-    })
+    throwUnwritable(file, error)
   }
   return { dropDir }
 }

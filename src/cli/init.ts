@@ -1,11 +1,10 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { readConfig } from '../config/load.ts'
-import { ConfigError, OperatingError, systemErrorCode } from '../lib/errors.ts'
 import type { CommandDefinition } from './context.ts'
 import type { FromOptions } from './init-from.ts'
 import { currencyOption, shopUrlOption } from './option-values.ts'
-import { refuseExisting } from './refuse-existing.ts'
+import { refuseExisting, throwUnwritable } from './refuse-existing.ts'
 
 /** The commented example is what `init` writes: one text to keep correct. */
 const exampleFile = new URL('../../config/catalogd.example.yaml', import.meta.url)
@@ -65,12 +64,7 @@ async function writeAll(file: string): Promise<string[]> {
     for (const dropDir of dropDirs) await mkdir(dropDir, { recursive: true })
     return dropDirs
   } catch (error) {
-    const code = systemErrorCode(error)
-    if (error instanceof OperatingError || code === undefined) throw error
-    throw new ConfigError('init-unwritable', `${file} and its folders cannot be written (${code})`, {
-      hint: 'Choose a folder that you may write to',
-      cause: error,
-    })
+    throwUnwritable(file, error)
   }
 }
 

@@ -97,7 +97,7 @@ function createCommand({ kind, word, example }: Group): CommandDefinition<InputO
     options: inputOptions,
     async run(context, { options }) {
       const fields = await readInput(context, options, { kind, action: 'create' })
-      const { createRecord } = await import('../operations/stack-records.ts')
+      const { createRecord } = await import('../stack/client-service.ts')
       const record = await withStack(context, (client) =>
         createRecord(client, { kind, fields, signal: context.signal }),
       )

@@ -1,6 +1,3 @@
-import type { ModerationViewWrite } from '../api/contract/moderation-view.ts'
-import type { RuleCreate } from '../api/contract/rule.ts'
-import type { TermCreate } from '../api/contract/term.ts'
 import type { StackClient } from '../api/stack-client.ts'
 import type { UserPageQuery } from '../api/stack-users.ts'
 import { ConfigError } from '../lib/errors.ts'
@@ -44,17 +41,6 @@ async function collect(records: AsyncIterable<StackRecord>): Promise<StackRecord
 
 export async function getRecord(client: StackClient, { kind, id, signal }: OfRecord): Promise<StackRecord> {
   return await client[kind].get(checkId(kind, id), { signal })
-}
-
-export async function createRecord(
-  client: StackClient,
-  { kind, fields, signal }: OfKind & { fields: Fields },
-): Promise<StackRecord> {
-  const options = { signal }
-  if (kind === 'rules') return await client.rules.create(fields as RuleCreate, options)
-  if (kind === 'views') return await client.views.create(fields as ModerationViewWrite, options)
-  if (kind === 'terms') return await client.terms.create(fields as TermCreate, options)
-  throw new Error('users are never created')
 }
 
 export async function updateRecord(

@@ -102,33 +102,29 @@ interface FieldDifference {
   theirs: unknown
 }
 
-interface Pair {
-  ours: string
-  /** Names under which the response has it; the first that is there counts. */
-  theirs: readonly string[]
-  same: (ours: unknown, theirs: unknown) => boolean
-}
+type IsSame = (ours: unknown, theirs: unknown) => boolean
 
 /** What a response says of a product. The supplier's cost is not among it, and is never looked at. */
-const pairs: readonly Pair[] = [
-  { ours: 'name', theirs: ['name'], same: isSameText },
-  { ours: 'url', theirs: ['url'], same: isSameUrl },
-  { ours: 'image_url', theirs: ['imageUrl'], same: isSameUrl },
-  { ours: 'brand', theirs: ['brand'], same: isSameText },
-  { ours: 'availability', theirs: ['availability'], same: isSameAvailability },
-  { ours: 'price', theirs: ['price'], same: isSameNumber },
-  { ours: 'list_price', theirs: ['listPrice'], same: isSameNumber },
-  { ours: 'price_currency_code', theirs: ['priceCurrencyCode', 'currencyCode'], same: isSameText },
-  { ours: 'rating_value', theirs: ['ratingValue'], same: isSameNumber },
-  { ours: 'review_count', theirs: ['reviewCount'], same: isSameNumber },
-  { ours: 'inventory_level', theirs: ['inventoryLevel'], same: isSameNumber },
-]
+const compared: Readonly<Record<string, IsSame>> = {
+  name: isSameText,
+  url: isSameUrl,
+  image_url: isSameUrl,
+  brand: isSameText,
+  availability: isSameAvailability,
+  price: isSameNumber,
+  list_price: isSameNumber,
+  price_currency_code: isSameText,
+  rating_value: isSameNumber,
+  review_count: isSameNumber,
+  inventory_level: isSameNumber,
+}
+const comparedOfSkus = { name: isSameText, availability: isSameAvailability, inventory_level: isSameNumber }
 
-const skuPairs: readonly Pair[] = [
-  { ours: 'name', theirs: ['name'], same: isSameText },
-  { ours: 'availability', theirs: ['availability'], same: isSameAvailability },
-  { ours: 'inventory_level', theirs: ['inventoryLevel'], same: isSameNumber },
-]
+/** Names under which the response has a field; the first that is there counts. */
+function namesOf(field: string): string[] {
+  const name = field.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  return field === 'price_currency_code' ? [name, 'currencyCode'] : [name]
+}
 
 /** Only fields that the response has are compared; null there means that the service has no value. Pure. */
 export function compareProduct(document: Fields, theirs: Recommendation): FieldDifference[] {
@@ -137,7 +133,7 @@ export function compareProduct(document: Fields, theirs: Recommendation): FieldD
     document[field] === undefined &&
     ((field === 'list_price' && isSameNumber(document.price, value)) ||
       ((field === 'rating_value' || field === 'review_count') && value === 0))
-  const differences = compareFields(pairs, document, theirs).filter(
+  const differences = compareFields(compared, document, theirs).filter(
     ({ field, theirs: value }) => !filledIn(field, value),
   )
   return theirs.skus === undefined
@@ -145,9 +141,15 @@ export function compareProduct(document: Fields, theirs: Recommendation): FieldD
     : [...differences, ...compareSkus(document.skus, theirs.skus ?? [])]
 }
 
-function compareFields(compared: readonly Pair[], document: Fields, theirs: Fields): FieldDifference[] {
-  return compared.flatMap(({ ours: field, theirs: names, same }) => {
-    const given = names.map((name) => theirs[name]).filter((value) => value !== undefined)
+function compareFields(
+  fields: Readonly<Record<string, IsSame>>,
+  document: Fields,
+  theirs: Fields,
+): FieldDifference[] {
+  return Object.entries(fields).flatMap(([field, same]) => {
+    const given = namesOf(field)
+      .map((name) => theirs[name])
+      .filter((value) => value !== undefined)
     const [value] = [...given.filter((one) => one !== null), ...given]
     const ours = document[field]
     if (value === undefined || (isNothing(ours) && isNothing(value))) return []
@@ -162,7 +164,7 @@ function compareSkus(ours: unknown, theirs: readonly Fields[]): FieldDifference[
   const differences = [...own].flatMap(([id, sku]): FieldDifference[] => {
     const other = others.get(id)
     if (other === undefined) return [{ field: `skus[${id}]`, ours: sku, theirs: null }]
-    return compareFields(skuPairs, sku, other).map(({ field, ...values }) => ({
+    return compareFields(comparedOfSkus, sku, other).map(({ field, ...values }) => ({
       field: `skus[${id}].${field}`,
       ...values,
     }))

@@ -13,7 +13,7 @@ export function serviceOf(client: StackClient, signal: AbortSignal): StackServic
     list: (kind) => listAll(client, kind, signal),
     create: async (kind, fields) => {
       try {
-        await createOne(client, { kind, fields, signal })
+        await createRecord(client, { kind, fields, signal })
       } catch (error) {
         // It was taken; only its id was not told, which is not needed here.
         if (!(error instanceof ApiResponseError && error.code === 'no-record')) throw error
@@ -36,15 +36,16 @@ async function* listAll(
   else yield* await client[kind].list(options)
 }
 
-async function createOne(
+/** The client checks the fields. */
+export async function createRecord(
   client: StackClient,
   { kind, fields, signal }: { kind: StackKind; fields: Fields; signal: AbortSignal },
-): Promise<void> {
+): Promise<StackRecord> {
   const options = { signal }
-  if (kind === 'rules') await client.rules.create(fields as RuleCreate, options)
-  else if (kind === 'views') await client.views.create(fields as ModerationViewWrite, options)
-  else if (kind === 'terms') await client.terms.create(fields as TermCreate, options)
-  else throw new Error('users are never created')
+  if (kind === 'rules') return await client.rules.create(fields as RuleCreate, options)
+  if (kind === 'views') return await client.views.create(fields as ModerationViewWrite, options)
+  if (kind === 'terms') return await client.terms.create(fields as TermCreate, options)
+  throw new Error('users are never created')
 }
 
 /** What the files need of the service. Every method throws an OperatingError when it fails. */

@@ -181,7 +181,8 @@ function hasCurrency(cell: string): boolean {
   return /\p{Sc}|\b[A-Z]{3}\b/u.test(cell) || splitMoney(cell)?.code !== undefined
 }
 
-function isAvailability(cell: string): boolean {
+/** A word for whether something can be sold. */
+export function isAvailability(cell: string): boolean {
   return !(readAvailability(cell, () => '') instanceof Problem)
 }
 

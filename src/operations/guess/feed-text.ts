@@ -8,7 +8,7 @@ export interface FeedLine {
   value: unknown
   comment: string
   /** Somebody has to look at it. */
-  open?: true
+  open?: true | undefined
 }
 
 /** A question that belongs to no key. */
@@ -49,6 +49,6 @@ export function keyText(key: string, value: unknown): string {
 }
 
 /** Of one line: headers and values stand in it, and what came behind a line feed would be no comment. */
-function words({ comment, open }: Pick<FeedLine, 'comment'> & { open?: true | undefined }): string {
+function words({ comment, open }: Pick<FeedLine, 'comment' | 'open'>): string {
   return safeLine(open ? `CHECK: ${comment}` : comment)
 }

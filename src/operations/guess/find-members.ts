@@ -175,3 +175,23 @@ export function holdsImages({ imageUrls, filled, html, values }: ColumnFacts): b
   if (filled === 0 || html > 0.05) return false
   return imageUrls > 0.5 || values.filter((text) => imageFile.test(text)).length > values.length / 2
 }
+
+const mayBeImages = /image|img|picture|photo|bild|foto|visuel|imagen|media/i
+const anyImageFile = /\.(jpe?g|png|gif|webp|avif)\b/i
+
+interface Imageless {
+  columns: readonly ColumnFacts[]
+  /** Of objects: paths of lists that hold objects themselves. */
+  lists: readonly string[]
+}
+
+/** Says which columns may hold the pictures, where no rule can be guessed: products are not sent without one. */
+export function missingImage({ columns, lists }: Imageless): FeedLine {
+  const named = columns.filter(({ column, examples }) => {
+    return mayBeImages.test(column) || examples.some((text) => anyImageFile.test(text))
+  })
+  const maybe = [...named.map(({ column }) => column), ...lists.filter((path) => mayBeImages.test(path))]
+  const hint = maybe.length === 0 ? 'add such a column' : `${listed(maybe)} may lead to one`
+  const comment = `fields.image_url: no column holds the address of an image, and products are sent only with one: ${hint}`
+  return checkLine(comment)
+}

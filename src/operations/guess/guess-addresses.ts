@@ -1,13 +1,14 @@
 import type { ColumnFacts } from './column-facts.ts'
-import { type Given, type Guesses, type MeaningGuess, type RuleGuess, why } from './model.ts'
+import { doubted, type Given, type Guesses, type MeaningGuess, type RuleGuess, why } from './model.ts'
 
 const unknownShopUrl = 'https://shop.example'
 
 export function urlRule(guesses: Guesses, rules: readonly RuleGuess[], given: Given): RuleGuess {
   const guess = guesses.get('url')
   if (!guess) return builtUrlRule(rules, { given, slug: guesses.get('slug')?.facts })
-  const line = { field: 'url', rule: addressRule(guess.facts, given), comment: why(guess, reachWords(guess)) }
-  return isOfShop(guess.facts) && given.shopUrl === undefined ? { ...line, open: true } : line
+  const open = isOfShop(guess.facts) && given.shopUrl === undefined ? true : undefined
+  const comment = why(guess, reachWords(guess))
+  return { field: 'url', rule: addressRule(guess.facts, given), comment, open }
 }
 
 function builtUrlRule(
@@ -40,14 +41,14 @@ function mainImageRule(source: MeaningGuess, given: Given): RuleGuess {
   if (facts.list !== undefined)
     return { field, rule: { column: facts.column, rows: 'first' }, comment: why(source, 'the first of them') }
   if (!isList(facts)) {
-    const line = { field, rule: addressRule(facts, given), comment: why(source, reachWords(source)) }
     // Pictures often stand at another host than the shop.
-    return isOfShop(facts) ? { ...line, open: true } : line
+    const open = isOfShop(facts) ? true : undefined
+    return { field, rule: addressRule(facts, given), comment: why(source, reachWords(source)), open }
   }
-  const line = { field, rule: { column: facts.column, pattern: firstOf(facts) } }
-  const comment = why(source, 'the first address of the cell')
-  if (facts.listMark !== undefined) return { ...line, comment }
-  return { ...line, comment: `${comment}; no one mark separates the others, which are left out`, open: true }
+  const rule = { column: facts.column, pattern: firstOf(facts) }
+  const isClear = facts.listMark !== undefined
+  const doubts = isClear ? [] : ['no one mark separates the others, which are left out']
+  return doubted({ field, rule, comment: why(source, 'the first address of the cell') }, doubts)
 }
 
 function otherImagesRule(list: MeaningGuess): RuleGuess[] {

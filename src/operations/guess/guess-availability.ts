@@ -1,11 +1,9 @@
-import { readAvailability } from '../../catalog/availability-words.ts'
 import type { NumberLocale } from '../../catalog/number-text.ts'
-import { Problem } from '../../catalog/problem.ts'
-import type { ColumnFacts } from './column-facts.ts'
+import { type ColumnFacts, isAvailability } from './column-facts.ts'
 import { findLocale } from './find-locale.ts'
 import { amountRule, amountsOf } from './guess-prices.ts'
 import { guessVisibility, type VisibilityGuess } from './guess-visibility.ts'
-import { type Guesses, listed, type MeaningGuess, type RuleGuess, why } from './model.ts'
+import { doubted, type Guesses, listed, type MeaningGuess, type RuleGuess, why } from './model.ts'
 
 /** What can be sold, before what is hidden is left aside. */
 interface StockGuess {
@@ -34,10 +32,10 @@ export function availabilityRule(guesses: Guesses): RuleGuess {
     columns.length === 0
       ? []
       : [`not shown where ${columns.map((name) => JSON.stringify(name)).join(' or ')} says so`]
-  const comment = [stock.comment, ...hidden, ...stock.doubts, ...visibility.doubts].join('; ')
-  const isOpen = stock.parts === undefined || stock.doubts.length > 0 || visibility.doubts.length > 0
-  const line = { field: 'availability', rule: ruleOf(stock, visibility), comment }
-  return isOpen ? { ...line, open: true } : line
+  const comment = [stock.comment, ...hidden].join('; ')
+  const open = stock.parts === undefined ? true : undefined
+  const line = { field: 'availability', rule: ruleOf(stock, visibility), comment, open }
+  return doubted(line, [...stock.doubts, ...visibility.doubts])
 }
 
 /** What `where` leaves out has no value, and `default` takes its place. */
@@ -98,10 +96,12 @@ function wordStock(
   { pieces, guesses }: { pieces: MeaningGuess | undefined; guesses: Guesses },
 ): StockGuess {
   const { column, sellable, values } = guess.facts
-  const plenty = values.filter((value) => !isWord(value) && isPlenty.test(value))
-  const unknown = values.filter((value) => !isWord(value) && !isNumber(value) && !isPlenty.test(value))
+  const plenty = values.filter((value) => !isAvailability(value) && isPlenty.test(value))
+  const unknown = values.filter(
+    (value) => !isAvailability(value) && !isNumber(value) && !isPlenty.test(value),
+  )
   // Some exports write the number of pieces where they know it.
-  const hasNumbers = values.some((value) => isNumber(value) && !isWord(value))
+  const hasNumbers = values.some((value) => isNumber(value) && !isAvailability(value))
   const pairs = [
     ...(hasNumbers ? [['<=0', 'OutOfStock'] as const, ['>0', 'InStock'] as const] : []),
     ...plenty.map((value) => [value, 'InStock'] as const),
@@ -125,10 +125,6 @@ function wordStock(
 function sameForAll({ facts }: MeaningGuess, pieces: MeaningGuess | undefined): string[] {
   if (facts.values.length > 1 || facts.filled < 5 || !pieces?.facts.hasZeros) return []
   return [`it says the same of all; ${JSON.stringify(pieces.facts.column)} says that of some there is none`]
-}
-
-function isWord(value: string): boolean {
-  return !(readAvailability(value, () => '') instanceof Problem)
 }
 
 function isNumber(value: string): boolean {

@@ -2,7 +2,7 @@ import { htmlToText } from '../../catalog/html-text.ts'
 import { type CategoryMarks, findCategoryMarks } from './category-marks.ts'
 import type { ColumnFacts } from './column-facts.ts'
 import { keyText } from './feed-text.ts'
-import { type Guesses, listed, type MeaningGuess, oneLine, type RuleGuess, why } from './model.ts'
+import { doubted, type Guesses, listed, type MeaningGuess, oneLine, type RuleGuess, why } from './model.ts'
 
 const field = 'categories'
 /** Of a list as of a path the elements stand in one cell: the name says which it is. */
@@ -62,11 +62,11 @@ function jsonRule(main: MeaningGuess): RuleGuess {
   if (elements.some((text) => text.includes(marks.separator)))
     return { field, rule: { column, ...marks }, comment: why(main, 'lists of JSON') }
   const doubt = 'are the texts of each cell several categories, or the levels of one?'
-  const comment = `${why(main, 'lists of JSON')}; ${doubt}`
-  if (!ofPaths.test(column)) return { field, rule: { column, ...marks }, comment, open: true }
+  const comment = why(main, 'lists of JSON')
+  if (!ofPaths.test(column)) return doubted({ field, rule: { column, ...marks }, comment }, [doubt])
   const mark = values.some((text) => text.includes('", "')) ? '", "' : '","'
   const rule = { column, pattern: '^\\[\\s*"?(.*?)"?\\s*\\]$', separator: mark, slash: '-', split: '\n' }
-  return { field, rule, comment, open: true }
+  return doubted({ field, rule, comment }, [doubt])
 }
 
 function elementsOf(cell: string): string[] {
@@ -107,7 +107,7 @@ function cellRule(main: MeaningGuess, html: { html?: string }): RuleGuess {
     `${JSON.stringify(oneLine(example, 60))} becomes ${listed(categoriesOf(example, marks))}.`,
     `For ${other.kind}: ${keyText(field, ruleOf(other))}`,
   ]
-  return { field, rule, comment: `${why(main)}; ${doubt.join(' ')}`, open: true }
+  return doubted({ field, rule, comment: why(main) }, [doubt.join(' ')])
 }
 
 /** In the words of a rule. */

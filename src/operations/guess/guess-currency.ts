@@ -1,5 +1,5 @@
 import type { ColumnFacts } from './column-facts.ts'
-import { type Given, type Guesses, listed, type MeaningGuess, type RuleGuess, why } from './model.ts'
+import { doubted, type Given, type Guesses, listed, type MeaningGuess, type RuleGuess, why } from './model.ts'
 
 const field = 'price_currency_code'
 const unknownCurrency = 'EUR'
@@ -46,9 +46,8 @@ export function currencyRule(guesses: Guesses, given: Given): RuleGuess {
     return { field, rule: markRule(price, own, marks), comment: `${comment}; the others as you said` }
   }
   if (price && price.facts.currencies > 0.5 && codes.length > 0) {
-    const line = { field, rule: markRule(price, undefined, []), comment }
-    if (marks.length === 0) return line
-    return { ...line, comment: `${comment}; say with when what is meant by ${listed(marks)}`, open: true }
+    const doubts = marks.length === 0 ? [] : [`say with when what is meant by ${listed(marks)}`]
+    return doubted({ field, rule: markRule(price, undefined, []), comment }, doubts)
   }
   const shared = marks.length > 0 ? `${listed(marks)} may be of several` : 'no column holds it'
   return { field, rule: { value: unknownCurrency }, comment: `${shared}: put in yours`, open: true }

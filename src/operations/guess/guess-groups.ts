@@ -17,7 +17,7 @@ import {
 } from './guess-links.ts'
 import { guessMeanings } from './guess-meanings.ts'
 import type { Meaning } from './header-names.ts'
-import type { Guesses, MeaningGuess } from './model.ts'
+import { doubted, type Guesses, type MeaningGuess } from './model.ts'
 
 /** In the words of a rule. */
 export type Conditions = Readonly<Record<string, unknown>>
@@ -59,8 +59,7 @@ export function groupTable(
 
 export function groupLine({ links }: Grouping): FeedLine {
   const { group, comment, doubt } = links
-  const line = { key: 'group', value: group, comment: [comment, doubt ?? []].flat().join('; ') }
-  return doubt === undefined ? line : { ...line, open: true }
+  return doubted({ key: 'group', value: group, comment }, doubt === undefined ? [] : [doubt])
 }
 
 type Groups = readonly (readonly Row[])[]

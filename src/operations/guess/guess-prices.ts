@@ -5,7 +5,7 @@ import { findLocale, readsTwoWays } from './find-locale.ts'
 import { ofVariants } from './find-members.ts'
 import { currencyRule } from './guess-currency.ts'
 import { isWithoutTax } from './guess-meanings.ts'
-import { type Given, type Guesses, type MeaningGuess, type RuleGuess, why } from './model.ts'
+import { doubted, type Given, type Guesses, type MeaningGuess, type RuleGuess, why } from './model.ts'
 
 /** Nothing is left of an amount of 0. */
 const notZero = '^(?:\\D*0+(?:[.,]0+)?\\D*$)?(.*)$'
@@ -22,9 +22,8 @@ export function priceRules(guesses: Guesses, given: Given): RuleGuess[] {
   else if (now) {
     const doubts = doubtsOf([now], amounts)
     if (now === list) doubts.push('the name is that of a list price: is it what the product costs?')
-    rules.push(
-      priceRule(amountRule(now.facts.column, locale, lowestOf(now)), amountWords(now, locale), doubts),
-    )
+    const rule = amountRule(now.facts.column, locale, lowestOf(now))
+    rules.push(doubted({ field: 'price', rule, comment: amountWords(now, locale) }, doubts))
   }
   const before = sale ? regular : price && list
   if (before) {
@@ -36,8 +35,7 @@ export function priceRules(guesses: Guesses, given: Given): RuleGuess[] {
     const zeros = further?.hasZeros ? { pattern: notZero } : {}
     const rule = amountRule(column, locale, { ...zeros, ...same, above: 'price' })
     const doubt = [...new Set([sale, price, before])].flatMap((guess) => guess?.doubt ?? [])
-    const line = { field: 'list_price', rule, comment: [why(before), ...doubt].join('; ') }
-    rules.push(doubt.length === 0 ? line : { ...line, open: true })
+    rules.push(doubted({ field: 'list_price', rule, comment: why(before) }, doubt))
   }
   rules.push(currencyRule(guesses, given))
   return rules
@@ -58,7 +56,7 @@ function saleRule(
       `${JSON.stringify(sale.facts.column)} is left out, since the dates of ${columns} cannot be read`,
     )
     const rule = amountRule(regular.facts.column, locale, lowestOf(regular))
-    return priceRule(rule, amountWords(regular, locale), doubts)
+    return doubted({ field: 'price', rule, comment: amountWords(regular, locale) }, doubts)
   }
   const timed = time.kind === 'timed' ? time : { parts: {}, words: '', doubts: [] }
   // Many exports write 0 where there is no sale.
@@ -66,17 +64,12 @@ function saleRule(
   const limits = { ...zeros, below: regular.facts.column, ...timed.parts, ...lowestOf(sale) }
   const rule = amountRule([sale.facts.column, regular.facts.column], locale, limits)
   const comment = [amountWords(sale, locale), timed.words].filter((words) => words !== '').join(', ')
-  return priceRule(rule, comment, [...doubts, ...timed.doubts])
+  return doubted({ field: 'price', rule, comment }, [...doubts, ...timed.doubts])
 }
 
 /** A product costs what the cheapest of its variants costs; prices for others, or in other currencies, are no such. */
 function lowestOf({ facts: { list } }: MeaningGuess): { rows?: 'min' | 'first' } {
   return list === undefined ? {} : { rows: ofVariants.test(list) ? 'min' : 'first' }
-}
-
-function priceRule(rule: unknown, comment: string, doubts: readonly string[]): RuleGuess {
-  if (doubts.length === 0) return { field: 'price', rule, comment }
-  return { field: 'price', rule, comment: [comment, ...doubts].join('; '), open: true }
 }
 
 function amountWords(guess: MeaningGuess, locale: NumberLocale | undefined): string {

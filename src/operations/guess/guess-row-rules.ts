@@ -1,5 +1,5 @@
 import type { Conditions, Grouping } from './guess-groups.ts'
-import type { RuleGuess } from './model.ts'
+import { doubted, type RuleGuess } from './model.ts'
 import { columnsIn } from './rule-columns.ts'
 
 /** Rules for the rows of one product: the lowest price, all pieces, in stock where one is; its variants are SKUs. */
@@ -49,11 +49,7 @@ function foldedRule(line: RuleGuess, grouping: Grouping, sold: boolean): RuleGue
     return { ...line, rule: { ...shown, ...prefer }, comment: `${comment}; ${fold[1]}` }
   }
   if (field === 'name' && !hasHeads && columns.some(varies))
-    return {
-      ...line,
-      comment: `${comment}; the rows of one product differ: the first one counts`,
-      open: true,
-    }
+    return doubted(line, ['the rows of one product differ: the first one counts'])
   return line
 }
 

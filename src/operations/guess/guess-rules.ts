@@ -6,7 +6,7 @@ import { categoryRules } from './guess-categories.ts'
 import { amountRule, priceRules } from './guess-prices.ts'
 import { skusRule } from './guess-skus.ts'
 import type { Meaning } from './header-names.ts'
-import { type Given, type Guesses, type RuleGuess, why } from './model.ts'
+import { doubted, type Given, type Guesses, type RuleGuess, why } from './model.ts'
 
 const plainFields = ['name', 'brand'] as const
 /** Nothing is left of a number with a minus behind it. */
@@ -29,8 +29,9 @@ export function guessRules(guesses: Guesses, given: Given, { members, names }: L
 }
 
 function idRule(guesses: Guesses, { id }: Given): RuleGuess {
-  if (id !== undefined) return { field: 'product_id', rule: id, comment: 'as you said' }
-  const guess = guesses.get('product_id')
+  const field = 'product_id'
+  if (id !== undefined) return { field, rule: id, comment: 'as you said' }
+  const guess = guesses.get(field)
   if (!guess) {
     const model = guesses.get('mpn')
     const any =
@@ -38,22 +39,13 @@ function idRule(guesses: Guesses, { id }: Given): RuleGuess {
       guesses.get('gtin') ??
       guesses.get('url') ??
       guesses.get('name')
-    const rule = any?.facts.column ?? 'id'
-    return {
-      field: 'product_id',
-      rule,
-      comment: 'no column is an id for sure: what tells your products apart, and never changes?',
-      open: true,
-    }
+    const comment = 'no column is an id for sure: what tells your products apart, and never changes?'
+    return { field, rule: any?.facts.column ?? 'id', comment, open: true }
   }
   const { facts, reason } = guess
+  const line = { field, rule: facts.column, comment: `guessed: ${reason}` }
   if (facts.cut !== undefined)
-    return {
-      field: 'product_id',
-      rule: facts.column,
-      comment: `guessed: ${reason}; but a spreadsheet has cut ids such as ${facts.cut}: export the column as text`,
-      open: true,
-    }
+    return doubted(line, [`but a spreadsheet has cut ids such as ${facts.cut}: export the column as text`])
   const doubts: string[] = []
   if (facts.fill < 1) doubts.push('some records have none, and are rejected')
   if (facts.distinct <= 0.98) {
@@ -61,12 +53,7 @@ function idRule(guesses: Guesses, { id }: Given): RuleGuess {
     const each = times > 1 ? ` (about ${times} rows each)` : ''
     doubts.push(`but it repeats${each}: the rows of one id are taken for one product`)
   }
-  const line = {
-    field: 'product_id',
-    rule: facts.column,
-    comment: [`guessed: ${reason}`, ...doubts].join('; '),
-  }
-  return doubts.length === 0 ? line : { ...line, open: true }
+  return doubted(line, doubts)
 }
 
 function addPlain(rules: RuleGuess[], field: Meaning, guesses: Guesses): void {

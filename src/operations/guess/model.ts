@@ -21,7 +21,16 @@ export interface RuleGuess {
   rule: unknown
   comment: string
   /** Nothing in the file says so: somebody has to look at it. */
-  open?: true
+  open?: true | undefined
+}
+
+/** With what speaks against a line behind its comment: then somebody has to look at it. */
+export function doubted<Line extends { comment: string }>(
+  line: Line,
+  doubts: readonly string[],
+): Line & { open?: true } {
+  if (doubts.length === 0) return line
+  return { ...line, comment: [line.comment, ...doubts].join('; '), open: true }
 }
 
 /** What a file cannot know and its owner does. */

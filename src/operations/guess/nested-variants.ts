@@ -1,6 +1,6 @@
 import type { ColumnFacts } from './column-facts.ts'
 import type { Lists } from './find-members.ts'
-import type { RuleGuess } from './model.ts'
+import { doubted, type RuleGuess } from './model.ts'
 import { columnsIn } from './rule-columns.ts'
 
 interface File extends Lists {
@@ -165,8 +165,7 @@ function ofBoth(line: RuleGuess, columns: readonly string[], { columns: all, mem
     ({ column, mean }) => columns.includes(column) && mean < (said?.mean ?? 0) * 0.99,
   )
   const isDoubtful = said ? line.field === 'price' && cheaper : 'below' in parts || 'during' in parts
-  if (isDoubtful)
-    return { ...line, comment: `${line.comment}; do some of its variants cost less?`, open: true }
+  if (isDoubtful) return doubted(line, ['do some of its variants cost less?'])
   if (said) return line
   const rule = { ...parts, column: [...columns, ...own], rows }
   return { ...line, rule, comment: `${line.comment}; ${words}` }

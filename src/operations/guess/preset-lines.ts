@@ -1,7 +1,5 @@
-import { readAvailability } from '../../catalog/availability-words.ts'
-import { Problem } from '../../catalog/problem.ts'
-import { readPreset } from '../../config/preset-file.ts'
-import type { ColumnFacts } from './column-facts.ts'
+import { type Preset, readPreset } from '../../config/preset-file.ts'
+import { type ColumnFacts, isAvailability } from './column-facts.ts'
 import { checkLine, type FeedLine, feedLines } from './feed-text.ts'
 import { findLocale } from './find-locale.ts'
 import { holdsImages, ofSmallOnes } from './find-members.ts'
@@ -122,9 +120,7 @@ function currencyLines(
 }
 
 function ruleOfPreset(name: string, field: string): Readonly<Record<string, unknown>> {
-  const preset = readPreset(name, '.')
-  const fields = typeof preset === 'string' ? {} : (preset.fields as Record<string, unknown>)
-  const rule = fields[field]
+  const rule = (presetOf(name).fields as Record<string, unknown> | undefined)?.[field]
   return typeof rule === 'object' && rule !== null ? { ...rule } : {}
 }
 
@@ -161,10 +157,8 @@ const addedFields = ['brand', 'categories', 'description', 'alternate_image_urls
 
 /** Fields for which the file has none of the columns that the preset knows, but another. */
 function addedRules(name: string, rules: readonly RuleGuess[], columns: readonly ColumnFacts[]): RuleGuess[] {
-  const preset = readPreset(name, '.')
-  const known = namesOf(preset)
-  const aliases =
-    typeof preset === 'string' ? {} : ((preset.aliases as Record<string, string[]> | undefined) ?? {})
+  const known = namesOf(name)
+  const aliases = (presetOf(name).aliases ?? {}) as Record<string, string[]>
   const there = new Set(columns.map(({ column }) => foldName(column)))
   const isThere = (column: string) =>
     [column, ...(aliases[column] ?? [])].some((one) => there.has(foldName(one)))
@@ -181,7 +175,7 @@ function doubtLines(
   { columns, names }: Asked,
   priced: readonly ColumnFacts[],
 ): FeedLine[] {
-  const read = namesOf(readPreset(preset, '.'))
+  const read = namesOf(preset)
   const unread = columns.filter(({ column, filled }) => filled > 0 && !read.has(foldName(column)))
   const doubts: string[] = []
   const images = unread
@@ -209,11 +203,17 @@ function unknownWords(columns: readonly ColumnFacts[], names: HeaderNames): stri
   const facts = columns.find(
     ({ column, filled }) => filled > 0 && names.find(column)?.meaning === 'availability',
   )
-  return facts?.values.filter((value) => readAvailability(value, () => '') instanceof Problem) ?? []
+  return facts?.values.filter((value) => !isAvailability(value)) ?? []
 }
 
 /** Every text of a preset may be the name of a column. */
-function namesOf(preset: ReturnType<typeof readPreset>): Set<string> {
-  const aliases = typeof preset === 'string' ? {} : (preset.aliases ?? {})
-  return new Set([...namesIn(preset), ...Object.keys(aliases)].map(foldName))
+function namesOf(name: string): Set<string> {
+  const preset = presetOf(name)
+  return new Set([...namesIn(preset), ...Object.keys(preset.aliases ?? {})].map(foldName))
+}
+
+/** One of those that come with this program. */
+function presetOf(name: string): Preset {
+  const preset = readPreset(name, '.')
+  return typeof preset === 'string' ? {} : preset
 }
