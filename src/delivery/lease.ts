@@ -28,7 +28,6 @@ export class Lease implements Disposable {
     this.#options = options
     this.#renewedAt = options.beganAt
     void this.#keep()
-    void this.#watch()
   }
 
   get held(): boolean {
@@ -45,26 +44,15 @@ export class Lease implements Disposable {
     this.#ended.abort()
   }
 
+  /** Waits for no renewal, since one may hang at a silent Redis while the lease ends. */
   async #keep(): Promise<void> {
-    const { clock } = this.#options
     while (this.held) {
       try {
-        await clock.sleep(renewEveryMs, this.#ended.signal)
+        await this.#options.clock.sleep(Math.min(renewEveryMs, this.#restMs()), this.#ended.signal)
       } catch {
         return
       }
-      await this.#renew()
-    }
-  }
-
-  /** Beside the renewals, since one may be waiting for a silent Redis while the lease ends. */
-  async #watch(): Promise<void> {
-    while (this.held) {
-      try {
-        await this.#options.clock.sleep(this.#restMs(), this.#ended.signal)
-      } catch {
-        return
-      }
+      if (this.held) void this.#renew()
     }
   }
 

@@ -1,12 +1,13 @@
 import { StorageError } from './errors.ts'
 
+const damaged = {
+  code: 'database-damaged',
+  hint: 'Check the disk, then put the last backup back: catalogd restore <folder>',
+}
+
 /** Results of SQLite by their primary codes. */
 const failures: Readonly<Record<number, { code: string; found: string; hint: string }>> = {
-  1: {
-    code: 'database-damaged',
-    found: 'does not hold the tables that were made in it',
-    hint: 'Check the disk, then put the last backup back: catalogd restore <folder>',
-  },
+  1: { ...damaged, found: 'does not hold the tables that were made in it' },
   5: {
     code: 'database-busy',
     found: 'is used by another process',
@@ -22,11 +23,7 @@ const failures: Readonly<Record<number, { code: string; found: string; hint: str
     found: 'cannot be read or written',
     hint: 'Look after the disk; what was committed is on it, and catalogd goes on when it is started again',
   },
-  11: {
-    code: 'database-damaged',
-    found: 'is damaged',
-    hint: 'Check the disk, then put the last backup back: catalogd restore <folder>',
-  },
+  11: { ...damaged, found: 'is damaged' },
   13: {
     code: 'disk-full',
     found: 'cannot grow, because the disk is full',
@@ -37,11 +34,7 @@ const failures: Readonly<Record<number, { code: string; found: string; hint: str
     found: 'cannot be opened',
     hint: 'Let the user that runs catalogd read and write the file and its folder',
   },
-  26: {
-    code: 'database-damaged',
-    found: 'is no database',
-    hint: 'Check the disk, then put the last backup back: catalogd restore <folder>',
-  },
+  26: { ...damaged, found: 'is no database' },
 }
 
 /** An error of SQLite as an operating failure; any other as it is. */
@@ -62,7 +55,7 @@ export function isDiskFull(error: unknown): boolean {
 
 /** Waiting does not help: the operator puts a backup back. */
 export function isDamaged(error: unknown): boolean {
-  return error instanceof StorageError && error.code === 'database-damaged'
+  return error instanceof StorageError && error.code === damaged.code
 }
 
 /** Runs `work` and makes StorageErrors of what the disk or the file is to blame for. */

@@ -53,20 +53,13 @@ const labels: ReadonlyMap<string, Encoding> = new Map([
   ['ascii', 'windows-1252'],
   ['iso-8859-1', 'windows-1252'],
   ['latin1', 'windows-1252'],
-  ['latin-1', 'windows-1252'],
   ['ansi', 'windows-1252'],
   ['iso-8859-9', 'windows-1254'],
   ['latin5', 'windows-1254'],
   ['iso-8859-11', 'windows-874'],
   ['tis-620', 'windows-874'],
   ['latin2', 'iso-8859-2'],
-  ['latin-2', 'iso-8859-2'],
   ['latin9', 'iso-8859-15'],
-  ['latin-9', 'iso-8859-15'],
-  ['cp437', 'ibm437'],
-  ['cp850', 'ibm850'],
-  ['cp852', 'ibm852'],
-  ['cp866', 'ibm866'],
   ['macroman', 'macintosh'],
   ['x-mac-roman', 'macintosh'],
   ['shift-jis', 'shift_jis'],
@@ -92,5 +85,7 @@ export function encodingOf(label: string): Encoding | undefined {
   const plain = name
     .replace(/^(?:cp|win-?|windows)(125\d|874)$/, 'windows-$1')
     .replace(/^iso_?8859/, 'iso-8859')
+    .replace(/^latin-/, 'latin')
+    .replace(/^cp(437|8[56]\d)$/, 'ibm$1')
   return canonical.find((encoding) => encoding === plain) ?? labels.get(plain)
 }

@@ -33,22 +33,9 @@ export function passOf({ mirrorId, generation, endpoint }: GuardOwner, runId: st
 
 /** Fields and values that `open` sets. */
 export function guardFields(owner: GuardOwner & MirrorPlace, runId: string): string[] {
-  const { mirrorId, generation, endpoint, host, folder } = owner
-  return [
-    ...['pass', passOf(owner, runId), 'mirror', mirrorId, 'generation', generation],
-    ...[
-      'endpoint',
-      endpoint,
-      'version',
-      String(outboxVersion),
-      'runId',
-      runId,
-      'host',
-      host,
-      'folder',
-      folder,
-    ],
-  ]
+  const { mirrorId: mirror, generation, endpoint, host, folder } = owner
+  const named = { mirror, generation, endpoint, host, folder }
+  return Object.entries({ ...named, runId, version: `${outboxVersion}`, pass: passOf(owner, runId) }).flat()
 }
 
 /** Undefined: the keys belong to nobody yet, or Redis was emptied. */
@@ -60,19 +47,9 @@ export async function readGuard(
 }
 
 export function parseGuard(fields: Readonly<Record<string, string>>): GuardState | undefined {
-  const { mirror, generation = '', endpoint = '', version = '0', runId = '', host = '', folder = '' } = fields
-  if (mirror === undefined) return undefined
-  const isOpen = fields.open === '1'
-  const { session } = fields
-  return {
-    mirrorId: mirror,
-    generation,
-    endpoint,
-    version: Number(version),
-    runId,
-    host,
-    folder,
-    isOpen,
-    session,
-  }
+  const { mirror: mirrorId, generation = '', endpoint = '', runId = '', host = '', folder = '' } = fields
+  if (mirrorId === undefined) return undefined
+  const { version = 0, open, session } = fields
+  const owner = { mirrorId, generation, endpoint, host, folder }
+  return { ...owner, version: Number(version), runId, isOpen: open === '1', session }
 }

@@ -7,17 +7,13 @@ import type { Log } from '../lib/log.ts'
  * up → (failed) → down → (recovered) → up
  */
 export class OutageLog {
-  readonly #log: Log
-  readonly #clock: Clock
-  readonly #address: string
+  readonly #options: { log: Log; clock: Clock; address: string }
   #since: number
   #up = true
   #lastError: unknown
 
   constructor(options: { log: Log; clock: Clock; address: string }) {
-    this.#log = options.log
-    this.#clock = options.clock
-    this.#address = options.address
+    this.#options = options
     this.#since = options.clock.now()
   }
 
@@ -37,9 +33,10 @@ export class OutageLog {
   failed(error: unknown): void {
     this.#lastError = error
     if (!this.#up) return
+    const { log, clock, address } = this.#options
     this.#up = false
-    this.#since = this.#clock.now()
-    this.#log.warn({ address: this.#address, error }, 'Redis cannot be reached; trying again')
+    this.#since = clock.now()
+    log.warn({ address, error }, 'Redis cannot be reached; trying again')
   }
 
   /** A server that ends in order closes its connections without an error. */
@@ -49,8 +46,9 @@ export class OutageLog {
 
   recovered(): void {
     if (this.#up) return
-    const now = this.#clock.now()
-    this.#log.info({ address: this.#address, downMs: now - this.#since }, 'Redis is back')
+    const { log, clock, address } = this.#options
+    const now = clock.now()
+    log.info({ address, downMs: now - this.#since }, 'Redis is back')
     this.#up = true
     this.#since = now
     this.#lastError = undefined
