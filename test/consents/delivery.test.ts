@@ -1,15 +1,15 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { waitFor } from '../support/events.ts'
 import { leakCheck } from '../support/leak-check.ts'
 import { openSite } from './site.ts'
 
 const leaks = leakCheck()
-beforeEach(leaks.remember)
-afterEach(leaks.check)
+beforeAll(leaks.remember)
+afterAll(leaks.check)
 
 const emails = (count: number) => Array.from({ length: count }, (_, index) => `person${index}+x@example.org`)
 
-test('one call for each address with its last state, as the contract says it', async () => {
+test.concurrent('one call for each address with its last state, as the contract says it', async () => {
   await using site = await openSite()
   await site.drop([
     ...emails(50).map((email) => [email, true] as const),
@@ -31,7 +31,7 @@ test('one call for each address with its last state, as the contract says it', a
   expect(site.endpoint.calls.length).toBe(50)
 })
 
-test('a newer state that is accepted during a call is sent after it', async () => {
+test.concurrent('a newer state that is accepted during a call is sent after it', async () => {
   const called = Promise.withResolvers<void>()
   const answer = Promise.withResolvers<void>()
   await using site = await openSite()
@@ -54,7 +54,7 @@ test('a newer state that is accepted during a call is sent after it', async () =
   expect([...site.endpoint.overlapping]).toEqual([])
 })
 
-test('a state that is taken back during a call is not sent again', async () => {
+test.concurrent('a state that is taken back during a call is not sent again', async () => {
   const called = Promise.withResolvers<void>()
   const answer = Promise.withResolvers<void>()
   await using site = await openSite({
@@ -75,7 +75,7 @@ test('a state that is taken back during a call is not sent again', async () => {
   expect(site.endpoint.callsOf('a@example.org')).toEqual([true])
 })
 
-test('an answer that is an error puts no consent before others, and a state taken back is sent all the same', async () => {
+test.concurrent('an answer that is an error puts no consent before others, and a state taken back is sent all the same', async () => {
   const failing = { on: false }
   await using site = await openSite({
     script: ({ email }) => ({ status: failing.on && email === 'a@example.org' ? 500 : 200 }),
@@ -97,7 +97,7 @@ test('an answer that is an error puts no consent before others, and a state take
   expect(site.endpoint.calls.filter(({ email }) => email === 'a@example.org').at(-1)?.consent).toBe(false)
 })
 
-test('a refused consent is a dead letter, whose reason shows no address; a newer state revives it', async () => {
+test.concurrent('a refused consent is a dead letter, whose reason shows no address; a newer state revives it', async () => {
   await using site = await openSite({
     script: ({ email, consent }) =>
       email === 'a@example.org' && consent
@@ -121,7 +121,7 @@ test('a refused consent is a dead letter, whose reason shows no address; a newer
   expect(site.letterOf('a@example.org')).toBeUndefined()
 })
 
-test('refused credentials stop all calls until one consent, sent as a trial, is taken', async () => {
+test.concurrent('refused credentials stop all calls until one consent, sent as a trial, is taken', async () => {
   await using site = await openSite({
     script: ({ headers }) => ({
       status: headers.authorization === `Basic ${Buffer.from(':new').toString('base64')}` ? 200 : 401,
@@ -138,7 +138,7 @@ test('refused credentials stop all calls until one consent, sent as a trial, is 
   expect(site.isPaused()).toBe(false)
 })
 
-test('a 403 right after a trial that was taken refuses that consent', async () => {
+test.concurrent('a 403 right after a trial that was taken refuses that consent', async () => {
   const right = { now: false }
   await using site = await openSite({
     script: ({ email }) => ({ status: right.now && email !== 'a@example.org' ? 200 : 403 }),
@@ -154,7 +154,7 @@ test('a 403 right after a trial that was taken refuses that consent', async () =
   expect(site.endpoint.callsOf('a@example.org')).toEqual([true])
 })
 
-test('a login page takes no consent, and buries none that stands alone; one among others it does', async () => {
+test.concurrent('a login page takes no consent, and buries none that stands alone; one among others it does', async () => {
   const page = { status: 200, headers: { 'content-type': 'text/html' }, body: '<title>Log in</title>' }
   const state = { right: false }
   await using site = await openSite({
@@ -175,7 +175,7 @@ test('a login page takes no consent, and buries none that stands alone; one amon
   })
 })
 
-test('a 404 for one address is no refusal while nothing else is taken, then it is one', async () => {
+test.concurrent('a 404 for one address is no refusal while nothing else is taken, then it is one', async () => {
   await using site = await openSite({
     script: ({ email }) => ({ status: email.startsWith('person1') ? 404 : 200 }),
   })
@@ -193,7 +193,7 @@ test('a 404 for one address is no refusal while nothing else is taken, then it i
   expect(site.endpoint.held.size).toBe(9)
 })
 
-test('a path that becomes wrong buries nothing: what was refused is taken back', async () => {
+test.concurrent('a path that becomes wrong buries nothing: what was refused is taken back', async () => {
   const state = { right: true }
   await using site = await openSite({ script: () => ({ status: state.right ? 200 : 404 }) })
   await site.start()
@@ -211,7 +211,7 @@ test('a path that becomes wrong buries nothing: what was refused is taken back',
   expect(site.overview()?.dead).toBe(0)
 })
 
-test('the process that imports consents sends them, whatever its roles', async () => {
+test.concurrent('the process that imports consents sends them, whatever its roles', async () => {
   await using site = await openSite()
   await site.start(['watch', 'import'])
   await site.drop([['a@example.org', true]])
@@ -219,7 +219,7 @@ test('the process that imports consents sends them, whatever its roles', async (
   expect(site.endpoint.callsOf('a@example.org')).toEqual([true])
 })
 
-test('a revocation does not wait for grants that the endpoint does not answer', async () => {
+test.concurrent('a revocation does not wait for grants that the endpoint does not answer', async () => {
   await using site = await openSite({
     settings: 'concurrency: 3, timeout: 10m, callsPerSecond: 1000',
     script: ({ consent }) => (consent ? 'hang' : { status: 200 }),

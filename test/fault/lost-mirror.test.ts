@@ -101,11 +101,15 @@ repeat('backup is killed at any moment, and begun again', async (random) => {
   await site.start()
   await site.dropVersion(1)
   await site.untilQuiet()
-  const lastsMs = await durationOf(() => site.run('backup', site.path('first')))
+  const isBegun = (folder: string) => existsSync(folder) || existsSync(`${folder}.unfinished`)
+  const begun = site.run('backup', site.path('first'))
+  await waitFor(() => isBegun(site.path('first')))
+  const lastsMs = await durationOf(() => begun)
   for (let kill = 1; kill <= times; kill += 1) {
     const folder = site.path(`backup-${kill}`)
     await site.dropVersion(kill + 1)
-    await killAt(site, random.next() * lastsMs, 'backup', folder)
+    const moment = { isBegun: () => isBegun(folder), afterMs: random.next() * lastsMs }
+    await killAt({ site, ...moment }, 'backup', folder)
     if (!existsSync(folder)) await site.run('backup', folder)
     const text = await readFile(`${folder}/backup.json`, 'utf8')
     const [{ files }] = JSON.parse(text).catalogs
@@ -135,7 +139,7 @@ repeat('restore is killed at any moment, and begun again', async (random) => {
     await site.untilQuiet()
     await daemon.kill(random.pick(['SIGTERM', 'SIGKILL']))
     const args = ['restore', '--yes', site.path('backup')]
-    await killAt(site, random.next() * lastsMs, ...args)
+    await killAt({ site, afterMs: random.next() * lastsMs }, ...args)
     lastsMs = await durationOf(() => site.run(...args))
     daemon = await site.start()
     await site.untilQuiet()
@@ -180,8 +184,16 @@ repeat('the upgrade is killed at any moment, and begun again', async (random) =>
   }
 })
 
-async function killAt(site: Site, afterMs: number, ...args: string[]): Promise<void> {
+interface Moment {
+  site: Site
+  /** From when on the time counts; absent: from the start of the process. */
+  isBegun?: () => boolean
+  afterMs: number
+}
+
+async function killAt({ site, isBegun = () => true, afterMs }: Moment, ...args: string[]): Promise<void> {
   const child = await site.spawn(...args)
+  await waitFor(() => !child.running || isBegun())
   await Promise.race([delay(afterMs), child.ended()])
   await child.kill('SIGKILL')
 }
