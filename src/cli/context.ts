@@ -162,7 +162,7 @@ export async function withCatalog<T>(
   const mayBeDown = (await findDaemon({ config, clock })) !== undefined
   await using storage = await openStorage({ config, clock, log, signal, mayBeDown })
   const { connections } = storage
-  return connections.explained(() => work({ config, catalog, connections, clock, log, signal }))
+  return await connections.explained(() => work({ config, catalog, connections, clock, log, signal }))
 }
 
 export interface OptionDefinition {
