@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { serialize } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import type { ProductId } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -6,7 +7,7 @@ import { StorageError } from '../lib/errors.ts'
 import type { Log, LogLevel } from '../lib/log.ts'
 import type { KeyLookup, MirrorChunk } from './model.ts'
 import { type Mirror, MirrorReader } from './reader.ts'
-import type { MirrorAnswer, MirrorRequest, SentError, ThreadOptions } from './thread.ts'
+import type { CommitRequest, MirrorAnswer, MirrorRequest, SentError, ThreadOptions } from './thread.ts'
 
 /** A call to Redis may hang: then the thread is ended from outside, which the file survives as it does a crash. */
 const closeMs = 10_000
@@ -49,7 +50,7 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
   #failure: unknown
   #waiting: Waiting[] = []
   #nextId = 1
-  #gathered: MirrorRequest[] = []
+  #gathered: CommitRequest[] = []
   /** Plans are made one after another. */
   #tail: Promise<unknown> = Promise.resolve()
 
@@ -83,19 +84,19 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
     }
   }
 
-  async update(
+  update(
     ids: readonly ProductId[],
     plan: Parameters<Mirror['update']>[1],
     { gather = false } = {},
   ): Promise<void> {
-    await this.#inTurn(async () => {
+    return this.#inTurn(async () => {
       await this.#until((waiting) => ids.some((id) => waiting.ids.has(id)))
       return { ids, chunk: plan(this.read(ids)), gather }
     })
   }
 
-  async updateByKey(lookup: KeyLookup, plan: Parameters<Mirror['updateByKey']>[1]): Promise<void> {
-    await this.#inTurn(async () => {
+  updateByKey(lookup: KeyLookup, plan: Parameters<Mirror['updateByKey']>[1]): Promise<void> {
+    return this.#inTurn(async () => {
       await this.#until(() => true)
       const found = this.lookUp(lookup)
       const ids = [
@@ -106,7 +107,9 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
   }
 
   flush(): void {
-    for (const request of this.#gathered.splice(0)) this.#worker.postMessage(request)
+    for (const request of this.#gathered.splice(0)) {
+      this.#worker.postMessage(request, [request.chunk.buffer])
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -126,14 +129,14 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
     giveUp.abort()
   }
 
-  /** Resolves when the change is durable; the next one is planned before. */
-  async #inTurn(plan: () => Promise<Planned>): Promise<void> {
+  /** Resolves when the change is durable; the next one is planned before. What it was planned from is let go at once. */
+  #inTurn(plan: () => Promise<Planned>): Promise<void> {
     const turn = this.#tail.then(async () => {
       if (this.#failure !== undefined) throw this.#failure
       return { durable: this.#send(await plan()) }
     })
     this.#tail = turn.catch(() => undefined)
-    await (await turn).durable
+    return turn.then(({ durable }) => durable)
   }
 
   /** Resolves when no such change is under way any more: what it changes is there to be read, or has failed. */
@@ -148,7 +151,7 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
     const id = this.#nextId++
     const committed = Promise.withResolvers<void>()
     this.#waiting.push({ id, ids: new Set(ids), committed })
-    this.#gathered.push({ kind: 'commit', id, chunk, nowMs: this.#options.clock.now() })
+    this.#gathered.push({ kind: 'commit', id, chunk: serialize(chunk), nowMs: this.#options.clock.now() })
     if (!gather) this.flush()
     return committed.promise
   }

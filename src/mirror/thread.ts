@@ -1,3 +1,4 @@
+import { deserialize } from 'node:v8'
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { systemClock } from '../lib/clock.ts'
 import { watchFile } from '../lib/database-file.ts'
@@ -12,10 +13,15 @@ const commitMs = 250
 const sharedCommitMs = 25
 const checkpointEveryMs = 2_000
 
-/** From the importing thread. `nowMs`: by its clock. */
-export type MirrorRequest =
-  | { kind: 'commit'; id: number; chunk: MirrorChunk; nowMs: number }
-  | { kind: 'close' }
+/** From the importing thread. `chunk`: serialised, so that neither heap has its parts for long. `nowMs`: by its clock. */
+export interface CommitRequest {
+  kind: 'commit'
+  id: number
+  chunk: Buffer<ArrayBuffer>
+  nowMs: number
+}
+
+export type MirrorRequest = CommitRequest | { kind: 'close' }
 
 /** To the importing thread. `committed` and `failed` answer all requests up to that one. */
 export type MirrorAnswer =
@@ -129,7 +135,7 @@ function commitWaiting(first: MirrorRequest, { port, store, loop, answer, failur
     const { chunk, id } = request
     upTo = id
     request = undefined
-    return chunk
+    return deserialize(chunk) as MirrorChunk
   }
   try {
     if (first.kind === 'commit') {
