@@ -27,12 +27,7 @@ export interface LoadedConfig {
   warnings: readonly string[]
 }
 
-/** The configuration for the stages. Throws a ConfigProblemsError with everything that is wrong. */
-export async function loadConfig(options: LoadOptions): Promise<Config> {
-  return (await readConfig(options)).config
-}
-
-/** Like `loadConfig`, with what the `config` commands show besides. */
+/** The configuration for the stages, and what the commands show. Throws a ConfigProblemsError with all that is wrong. */
 export async function readConfig({ file, env, ...knowledge }: LoadOptions): Promise<LoadedConfig> {
   const absolute = resolve(file)
   const folder = dirname(absolute)

@@ -53,7 +53,10 @@ export async function makeBackup(options: BackupOptions, to: string): Promise<Ba
       const files = await copyCatalog(stateDirOf(options.config, name), join(unfinished, name))
       if (files.length > 0) catalogs.push({ catalog: name, files })
     }
-    if (catalogs.length === 0) throw nothingThere(options.config)
+    if (catalogs.length === 0) {
+      const message = `nothing was ever accepted in ${options.config.stateDir}: there is nothing to back up`
+      throw new ConfigError('backup-empty', message)
+    }
     const text = formatContents({ version: readVersion(), at, catalogs })
     await writeDurably(join(unfinished, contentsName), text, join(unfinished, '.tmp'))
     await rename(unfinished, folder)
@@ -85,11 +88,4 @@ async function copyCatalog(from: string, to: string): Promise<BackupFile[]> {
   }
   if (files.length > 0) await syncFolder(to)
   return files
-}
-
-function nothingThere({ stateDir }: Pick<Config, 'stateDir'>): ConfigError {
-  return new ConfigError(
-    'backup-empty',
-    `nothing was ever accepted in ${stateDir}: there is nothing to back up`,
-  )
 }

@@ -31,7 +31,7 @@ export type OpenedFile = { bytes: number; mode: FeedMode } & (
 /** The first pass over a file that is not accepted. Throws a SourceError when it cannot be read at all. */
 export async function openFile({ feed, file, signal, onProgress }: FileOptions): Promise<OpenedFile> {
   const name = basename(file)
-  const bytes = await sizeOf(file)
+  const bytes = await requireFile(file)
   const mode = modeOf(feed, name)
   const options = { feed, mode, source: { path: file, name, bytes, onProgress, signal } }
   try {
@@ -50,12 +50,8 @@ export function modeOf(feed: FeedConfig, name: string): FeedMode {
   return compileNames(feed)(name) ?? feed.files[0]?.mode ?? 'full'
 }
 
-/** Throws a ConfigError when there is no such file, a SourceError when it cannot be looked at. */
-export async function requireFile(file: string): Promise<void> {
-  await sizeOf(file)
-}
-
-async function sizeOf(file: string): Promise<number> {
+/** Its size. Throws a ConfigError when there is no such file, a SourceError when it cannot be looked at. */
+export async function requireFile(file: string): Promise<number> {
   try {
     const stats = await stat(file)
     if (stats.isFile()) return stats.size

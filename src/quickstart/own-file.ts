@@ -8,7 +8,7 @@ import { feedText } from '../operations/guess/feed-text.ts'
 import { guessFeed } from '../operations/guess/guess-feed.ts'
 import { type GuessTrial, trialPasses, tryGuess } from '../operations/guess/try-guess.ts'
 import { Observer } from './observer.ts'
-import { isWatched, printTable, printText, printTitle } from './print.ts'
+import { count, isWatched, printTable, printText, printTitle } from './print.ts'
 import type { TemporaryDaemon } from './temporary-daemon.ts'
 
 const place = [
@@ -124,8 +124,4 @@ function plainName(file: string): string {
 async function drop({ workDir, dropDir }: TemporaryDaemon, file: string, name: string): Promise<void> {
   await copyFile(file, join(workDir, `copy-${name}`))
   await rename(join(workDir, `copy-${name}`), join(dropDir, name))
-}
-
-function count(value: number): string {
-  return value.toLocaleString('en')
 }

@@ -18,6 +18,10 @@ export function printText(text: string): void {
   process.stdout.write(`${safeLines(text)}\n`)
 }
 
+export function count(value: number): string {
+  return value.toLocaleString('en')
+}
+
 /** Tells when nobody reads standard output any more. */
 export function onUnread(listener: () => void): void {
   process.stdout.on('error', listener)

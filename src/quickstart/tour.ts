@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts'
 import { type Answered, askIntent, openIntent } from '../operations/ask-intent.ts'
 import { showConsents } from './consent-tour.ts'
 import { Observer, type ReceivedProduct } from './observer.ts'
-import { printTable, printText, printTitle } from './print.ts'
+import { count, printTable, printText, printTitle } from './print.ts'
 import { type SampleOptions, sampleId, writeSampleFeed } from './sample-feed.ts'
 import { showStack } from './stack-tour.ts'
 import type { TemporaryDaemon } from './temporary-daemon.ts'
@@ -153,10 +153,6 @@ export class Tour {
     await rename(join(this.#daemon.workDir, file), join(this.#daemon.dropDir, file))
     return atMs
   }
-}
-
-function count(value: number): string {
-  return value.toLocaleString('en')
 }
 
 function megabytes(bytes: number): string {

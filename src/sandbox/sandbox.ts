@@ -68,13 +68,17 @@ const rateDefault: RequestRate = { requests: 450, perMs: 900_000 }
 
 /** A server of the API to try everything without an account, which shows what arrived and misbehaves on request. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { host = hostDefault, port, logger, clock = systemClock } = options
+  const { host = hostDefault, port, logger, clock = systemClock, dataFile: path } = options
   const closing = new AbortController()
   const parts = await openParts(options, clock, closing.signal)
-  const keeper = await keepData(parts, options, clock).catch((error: unknown) => {
-    closing.abort()
-    throw error
-  })
+  const keeping = { clock, logger, isWritten: parts.wasKept }
+  const keeper =
+    path === undefined
+      ? undefined
+      : await openDataKeeper(parts, { path, ...keeping }).catch((error: unknown) => {
+          closing.abort()
+          throw error
+        })
   const app = newServer(logger, closing.signal)
   registerGroups(app, parts)
   try {
@@ -135,15 +139,6 @@ async function openParts(options: SandboxOptions, clock: Clock, closing: AbortSi
 }
 
 type Parts = Awaited<ReturnType<typeof openParts>>
-
-async function keepData(
-  parts: Parts,
-  { dataFile, logger }: SandboxOptions,
-  clock: Clock,
-): Promise<AsyncDisposable | undefined> {
-  if (dataFile === undefined) return undefined
-  return openDataKeeper(parts, { path: dataFile, clock, logger, isWritten: parts.wasKept })
-}
 
 function registerGroups(app: FastifyInstance, parts: Parts): void {
   app.register(registerReference)

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { LoadedConfig } from '../../src/config/load.ts'
-import { loadConfig } from '../../src/config/load.ts'
+import { readConfig } from '../../src/config/load.ts'
 import type { CatalogConfig, Deferred, FeedConfig } from '../../src/config/model.ts'
 import { printConfig } from '../../src/config/print.ts'
 import { ConfigError } from '../../src/lib/errors.ts'
@@ -35,7 +35,7 @@ function failureOf(deferred: Deferred<unknown>): ConfigError {
   throw new Error('the value is there')
 }
 
-describe('loadConfig', () => {
+describe('readConfig', () => {
   it('fills in every default', async () => {
     const { loaded, folder } = await read(withFeed(''))
     expect(loaded.config).toMatchObject({ stateDir: join(folder, 'state'), redisUrl: '' })
@@ -257,7 +257,7 @@ describe('productsTokenFile', () => {
     await using folder = await tempDir('config')
     const file = folder.join('catalogd.yaml')
     await writeFile(file, withFeed('').replace('productsToken: abc', 'productsTokenFile: ./token'))
-    const config = await loadConfig({ file, env: {} })
+    const { config } = await readConfig({ file, env: {} })
     const [catalog] = config.catalogs.values()
     const token = catalog?.api.productsToken
     if (token === undefined) throw new Error('no token')

@@ -1,5 +1,5 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
-import { loadConfig } from '../../src/config/load.ts'
+import { readConfig } from '../../src/config/load.ts'
 import { ConsentReader } from '../../src/consents/reader.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { systemClock } from '../../src/lib/clock.ts'
@@ -74,7 +74,7 @@ catalogs:
     token: (token: string) => writeFile(dir.join('token'), token),
     /** As a command is given it. */
     async context() {
-      const config = await loadConfig({ file: dir.join('catalogd.yaml'), env: {} })
+      const { config } = await readConfig({ file: dir.join('catalogd.yaml'), env: {} })
       const [catalog] = config.catalogs.values()
       if (!catalog) throw new Error('there is no catalog')
       const connections = await openRedis({ address: { kind: 'url', url: server.url }, clock, log })

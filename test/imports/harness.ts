@@ -1,6 +1,6 @@
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { loadConfig } from '../../src/config/load.ts'
+import { readConfig } from '../../src/config/load.ts'
 import type { CatalogConfig, FeedMode } from '../../src/config/model.ts'
 import { type Held, parseHeld } from '../../src/imports/context.ts'
 import { ImportRunner } from '../../src/imports/import-runner.ts'
@@ -32,7 +32,7 @@ ${indented}
   const file = join(dir, 'catalogd.yaml')
   await mkdir(dir, { recursive: true })
   await writeFile(file, text)
-  const config = await loadConfig({ file, env: {} })
+  const { config } = await readConfig({ file, env: {} })
   const [catalog] = config.catalogs.values()
   if (!catalog) throw new Error('no catalog')
   return catalog

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { loadConfig } from '../../src/config/load.ts'
+import { readConfig } from '../../src/config/load.ts'
 import type { FeedName, ProductId } from '../../src/lib/brand.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { MirrorReader } from '../../src/mirror/reader.ts'
@@ -57,7 +57,7 @@ catalogs:
       products: { drop: ./drop, files: "*.csv", settle: 0s, missing: ${settings.missing} }
 `,
   )
-  const config = await loadConfig({ file: dir.join('catalogd.yaml'), env: {} })
+  const { config } = await readConfig({ file: dir.join('catalogd.yaml'), env: {} })
   const { log, lines } = collectLog()
   const connections = stack.use(await openRedis({ address: { kind: 'url', url: server.url }, clock, log }))
   const failures: unknown[] = []

@@ -33,8 +33,11 @@ export async function readDataFile(
       if (isWhole) throw new Error('there is more after its end')
       const line = parseDataLine(text)
       if (lineNumber === 1 && line.kind !== 'head') throw new Error('it is no data file of a sandbox')
-      if (line.kind === 'product') stores.store.restore(line.product)
-      if (line.kind === 'consent') stores.consents.restore(line.held)
+      if (line.kind === 'product') stores.store.restore(productOf(line))
+      if (line.kind === 'consent') {
+        const { email, consent, times: timesTaken, taken } = line
+        stores.consents.restore({ email, consent, timesTaken, taken })
+      }
       if (line.kind === 'stack') stack = line.data
       isWhole = line.kind === 'end'
     }
@@ -118,7 +121,7 @@ async function syncFolder(path: string): Promise<void> {
 
 function* linesOf({ store, consents, stack }: KeptParts): Generator<string> {
   yield headLine
-  yield stackLine(stack)
+  yield JSON.stringify({ kind: 'stack', data: stack })
   for (const product of store.values()) yield productLine(product)
   for (const held of consents.values()) yield consentLine(held)
   yield endLine
@@ -151,35 +154,22 @@ const lineSchema = z.discriminatedUnion('kind', [
 const headLine = JSON.stringify({ kind: 'head', of: 'catalogd sandbox', version: 1 })
 const endLine = JSON.stringify({ kind: 'end' })
 
-type KeptLine =
-  | { kind: 'product'; product: HeldProduct }
-  | { kind: 'consent'; held: HeldConsent }
-  | { kind: 'stack'; data: StackData }
-  | { kind: 'head' | 'end' }
+type KeptLine = z.infer<typeof lineSchema>
 
 /** Throws what is wrong with the line, in words that name no address. */
 function parseDataLine(text: string): KeptLine {
   const result = lineSchema.safeParse(parseJson(text))
-  if (!result.success) {
-    const [issue] = result.error.issues
-    throw new Error(`something is wrong with ${issue?.path.join('.') || 'the line'}`)
-  }
-  const line = result.data
-  if (line.kind === 'product') {
-    const { id, times: timesTaken, receivedAtMs } = line
-    // Asked for its fields later: what is no object would fail there.
-    const document = parseJson(line.document)
-    if (typeof document !== 'object' || document === null) throw new Error('a product is no JSON object')
-    return {
-      kind: 'product',
-      product: { id, document: Buffer.from(line.document), timesTaken, receivedAtMs },
-    }
-  }
-  if (line.kind === 'consent') {
-    const { email, consent, times: timesTaken, taken } = line
-    return { kind: 'consent', held: { email, consent, timesTaken, taken } }
-  }
-  return line.kind === 'stack' ? line : { kind: line.kind }
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  throw new Error(`something is wrong with ${issue?.path.join('.') || 'the line'}`)
+}
+
+function productOf(line: KeptLine & { kind: 'product' }): HeldProduct {
+  const { id, times: timesTaken, receivedAtMs } = line
+  // Asked for its fields later: what is no object would fail there.
+  const document = parseJson(line.document)
+  if (typeof document !== 'object' || document === null) throw new Error('a product is no JSON object')
+  return { id, document: Buffer.from(line.document), timesTaken, receivedAtMs }
 }
 
 function parseJson(text: string): unknown {
@@ -197,8 +187,4 @@ function productLine({ id, timesTaken, receivedAtMs, document }: HeldProduct): s
 
 function consentLine({ email, consent, timesTaken, taken }: HeldConsent): string {
   return JSON.stringify({ kind: 'consent', email, consent, times: timesTaken, taken })
-}
-
-function stackLine(stack: StackStore): string {
-  return JSON.stringify({ kind: 'stack', data: stack })
 }

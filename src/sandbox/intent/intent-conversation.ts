@@ -64,7 +64,7 @@ export function continueConversation(
   }
   const isRelative = followUp.wantsCheaper || followUp.wantsDearer
   const added = parsed.terms.filter((term) => !before.query.terms.includes(term))
-  const namesSubject = parsed.terms.some((term) => isSubject(index, term))
+  const namesSubject = parsed.terms.some((term) => index.vocabulary.isSubject(term))
   const repeatsSubject = parsed.terms.length > 0 && added.length === 0 && namesSubject
   if (!followUp.pointsBack && !isRelative && (parsed.startsAnew || repeatsSubject)) return anew('new-subject')
 
@@ -72,7 +72,7 @@ export function continueConversation(
   if (narrowed.ranking.products.length > 0 || added.length === 0) return narrowed
   // `only the purple ones` is an answer even if there is none; a word for another kind of product is a new subject.
   const speaksOfIt = followUp.pointsBack || isRelative || added.every(isColour)
-  const isAnswer = speaksOfIt && !added.some((term) => isSubject(index, term))
+  const isAnswer = speaksOfIt && !added.some((term) => index.vocabulary.isSubject(term))
   return isAnswer ? narrowed : anew('new-subject')
 }
 
@@ -129,10 +129,6 @@ function withCheapOrder(parsed: ParsedPrompt): IntentQuery {
     ...parsed,
     constraints: { order: wantsCheaper ? 'price-up' : 'price-down', ...parsed.constraints },
   }
-}
-
-function isSubject(index: ProductIndex, term: string): boolean {
-  return index.vocabulary.isSubject(term)
 }
 
 function merge(before: Conversation, parsed: ParsedPrompt, added: readonly string[]): IntentQuery {
