@@ -1,3 +1,5 @@
+import type { ProblemWords } from './problem.ts'
+
 /** Numbers as people and exports write them. Nothing is guessed: a mark that the locale does not name is a fault. */
 export interface NumberLocale {
   decimal: '.' | ','
@@ -5,10 +7,8 @@ export interface NumberLocale {
 }
 
 /** Why a text is no number under a locale. Holds marks, never digits: the text may be a secret. */
-export interface NumberFault {
+export interface NumberFault extends ProblemWords {
   code: 'not-a-number' | 'number-locale' | 'number-too-long'
-  found: string
-  remedy: string
 }
 
 const plain = /^-?(0|[1-9]\d{0,9})(\.\d{1,5})?$/
@@ -38,20 +38,14 @@ export function parseNumberText(text: string, locale: NumberLocale): string | Nu
   if (body.length > charactersMax || !/\d/.test(body) || /[^\d., ']/.test(body)) {
     const visible = withoutInvisible(text)
     if (visible.length < text.length) return parseNumberText(visible.trim(), locale)
-    return {
-      code: 'not-a-number',
-      found: 'which is no number',
-      remedy: 'give digits only, or map the word with when',
-    }
+    const remedy = 'give digits only, or map the word with when'
+    return { code: 'not-a-number', found: 'which is no number', remedy }
   }
   const digits = readDigits(body, locale)
   if (typeof digits !== 'string') return digits
   if (digits.replace(/^0\.?0*|\./g, '').length > digitsMax) {
-    return {
-      code: 'number-too-long',
-      found: `with more than ${digitsMax} digits`,
-      remedy: 'round it in the feed',
-    }
+    const found = `with more than ${digitsMax} digits`
+    return { code: 'number-too-long', found, remedy: 'round it in the feed' }
   }
   return signed && /[1-9]/.test(digits) ? `-${digits}` : digits
 }
@@ -59,11 +53,8 @@ export function parseNumberText(text: string, locale: NumberLocale): string | Nu
 function readDigits(body: string, locale: NumberLocale): string | NumberFault {
   const { decimal, thousands } = locale
   if (/\D$/.test(body)) {
-    return {
-      code: 'not-a-number',
-      found: 'with no digits behind its last mark',
-      remedy: 'correct it in the feed',
-    }
+    const found = 'with no digits behind its last mark'
+    return { code: 'not-a-number', found, remedy: 'correct it in the feed' }
   }
   const strange = strangeMark(body, locale)
   if (strange !== undefined) return fault(`with a ${nameOf(strange)}, which the locale does not name`, body)

@@ -3,7 +3,13 @@ import { encodingOf } from '../lib/encoding.ts'
 import { EncodingEvidence } from './encoding-evidence.ts'
 import type { EncodingGuess } from './guess-encoding.ts'
 import type { Dialect } from './model.ts'
-import type { Sample } from './sample.ts'
+
+/** The beginning of a text, decompressed but not decoded. */
+export interface Sample {
+  bytes: Buffer
+  /** The sample is the whole text. */
+  complete: boolean
+}
 
 export interface DetectedEncoding {
   encoding: Encoding

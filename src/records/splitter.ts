@@ -1,6 +1,5 @@
 import { BlankTest } from './blank-test.ts'
 import type { CellSyntax } from './cells.ts'
-import { isCommentLine } from './comment-line.ts'
 import { delimiterLine } from './delimiter-line.ts'
 import { KeptSplitter, type SplitterOptions } from './kept-splitter.ts'
 import type { Dialect, RecordSlice } from './model.ts'
@@ -208,4 +207,18 @@ export class RecordSplitter extends KeptSplitter {
       hint: 'The file was cut off, or the quote is an ordinary character: export it again, or set format.quote: none',
     })
   }
+}
+
+const commentBytesMax = 2 ** 16
+const quoted = /"(?:[^"]|"")*"/g
+
+/** A first line that only says what the columns below it are for, as templates of Meta have it: all cells begin with `# `. */
+function isCommentLine(line: Buffer, delimiter: string): boolean {
+  if (line.length > commentBytesMax || !/^"?# /.test(line.toString('latin1', 0, 3))) return false
+  const cells = line
+    .toString('utf8')
+    .replace(quoted, (cell) => cell.slice(1, -1).replaceAll(delimiter, ' '))
+    .split(delimiter)
+    .filter((cell) => cell.trim() !== '')
+  return cells.length > 1 && cells.every((cell) => cell.startsWith('# '))
 }

@@ -1,6 +1,5 @@
 import { KeptSplitter, type SplitterOptions } from './kept-splitter.ts'
 import { elementsMax, tagBytesMax } from './limits.ts'
-import { LineCount } from './line-count.ts'
 import type { RecordFrame, RecordSlice } from './model.ts'
 import { fileRefusal, noRecordsRefusal } from './read-file.ts'
 import { readStartTag, type XmlScope } from './xml-items.ts'
@@ -243,4 +242,29 @@ export function doctypeRefusal(name: string, line: number): Error {
     found: `line ${line} holds a document type declaration (<!DOCTYPE), which is never read`,
     hint: 'Export the feed without it: product feeds need no entities of their own',
   })
+}
+
+const lineFeed = 0x0a
+const carriageReturn = 0x0d
+
+/** Counts lines as XML does: `\n`, `\r\n` and a lone `\r` each end one. */
+class LineCount {
+  #line = 1
+  #afterReturn = false
+
+  get line(): number {
+    return this.#line
+  }
+
+  /** Takes the next piece of the text. */
+  add(bytes: Buffer): void {
+    if (bytes.length === 0) return
+    let feed = bytes.indexOf(lineFeed)
+    if (feed === 0 && this.#afterReturn) feed = bytes.indexOf(lineFeed, 1)
+    for (; feed >= 0; feed = bytes.indexOf(lineFeed, feed + 1)) this.#line += 1
+    for (let at = bytes.indexOf(carriageReturn); at >= 0; at = bytes.indexOf(carriageReturn, at + 1)) {
+      if (at + 1 === bytes.length || bytes[at + 1] !== lineFeed) this.#line += 1
+    }
+    this.#afterReturn = bytes[bytes.length - 1] === carriageReturn
+  }
 }
