@@ -11,7 +11,7 @@ import { CallLog } from './delivery/call-log.ts'
 import { openConsentDelivery } from './delivery/consent-delivery.ts'
 import { newProcessName } from './delivery/process-name.ts'
 import { watchedProgress } from './delivery/watched-progress.ts'
-import { type Delivery, openDelivery } from './delivery/worker.ts'
+import { Delivery } from './delivery/worker.ts'
 import { type Intake, type IntakeOptions, openIntake } from './imports/intake.ts'
 import { readStateId } from './imports/state-id.ts'
 import { noteUncaught } from './imports/unexpected-failures.ts'
@@ -82,7 +82,7 @@ export async function openService(options: ServiceOptions): Promise<AsyncDisposa
 interface CatalogParts {
   catalog: CatalogConfig
   watchdog: Watchdog
-  delivery: Delivery | undefined
+  delivery: RunningDelivery | undefined
   /** Of the mirror that this process has open. */
   mirrorId: string | undefined
 }
@@ -237,8 +237,10 @@ function intakeOptions(options: ServiceOptions, part: CatalogParts): IntakeOptio
   }
 }
 
+type RunningDelivery = Pick<Delivery, 'wake' | typeof Symbol.asyncDispose>
+
 /** Redis may come later: files are imported meanwhile. */
-function openDeliveryWhenReady(options: ServiceOptions, part: CatalogParts): Delivery {
+function openDeliveryWhenReady(options: ServiceOptions, part: CatalogParts): RunningDelivery {
   const { api } = part.catalog
   // Asked for now, so that a variable that is not set ends the start with a clear message instead of the first call.
   api.url.value()
@@ -259,7 +261,7 @@ function openDeliveryWhenReady(options: ServiceOptions, part: CatalogParts): Del
   }
 }
 
-async function openCatalogDelivery(options: ServiceOptions, part: CatalogParts): Promise<Delivery> {
+async function openCatalogDelivery(options: ServiceOptions, part: CatalogParts): Promise<RunningDelivery> {
   const { config, connections, clock } = options
   const { catalog, watchdog } = part
   const { api, delivery } = catalog
@@ -284,7 +286,7 @@ async function openCatalogDelivery(options: ServiceOptions, part: CatalogParts):
   )
   const queue = await openTicketQueue({ connections, catalog: catalog.name, clock, log })
   const tickets = stack.use('tickets', queue)
-  const worker = await openDelivery({
+  const worker = new Delivery({
     ...{ client, tickets, processName, clock, log, callLog },
     outbox: await openOutbox({ catalog, connections, clock, mirrorId: () => part.mirrorId }),
     calls: productCalls,

@@ -20,6 +20,8 @@ export interface DeliveryOptions extends Omit<DeliveryContext, 'gate' | 'giveUp'
   random?: () => number
 }
 
+type WorkKind = 'sweep' | 'tickets' | 'calls'
+
 /**
  * Delivers one catalog's outbox from this process.
  *
@@ -27,28 +29,15 @@ export interface DeliveryOptions extends Omit<DeliveryContext, 'gate' | 'giveUp'
  * stopped. While running, a sweep every second makes the tickets that should exist, ends expired claims and probes
  * refused credentials, so that whatever is lost (a ticket, a wake-up, an answer of Redis) costs a second at most.
  */
-export interface Delivery extends AsyncDisposable {
-  /** There may be something to send: looks at once. Never throws. */
-  wake(): void
-}
-
-export async function openDelivery(options: DeliveryOptions): Promise<Delivery> {
-  const worker = new DeliveryWorker(options)
-  await worker.start()
-  return worker
-}
-
-type WorkKind = 'sweep' | 'tickets' | 'calls'
-
-class DeliveryWorker implements Delivery {
+export class Delivery implements AsyncDisposable {
   readonly #options: DeliveryOptions
   readonly #context: DeliveryContext
   readonly #plan: TicketPlan
   readonly #probe: CredentialsProbe
   readonly #stopping = new AbortController()
   readonly #giveUp = new AbortController()
-  #runner: AsyncDisposable | undefined
-  #sweeping: Promise<void> | undefined
+  readonly #runner: AsyncDisposable
+  readonly #sweeping: Promise<void>
   readonly #bulkRunning = new Set<string>()
   /** How long to rest before the next look, by ticket, until it has left the queue; `undefined`: no look is needed. */
   readonly #rests = new Map<string, number | undefined>()
@@ -64,17 +53,15 @@ class DeliveryWorker implements Delivery {
     this.#context = { ...rest, random, giveUp: this.#giveUp.signal, gate: new CallGate() }
     this.#plan = new TicketPlan(tickets, { processName, concurrency: options.config.concurrency })
     this.#probe = new CredentialsProbe(this.#context)
-  }
-
-  async start(): Promise<void> {
-    this.#runner = this.#options.tickets.runTickets({
-      concurrency: this.#options.config.concurrency,
+    this.#runner = tickets.runTickets({
+      concurrency: options.config.concurrency,
       onTicket: (id, signal) => this.#runTicket(id, signal),
       onEnded: (id) => void this.#lookAgain(id),
     })
     this.#sweeping = this.#sweepUntilStopped()
   }
 
+  /** There may be something to send: looks at once. Never throws. */
   wake(): void {
     void this.#look()
   }
@@ -87,7 +74,7 @@ class DeliveryWorker implements Delivery {
       () => this.#giveUp.abort(),
       () => {},
     )
-    await this.#runner?.[Symbol.asyncDispose]()
+    await this.#runner[Symbol.asyncDispose]()
     await Promise.all(this.#alone.values())
     finished.abort()
     await giveUp

@@ -38,21 +38,20 @@ export function queuePrefix(catalog: CatalogName): string {
   return `catalogd:{${catalog}}:2`
 }
 
-export async function openTicketQueue(options: OpenTicketQueueOptions): Promise<TicketQueue> {
+export function openTicketQueue(options: OpenTicketQueueOptions): Promise<TicketQueue> {
   const { connections } = options
-  return connections.explained(() => connections.whileOpening(() => tryOpen(options)))
-}
-
-/** BullMQ asks for the server's version once; a queue that got no answer is of no use any more. */
-async function tryOpen(options: OpenTicketQueueOptions): Promise<TicketQueue> {
-  const tickets = new TicketQueue(options)
-  try {
-    await tickets.queue.waitUntilReady()
-    return tickets
-  } catch (error) {
-    await tickets[Symbol.asyncDispose]()
-    throw error
+  const tryOpen = async () => {
+    const tickets = new TicketQueue(options)
+    try {
+      await tickets.queue.waitUntilReady()
+      return tickets
+    } catch (error) {
+      // BullMQ asks for the server's version once; a queue that got no answer is of no use any more.
+      await tickets[Symbol.asyncDispose]()
+      throw error
+    }
   }
+  return connections.explained(() => connections.whileOpening(tryOpen))
 }
 
 /**

@@ -1,7 +1,7 @@
 import { openCatalogCalls } from '../../src/api/catalog-calls.ts'
 import { productCalls } from '../../src/api/classify.ts'
 import type { DeliveryConfig } from '../../src/config/model.ts'
-import { openDelivery } from '../../src/delivery/worker.ts'
+import { Delivery } from '../../src/delivery/worker.ts'
 import type { CatalogName } from '../../src/lib/brand.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { digestDocument } from '../../src/mirror/digest.ts'
@@ -78,7 +78,7 @@ export async function openRealDelivery(overrides: Partial<DeliveryConfig> = {}, 
   )
   const { log, lines } = collectLog()
   const worker = stack.use(
-    await openDelivery({
+    new Delivery({
       ...{ outbox, client, tickets: queue.tickets, config: delivery, processName: 'p1', clock, log },
       calls: productCalls,
       callLog: { begin: async () => 'call', end: async () => {} },

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type Delivery, openDelivery } from '../../src/delivery/worker.ts'
+import { Delivery } from '../../src/delivery/worker.ts'
 import { StorageError } from '../../src/lib/errors.ts'
 import type { DeliveryOutbox } from '../../src/outbox/model.ts'
 import { waitFor } from '../support/events.ts'
@@ -20,7 +20,7 @@ async function openWorker(script?: Script, overrides: Parameters<typeof openHarn
   const outage = { on: false }
   const outbox = failWhile(h.outbox, outage)
   const { calls, client, callLog, config, clock, log } = h.context
-  const delivery: Delivery = await openDelivery({
+  const delivery = new Delivery({
     outbox,
     calls,
     client,
@@ -255,6 +255,8 @@ describe('credentials', () => {
 describe('Redis away', () => {
   test('is told once, and everything goes on when it is back', async () => {
     await using w = await openWorker()
+    // The first sweep is over: it is the next that fails.
+    await waitFor(() => w.progress.length > 0)
     w.outage.on = true
     w.offer(['a'])
     const startedAt = w.clock.now()
