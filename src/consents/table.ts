@@ -15,10 +15,12 @@ import {
   settled,
 } from './row.ts'
 
-const write = `INSERT INTO consents (id, email, consent, position, known, attempted, lane, since, letter, refused)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
-  (email, consent, position, known, attempted, lane, since, letter, refused) = (excluded.email, excluded.consent,
-  excluded.position, excluded.known, excluded.attempted, excluded.lane, excluded.since, excluded.letter, excluded.refused)`
+const columns = [
+  ...(['id', 'email', 'consent', 'position', 'known', 'attempted'] as const),
+  ...(['lane', 'since', 'letter', 'refused'] as const),
+]
+const write = `INSERT INTO consents (${columns}) VALUES (${columns.map(() => '?')})
+  ON CONFLICT (id) DO UPDATE SET (${columns.slice(1)}) = (${columns.slice(1).map((column) => `excluded.${column}`)})`
 
 interface Sending {
   nowMs: number
@@ -117,10 +119,6 @@ export class ConsentTable extends ConsentReader {
   }
 
   write(row: ConsentRow): void {
-    const { id, email, consent, position, known, attempted, lane, since, letter, refused } = row
-    this.#database.run(
-      write,
-      ...[id, email, consent, position, known, attempted, lane, since, letter, refused],
-    )
+    this.#database.run(write, ...columns.map((column) => row[column]))
   }
 }

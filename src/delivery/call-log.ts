@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { readdir, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -90,28 +91,19 @@ export class CallLog implements AsyncDisposable {
     const stream = this.#stream
     this.#stream = undefined
     if (!stream || stream.destroyed) return
-    await new Promise<void>((resolve) => {
-      stream.once('close', () => resolve())
-      stream.end()
-    })
+    stream.end()
+    // Each failed write has reported its error.
+    await once(stream, 'close').catch(() => {})
   }
 
   async #append(entry: CallBegin | CallEnd): Promise<void> {
-    const line = `${JSON.stringify(entry)}\n`
-    const error = await this.#write(line)
-    if (error && !this.#failing) {
-      this.#options.log.error({ err: error, dir: this.#options.dir }, 'the call log cannot be written')
-    } else if (!error && this.#failing) {
-      this.#options.log.info({ dir: this.#options.dir }, 'the call log can be written again')
-    }
-    this.#failing = error !== undefined
-  }
-
-  #write(line: string): Promise<Error | undefined> {
-    return new Promise((resolve) => {
-      const onError = (error: Error | null | undefined) => resolve(error ?? undefined)
-      this.#open().write(line, onError)
+    const { dir, log } = this.#options
+    const error = await new Promise<Error | null | undefined>((resolve) => {
+      this.#open().write(`${JSON.stringify(entry)}\n`, resolve)
     })
+    if (error && !this.#failing) log.error({ err: error, dir }, 'the call log cannot be written')
+    if (!error && this.#failing) log.info({ dir }, 'the call log can be written again')
+    this.#failing = Boolean(error)
   }
 
   /** A stream that failed is replaced; the new one begins with a line end, since the last line may be torn. */
