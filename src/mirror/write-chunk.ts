@@ -34,10 +34,13 @@ function writeDecisions({ database, places }: Access, chunk: MirrorChunk, nowMs:
   }
   for (const { productId, digest } of chunk.dropDead ?? []) {
     const row = readRow(database, productId)
-    if (row && sameBytes(row.dead, digest)) {
+    const isDead = row !== undefined && sameBytes(row.dead, digest)
+    if (isDead) {
       forgetDead(database, row.key)
       giveUp(database, row.key, digest)
-    } else if (!row || !sameBytes(row.acknowledged, digest)) {
+    }
+    // Redis will tell of it; once more where it may be taken back.
+    if (isDead ? row.lane !== null : !sameBytes(row?.acknowledged ?? null, digest)) {
       database.run('INSERT OR REPLACE INTO dropped (id, digest) VALUES (?, ?)', productId, digest)
     }
   }

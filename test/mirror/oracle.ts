@@ -145,8 +145,9 @@ export class Oracle {
 
   dropDead(id: string, digest: string): void {
     const row = this.rows.get(id)
-    if (row?.dead === digest) Object.assign(row, { dead: null, acknowledged: digest })
-    else if (row?.acknowledged !== digest) this.dropped.set(id, digest)
+    const isDead = row?.dead === digest
+    if (isDead ? row.lane !== null : row?.acknowledged !== digest) this.dropped.set(id, digest)
+    if (isDead) Object.assign(row, { dead: null, acknowledged: digest })
   }
 
   ensure(row: Row, lane: Lane, now: number): void {

@@ -183,6 +183,7 @@ it('held removals, counters, notices and decisions stand until they are removed'
 describe('dead letters', () => {
   const positions = { urgent: 9, new: 9, deferred: 9 }
   const digest = digestDocument(documentOf(1, '1'))
+  const second = digestDocument(documentOf(2, '1'))
   const letter = (n: number, at: string): DeadLetter => ({
     productId: idOf(n),
     reason: 'no',
@@ -194,7 +195,7 @@ describe('dead letters', () => {
   beforeEach(() => {
     commit({ writes: [writeOf(1, '1'), writeOf(2, '1')] })
     const dead = [
-      { letter: letter(2, 'b'), digest: digestDocument(documentOf(2, '1')), held: false },
+      { letter: letter(2, 'b'), digest: second, held: false },
       { letter: letter(1, 'a'), digest, held: false },
     ]
     store.drain({ dead, positions }, 1_000)
@@ -218,6 +219,18 @@ describe('dead letters', () => {
     expect(reader.isUnsent(idOf(1))).toBe(true)
     store.drain({ dead: [{ letter: letter(1, 'c'), digest: newer, held: false }], positions }, 1_000)
     expect([reader.isUnsent(idOf(1)), reader.count().dead]).toEqual([false, 1])
+  })
+
+  it('are given up for good, also where Redis tells of them once more', () => {
+    const tell = (held: boolean) =>
+      store.drain({ dead: [{ letter: letter(2, 'b'), digest: second, held }], positions }, 1_000)
+    tell(true)
+    expect([reader.isUnsent(idOf(2)), reader.count().dead]).toEqual([true, 2])
+    commit({ writes: [], dropDead: [{ productId: idOf(2), digest: second }] })
+    for (const held of [true, false]) {
+      tell(held)
+      expect([reader.isUnsent(idOf(2)), reader.count().dead]).toEqual([held, 1])
+    }
   })
 })
 
