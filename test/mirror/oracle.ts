@@ -77,7 +77,8 @@ export class Oracle {
     const row = this.rows.get(id)
     if (!row) return
     if (row.digest === digest && this.dropped.get(id) === digest) {
-      this.dropped.delete(id)
+      // What may be taken back is told again when that is decided.
+      if (!seen.held) this.dropped.delete(id)
       row.acknowledged = digest
     } else if (row.digest === digest) row.dead = digest
     this.settle(row, seen, now)
