@@ -132,7 +132,8 @@ export class Bench implements AsyncDisposable {
     void endpoint.settled()
     await delay(timeoutMs)
     await this.drop('delta', shop.flip(changed, field))
-    await delay(random.between(300, 1_000))
+    // Delivery waits a moment after time-outs; only what is acknowledged is not in doubt any more.
+    await delay(random.between(1_500, 3_500))
   }
 
   async stopLoad(): Promise<void> {

@@ -35,7 +35,7 @@ export const rows: readonly FaultRow[] = [
     name: 'redis-aof-rolled-back',
     ...{ times: 10, share: 2 },
     async play(random, repeat) {
-      await using bench = await Bench.open({ random, redis: 'aof' })
+      await using bench = await Bench.open({ random, redis: 'aof', horizonMs: 8_000 })
       using copies = new AofCopies(bench.redis?.dir ?? '')
       await repeat(bench, (nth) => rollBack(bench, copies, nth))
     },
@@ -44,7 +44,7 @@ export const rows: readonly FaultRow[] = [
     name: 'redis-rdb-rolled-back',
     ...{ times: 10, share: 1 },
     async play(random, repeat) {
-      await using bench = await Bench.open({ random, redis: 'rdb' })
+      await using bench = await Bench.open({ random, redis: 'rdb', horizonMs: 8_000 })
       using copies = new RdbCopies(bench.redis?.dir ?? '', bench.site.redis)
       await repeat(bench, (nth) => rollBack(bench, copies, nth))
     },
@@ -53,7 +53,7 @@ export const rows: readonly FaultRow[] = [
     name: 'embedded-redis-rolled-back',
     ...{ times: 10, share: 1 },
     async play(random, repeat) {
-      await using bench = await Bench.open({ random, redis: 'embedded' })
+      await using bench = await Bench.open({ random, redis: 'embedded', horizonMs: 8_000 })
       using copies = new AofCopies(bench.site.path('state/redis'))
       await repeat(bench, (nth) => rollBack(bench, copies, nth))
     },
@@ -62,7 +62,7 @@ export const rows: readonly FaultRow[] = [
     name: 'redis-flushed',
     ...{ times: 15, share: 2 },
     async play(random, repeat) {
-      await using bench = await Bench.open({ random, redis: 'aof' })
+      await using bench = await Bench.open({ random, redis: 'aof', horizonMs: 8_000 })
       await repeat(bench, async () => {
         await bench.loadUntilFault(random.between(300, 3_000))
         await bench.site.redis.flushall()
@@ -74,7 +74,7 @@ export const rows: readonly FaultRow[] = [
     name: 'redis-files-deleted',
     ...{ times: 15, share: 1 },
     async play(random, repeat) {
-      await using bench = await Bench.open({ random, redis: 'aof' })
+      await using bench = await Bench.open({ random, redis: 'aof', horizonMs: 8_000 })
       const { redis } = bench
       await repeat(bench, async () => {
         await bench.loadUntilFault(random.between(300, 3_000))
