@@ -8,6 +8,8 @@ if (Number.parseInt(process.versions.node, 10) < neededMajor) {
   )
   process.exitCode = 2
 } else {
+  const { cacheCode } = await import('./cli/code-cache.ts')
+  cacheCode()
   const { boundMemory } = await import('./cli/bounded-process.ts')
   boundMemory(process.argv.slice(2))
   const { runProcess } = await import('./cli/process.ts')
