@@ -3,16 +3,11 @@ import type { Database } from '../lib/database.ts'
 import { laneRank, lanes } from './lanes.ts'
 import type { Drained } from './loop-model.ts'
 import { type SendingRow, sameBytes } from './place-after-edit.ts'
-import { doubtful, type Places } from './places.ts'
+import { type Access, doubtful } from './places.ts'
 
 interface DrainedRow extends SendingRow {
   key: number
   dead: Uint8Array | null
-}
-
-interface Access {
-  database: Database
-  places: Places
 }
 
 /** What Redis held of the product, and how far its lanes were offered, when it was read. */

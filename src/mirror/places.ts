@@ -165,6 +165,12 @@ export class Places {
   }
 }
 
+/** What a function needs that changes products and places in one transaction. */
+export interface Access {
+  database: Database
+  places: Places
+}
+
 export interface DueOptions {
   nowMs: number
   deferredAfterMs: number

@@ -5,13 +5,8 @@ import { addToFact, removeFacts, writeFact } from './facts.ts'
 import { laneRank } from './lanes.ts'
 import type { MirrorChunk } from './model.ts'
 import { sameBytes } from './place-after-edit.ts'
-import type { Places } from './places.ts'
+import type { Access } from './places.ts'
 import { keyOf, writeAbsent, writeIndexes, writeProduct } from './write-products.ts'
-
-interface Access {
-  database: Database
-  places: Places
-}
 
 /** Makes all changes of the chunk, inside a transaction. Safe to repeat, but for the counters. */
 export function writeChunk(access: Access, chunk: MirrorChunk, nowMs: number): void {

@@ -4,12 +4,7 @@ import { digestDocument } from './digest.ts'
 import { forgetDead } from './drain.ts'
 import type { KeyEntry, MirrorChunk, ProductWrite } from './model.ts'
 import { type SendingRow, sameBytes } from './place-after-edit.ts'
-import type { Places } from './places.ts'
-
-interface Access {
-  database: Database
-  places: Places
-}
+import type { Access } from './places.ts'
 
 interface KnownProduct extends SendingRow {
   key: number
