@@ -3,7 +3,15 @@ import type { SaxesParser } from 'saxes'
 import { checkEncoding } from './check-encoding.ts'
 import type { DamagePlaces } from './damage-places.ts'
 import { lookUp } from './look-up.ts'
-import type { Dialect, ParsedRecord, RecordBatch, RecordIssue, RecordSlice, RejectedRecord } from './model.ts'
+import {
+  type Dialect,
+  issueOf,
+  type ParsedRecord,
+  type RecordBatch,
+  type RecordIssue,
+  type RecordSlice,
+  type RejectedRecord,
+} from './model.ts'
 import { type ParsedSlice, parseCsv } from './parse-csv.ts'
 import { parseNdjson } from './parse-ndjson.ts'
 import type { FileSource } from './read-file.ts'
@@ -75,20 +83,11 @@ function checkCellErrors({ record, line, cells }: ParsedRecord, columns: readonl
   const index = cells.findIndex(isCellError)
   if (index < 0) return []
   const value = String(cells[index])
+  const found = `holds ${value} in place of a value`
   const remedy =
     'correct the formula, or open the spreadsheet and save it, so that its formulas are calculated'
-  return [
-    {
-      record,
-      line,
-      field: columns[index],
-      code: 'cell-error',
-      message: `holds ${value} in place of a value: ${remedy}`,
-      value,
-      remedy,
-      severity: 'reject',
-    },
-  ]
+  const issue = issueOf({ record, line }, { code: 'cell-error', found, remedy })
+  return [{ ...issue, field: columns[index], value }]
 }
 
 /** Parses record elements; the first pass has found the document around them well-formed. */
