@@ -1,6 +1,6 @@
+import { isJsonObject } from '../records/look-up.ts'
 import { isRepeated } from '../records/repeated.ts'
 import { Problem, type RecordNotes } from './problem.ts'
-import { isJsonObject } from './wire-order.ts'
 
 /** How a cell is read: what a field wants of it, and how its value is named in messages. */
 export interface Reading {

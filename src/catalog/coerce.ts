@@ -6,18 +6,12 @@ import {
   type ProductField,
   wordsOfProblem,
 } from '../api/contract/product.ts'
+import { isJsonObject, type JsonObject } from '../records/look-up.ts'
 import { categoriesCoercer, listCoercer, urlListCoercer } from './coerce-list.ts'
 import { type Coerce, type CoerceOptions, scalarCoercer } from './coerce-scalar.ts'
 import { parsedOf } from './json-text.ts'
 import { currencyRemedy, openNotes, otherCurrencies, Problem, type RecordNotes } from './problem.ts'
-import {
-  inContractOrder,
-  isJsonObject,
-  type JsonObject,
-  skuFields,
-  sortedByKey,
-  variationFields,
-} from './wire-order.ts'
+import { inContractOrder, skuFields, sortedByKey, variationFields } from './wire-order.ts'
 
 /** To the wire form of the field, checked by the contract. */
 export function coercerOf(options: CoerceOptions): Coerce {

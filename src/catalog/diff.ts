@@ -1,7 +1,7 @@
 import { productFields } from '../api/contract/product.ts'
 import type { ProductId } from '../lib/brand.ts'
+import { isJsonObject, type JsonObject } from '../records/look-up.ts'
 import type { Change, FieldChange, ProductDocument } from './model.ts'
-import { isJsonObject, type JsonObject } from './wire-order.ts'
 
 interface DiffOptions {
   productId: ProductId

@@ -2,10 +2,10 @@ import { fieldKinds, type ProductField, productFields } from '../api/contract/pr
 import type { FeedConfig } from '../config/model.ts'
 import type { FieldRule } from '../config/rule-model.ts'
 import type { FeedName } from '../lib/brand.ts'
+import { isJsonObject } from '../records/look-up.ts'
 import type { RecordIssue } from '../records/model.ts'
 import { didYouMean } from './closest-name.ts'
 import type { ProductState } from './model.ts'
-import { isJsonObject } from './wire-order.ts'
 
 const customPrefix = 'custom_fields.'
 const skuKey = 'skus.id'

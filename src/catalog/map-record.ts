@@ -5,13 +5,13 @@ import {
   requiredFields,
 } from '../api/contract/product.ts'
 import type { ProductId } from '../lib/brand.ts'
+import { isJsonObject } from '../records/look-up.ts'
 import type { ParsedRecord, RecordIssue } from '../records/model.ts'
 import { isAbovePrice } from './above-price.ts'
 import { type BoundField, type Compute, nothingSaid } from './compiled-rule.ts'
 import type { LaterPatch, ProductPatch } from './model.ts'
 import { currencyRemedy, openNotes, otherCurrencies, Problem, type RecordNotes } from './problem.ts'
 import { foundValue } from './show-value.ts'
-import { isJsonObject } from './wire-order.ts'
 
 interface Fields {
   id: BoundField

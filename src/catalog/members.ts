@@ -1,10 +1,9 @@
 import type { FieldRule } from '../config/rule-model.ts'
-import { lookUp, lookUpElement } from '../records/look-up.ts'
+import { isJsonObject, type JsonObject, lookUp, lookUpElement } from '../records/look-up.ts'
 import type { ParsedRecord } from '../records/model.ts'
 import { type Columns, columnsOf } from './compiled-rule.ts'
 import { parsedOf } from './json-text.ts'
 import { Problem, type RecordNotes } from './problem.ts'
-import { isJsonObject, type JsonObject } from './wire-order.ts'
 
 /** What `each` says for the rows of a record. */
 export const eachRow = 'rows'

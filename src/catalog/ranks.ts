@@ -2,8 +2,9 @@ import { type ProductField, productFields } from '../api/contract/product.ts'
 import type { FeedConfig } from '../config/model.ts'
 import type { FeedName } from '../lib/brand.ts'
 import { ConfigError } from '../lib/errors.ts'
+import { isJsonObject } from '../records/look-up.ts'
 import type { ProductPatch, ProductState } from './model.ts'
-import { isJsonObject, sortedByKey } from './wire-order.ts'
+import { sortedByKey } from './wire-order.ts'
 
 /**
  * Who writes a field: the value of the feed with the lowest rank among those that have spoken of it counts. So the

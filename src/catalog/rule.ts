@@ -2,6 +2,7 @@ import { describeFound } from '../api/contract/describe.ts'
 import type { FieldKind } from '../api/contract/kinds.ts'
 import { fieldKinds, type ProductField, sensitiveFields } from '../api/contract/product.ts'
 import type { FieldRule } from '../config/rule-model.ts'
+import { isJsonObject } from '../records/look-up.ts'
 import { coercerOf, holdToContract } from './coerce.ts'
 import { type Coerce, type CoerceOptions, scalarCoercer } from './coerce-scalar.ts'
 import { type CompiledRule, nothingSaid } from './compiled-rule.ts'
@@ -16,7 +17,7 @@ import { rulePartProblems } from './rule-parts.ts'
 import { compileSteps, type Steps } from './steps.ts'
 import { textOf } from './text-of.ts'
 import { type ReadTable, translator } from './translate.ts'
-import { isJsonObject, sortedByKey } from './wire-order.ts'
+import { sortedByKey } from './wire-order.ts'
 
 export interface RuleContext {
   /** Takes what is wrong whatever the file holds. */

@@ -1,8 +1,9 @@
 import { type ProductField, productFields, requiredFields } from '../api/contract/product.ts'
 import type { FeedName, ProductId } from '../lib/brand.ts'
+import { isJsonObject } from '../records/look-up.ts'
 import { decodeLater, encodeLater } from './later.ts'
 import type { ProductDocument, ProductState } from './model.ts'
-import { inContractOrder, isJsonObject, skuFields, variationFields } from './wire-order.ts'
+import { inContractOrder, skuFields, variationFields } from './wire-order.ts'
 
 /** What is stored of a product. Parts that are undefined are removed from the store. */
 export interface StoredForm {

@@ -1,13 +1,8 @@
 import { skuSchema, variationSchema } from '../api/contract/product.ts'
+import type { JsonObject } from '../records/look-up.ts'
 
 export const variationFields: readonly string[] = Object.keys(variationSchema.shape)
 export const skuFields: readonly string[] = Object.keys(skuSchema.shape)
-
-export type JsonObject = Readonly<Record<string, unknown>>
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 /**
  * The same value must always give the same bytes, so keys inside a field have one order: contract order where the

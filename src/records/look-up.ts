@@ -2,6 +2,10 @@ import { isRepeated, Repeated } from './repeated.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /**
  * The value under exactly this key, else along the dotted path, where `link[@rel=self]` are those elements that are so.
  * Own keys only: a feed may name keys `__proto__`. Of an XML element with attributes its text; of repeated elements, of

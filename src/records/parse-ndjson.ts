@@ -1,6 +1,6 @@
 import { type JsonListener, JsonMachine } from './json-machine.ts'
 import { columnsMax, depthMax, elementsMax } from './limits.ts'
-import { type JsonObject, lookUp } from './look-up.ts'
+import { isJsonObject, type JsonObject, lookUp } from './look-up.ts'
 import type { ParsedRecord, RecordIssue, RecordSlice } from './model.ts'
 import type { ParsedSlice } from './parse-csv.ts'
 
@@ -25,7 +25,7 @@ export function parseLine(bytes: Buffer): JsonObject | Error {
   if (problem !== undefined) return new Error(problem)
   try {
     const value: unknown = JSON.parse(bytes.toString('utf8'))
-    if (isObject(value)) {
+    if (isJsonObject(value)) {
       const excess = problemOfObject(value)
       return excess === undefined ? value : new Error(excess)
     }
@@ -37,10 +37,6 @@ export function parseLine(bytes: Buffer): JsonObject | Error {
 
 function nameOf(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : String(value)
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function rejected({ record, line, bytes }: RecordSlice, message: string): ParsedSlice {
