@@ -94,9 +94,10 @@ export class KnownRecords {
 
   /** All that is remembered, with a checksum behind it. */
   toBuffer(): Buffer {
-    const entries = this.#next.subarray(0, this.#length)
-    const checksum = this.#hash.ofRecord(bytesOf(entries))
-    return Buffer.concat([bytesOf(entries), bytesOf(Uint32Array.from(checksum))])
+    const checksum = this.#hash.ofRecord(bytesOf(this.#next.subarray(0, this.#length)))
+    this.#grow()
+    this.#next.set(checksum, this.#length)
+    return bytesOf(this.#next.subarray(0, this.#length + checksum.length))
   }
 
   #entry(place: number): [number, number, number, number] {
@@ -105,14 +106,18 @@ export class KnownRecords {
   }
 
   #add(digest: HashedText, id: HashedText): void {
-    if (this.#length + numbersPerEntry > this.#next.length) {
-      const grown = new Uint32Array(this.#next.length * 2)
-      grown.set(this.#next)
-      this.#next = grown
-    }
+    this.#grow()
     this.#next.set(digest, this.#length)
     this.#next.set(id, this.#length + 2)
     this.#length += numbersPerEntry
+  }
+
+  /** Makes room for one more. */
+  #grow(): void {
+    if (this.#length + numbersPerEntry <= this.#next.length) return
+    const grown = new Uint32Array(this.#next.length * 2)
+    grown.set(this.#next)
+    this.#next = grown
   }
 }
 

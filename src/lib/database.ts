@@ -8,7 +8,7 @@ import { privateFileMode } from './private-modes.ts'
 /** Larger pages waste less behind documents of 1.3 KB, smaller ones less of the log; measured. */
 const pageBytes = 8_192
 /** Of one connection. Pages that are not here come from the operating system's cache; a mapped file would count as memory. */
-const cacheKilobytes = 16_384
+const cacheKilobytes = { write: 16_384, read: 4_096 }
 /** A reader waits for a recovery, never for a writer. */
 const busyMs = 10_000
 
@@ -119,7 +119,7 @@ export class Database implements Disposable {
         PRAGMA journal_size_limit = 67108864;
         PRAGMA cell_size_check = ON;`)
     }
-    this.#connection.exec(`PRAGMA mmap_size = 0; PRAGMA cache_size = -${cacheKilobytes}`)
+    this.#connection.exec(`PRAGMA mmap_size = 0; PRAGMA cache_size = -${cacheKilobytes[access]}`)
   }
 
   #statement(sql: string): StatementSync {
