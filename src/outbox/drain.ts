@@ -7,12 +7,19 @@ import type { ScriptArgument } from './scripts/scripts.ts'
 
 const digestBytes = 16
 const fieldsMax = 2_000
+/** They come in no order: each transaction writes pages all over the tables, many fields hardly more than a few. */
+const partsMax = 15
 
 /** One field of Redis. `held`: something of the product is under way there, so it keeps its place. */
 interface Field {
   id: ProductId
   value: Buffer
   held: boolean
+}
+
+interface Part extends Pick<Drained, 'positions'> {
+  acknowledged: readonly Field[]
+  letters: readonly Field[]
 }
 
 type Reports = Pick<RedisState, 'acknowledged' | 'dead' | 'refused'>
@@ -38,23 +45,36 @@ export class Drain {
     return acknowledged > 0 || dead !== letters || (dead > 0 && refused !== known)
   }
 
-  /** Takes over one part. `refused`: read before. */
-  async run({ refused }: Pick<Reports, 'refused'>): Promise<void> {
-    const { connection, scripts, session, mirror, clock } = this.#access
+  /** Takes over as much as one transaction of the mirror is good for. */
+  async run({ acknowledged: waiting, refused }: Reports): Promise<void> {
+    const { mirror, clock } = this.#access
+    const parts: Part[] = []
+    for (let isLast = false; !isLast; ) {
+      parts.push(await this.#read())
+      isLast = this.#cursor === '0' || parts.length >= Math.min(partsMax, waiting / fieldsMax)
+    }
+    // Nothing is offered meanwhile: positions and letters of the last part are those of all.
+    const { letters, positions } = parts.at(-1) as Part
+    const acknowledged = parts.flatMap((part) => part.acknowledged)
+    if (acknowledged.length > 0 || letters.length > 0)
+      mirror.drain({ ...toDrained(acknowledged), dead: letters.map(toDead), positions }, clock.now())
+    await this.#remove([], letters)
+    for (const part of parts) await this.#remove(part.acknowledged, [])
+    this.#told = { letters: letters.filter(({ held }) => held).length, refused }
+  }
+
+  /** The next part, and all letters. */
+  async #read(): Promise<Part> {
+    const { connection, scripts, session } = this.#access
     const answer = (await scripts.run(connection, 'drain', [session, this.#cursor, fieldsMax])) as unknown[]
     if (answer.length === 0) throw new OutboxMovedError('another process has taken over')
-    const [cursor, first, second, positions] = answer as [Buffer, unknown[], unknown[], unknown[]]
-    const acknowledged = fieldsOf(first)
-    const letters = fieldsOf(second)
-    if (acknowledged.length > 0 || letters.length > 0) {
-      mirror.drain(
-        { ...toDrained(acknowledged), dead: letters.map(toDead), positions: numbersOf(positions) },
-        clock.now(),
-      )
-    }
-    await this.#remove(acknowledged, letters)
+    const [cursor, acknowledged, letters, positions] = answer as [Buffer, unknown[], unknown[], unknown[]]
     this.#cursor = cursor.toString()
-    this.#told = { letters: letters.filter(({ held }) => held).length, refused }
+    return {
+      acknowledged: fieldsOf(acknowledged),
+      letters: fieldsOf(letters),
+      positions: numbersOf(positions),
+    }
   }
 
   async #remove(acknowledged: readonly Field[], letters: readonly Field[]): Promise<void> {
