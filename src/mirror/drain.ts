@@ -26,8 +26,8 @@ export function drain(access: Access, drained: Drained, nowMs: number): void {
     apply(row)
     settle(access, row, { held, positions }, nowMs)
   }
-  for (const { productId, digest, held } of acknowledged) {
-    if (digest && !held && endPlace(database, { productId, digest, positions }, nowMs)) continue
+  for (const { key, productId, digest, held } of inKeyOrder(database, acknowledged)) {
+    if (digest && !held && endPlace(database, { key, digest, positions }, nowMs)) continue
     change(productId, held, (row) => {
       row.acknowledged = digest ?? doubtful
       const sql = 'UPDATE sending SET acknowledged = ?, acknowledged_at = ? WHERE product = ?'
@@ -44,23 +44,29 @@ export function drain(access: Access, drained: Drained, nowMs: number): void {
   for (const { productId, held } of dropped) change(productId, held, () => undefined)
 }
 
+/** They come in no order; neighbours in a table are written together. */
+function inKeyOrder(database: Database, acknowledged: NonNullable<Drained['acknowledged']>) {
+  const byId = acknowledged.toSorted((one, other) => (one.productId < other.productId ? -1 : 1))
+  const known = byId.flatMap((each) => {
+    const key = keyOf(database, each.productId)
+    return key === undefined ? [] : [{ key, ...each }]
+  })
+  return known.sort((one, other) => one.key - other.key)
+}
+
 /** What becomes of nearly every product, in one statement: its newest document is acknowledged, and nothing is under way. */
 function endPlace(
   database: Database,
-  {
-    productId,
-    digest,
-    positions,
-  }: { productId: ProductId; digest: Uint8Array; positions: Drained['positions'] },
+  { key, digest, positions }: { key: number; digest: Uint8Array; positions: Drained['positions'] },
   nowMs: number,
 ): boolean {
   const sql = `UPDATE sending
     SET acknowledged = digest, acknowledged_at = ?, lane = NULL, number = NULL, since = NULL, known = NULL
-    WHERE product = (SELECT key FROM products WHERE id = ?) AND digest = ?
+    WHERE product = ? AND digest = ?
       AND (number IS NULL OR number <= CASE lane WHEN 0 THEN ? WHEN 1 THEN ? ELSE ? END)
       AND product NOT IN (SELECT product FROM dead)`
   const { urgent, new: fresh, deferred } = positions
-  return database.run(sql, nowMs, productId, digest, urgent, fresh, deferred).changes === 1
+  return database.run(sql, nowMs, key, digest, urgent, fresh, deferred).changes === 1
 }
 
 /** Counts only where the refused document is the newest; a newer one has a place already. */
@@ -108,6 +114,10 @@ export function giveUp(database: Database, key: number, digest: Uint8Array): voi
 
 export function forgetDead(database: Database, key: number): void {
   database.run('DELETE FROM dead WHERE product = ?', key)
+}
+
+export function keyOf(database: Database, id: ProductId): number | undefined {
+  return database.get<{ key: number }>('SELECT key FROM products WHERE id = ?', id)?.key
 }
 
 export function readRow(database: Database, id: ProductId | string): DrainedRow | undefined {

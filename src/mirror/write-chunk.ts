@@ -1,12 +1,12 @@
 import type { ProductId } from '../lib/brand.ts'
 import type { Database } from '../lib/database.ts'
-import { forgetDead, giveUp, readRow } from './drain.ts'
+import { forgetDead, giveUp, keyOf, readRow } from './drain.ts'
 import { addToFact, removeFacts, writeFact } from './facts.ts'
 import { laneRank } from './lanes.ts'
 import type { MirrorChunk } from './model.ts'
 import { sameBytes } from './place-after-edit.ts'
 import type { Access } from './places.ts'
-import { keyOf, writeAbsent, writeIndexes, writeProduct } from './write-products.ts'
+import { writeAbsent, writeIndexes, writeProduct } from './write-products.ts'
 
 /** Makes all changes of the chunk, inside a transaction. Safe to repeat, but for the counters. */
 export function writeChunk(access: Access, chunk: MirrorChunk, nowMs: number): void {

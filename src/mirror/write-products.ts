@@ -1,7 +1,7 @@
 import type { ProductId } from '../lib/brand.ts'
 import type { Database } from '../lib/database.ts'
 import { digestDocument } from './digest.ts'
-import { forgetDead } from './drain.ts'
+import { forgetDead, keyOf } from './drain.ts'
 import type { KeyEntry, MirrorChunk, ProductWrite } from './model.ts'
 import { type SendingRow, sameBytes } from './place-after-edit.ts'
 import type { Access } from './places.ts'
@@ -98,10 +98,6 @@ export function writeAbsent(
   ])
     database.run(`DELETE FROM ${table} WHERE product IN (SELECT value FROM json_each(?))`, keys)
   database.run('DELETE FROM products WHERE key IN (SELECT value FROM json_each(?))', keys)
-}
-
-export function keyOf(database: Database, id: ProductId): number | undefined {
-  return database.get<{ key: number }>('SELECT key FROM products WHERE id = ?', id)?.key
 }
 
 function readKnown(database: Database, id: ProductId): KnownProduct | undefined {

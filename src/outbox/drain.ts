@@ -59,7 +59,7 @@ export class Drain {
     if (acknowledged.length > 0 || letters.length > 0)
       mirror.drain({ ...toDrained(acknowledged), dead: letters.map(toDead), positions }, clock.now())
     await this.#remove([], letters)
-    for (const part of parts) await this.#remove(part.acknowledged, [])
+    await Promise.all(parts.map((part) => this.#remove(part.acknowledged, [])))
     this.#told = { letters: letters.filter(({ held }) => held).length, refused }
   }
 
