@@ -1,3 +1,4 @@
+import { withoutUndefined } from '../lib/without-undefined.ts'
 import { ApiClient, type ClientOptions, type RequestOptions, type TokenSource } from './api-caller.ts'
 import { ContractError } from './api-error.ts'
 import { endpoints } from './contract/endpoints.ts'
@@ -85,13 +86,8 @@ export class IntentClient extends ApiClient {
 
   #complete(question: IntentQuestion): Record<string, unknown> {
     const { partnerId, country, locale } = this.#options
-    const given = Object.entries({ partnerId, country, locale, ...withoutUndefined(question ?? {}) })
-    return Object.fromEntries(given.filter(([, value]) => value !== undefined))
+    return withoutUndefined({ partnerId, country, locale, ...withoutUndefined(question ?? {}) })
   }
-}
-
-function withoutUndefined(value: object): object {
-  return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined))
 }
 
 /** A field of another form than the contract shows is kept as it came; ids become texts. */

@@ -1,3 +1,4 @@
+import { withoutUndefined } from '../lib/without-undefined.ts'
 import type { RequestOptions } from './api-caller.ts'
 import { ContractError } from './api-error.ts'
 import { limitDefault, limitMax, pageDefault } from './contract/paging.ts'
@@ -75,8 +76,4 @@ export function refuseUnknown(call: string, query: object, known: readonly strin
       message: `${field}: found an unknown option, expected one of ${known.join(', ')}`,
     }))
   if (problems.length > 0) throw new ContractError(`${call} was not sent`, problems)
-}
-
-function withoutUndefined(query: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined))
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { ConfigError, systemErrorCode } from '../lib/errors.ts'
 import type { ConfigDocument } from './document.ts'
+import { isTrue } from './leaves.ts'
 import type { ApiConfig, Deferred, IntentConfig, StackConfig } from './model.ts'
 import { type ConfigPath, formatPath } from './problems.ts'
 import type { CatalogInput, ConfigInput } from './schema.ts'
@@ -70,7 +71,7 @@ export function buildIntent(input: ConfigInput['intent'], context: AccessContext
     url: access.url(input?.url),
     token: access.token('token', input?.token, input?.tokenFile),
     partnerId: access.text('partnerId', input?.partnerId),
-    shopify: input?.shopify === true || input?.shopify === 'true',
+    shopify: isTrue(input?.shopify),
     country: input?.country || undefined,
     locale: input?.locale || undefined,
   }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { Access, type AccessContext } from './build-access.ts'
-import { checked, parseDuration, parseSize } from './leaves.ts'
+import { checked, isTrue, parseDuration, parseSize } from './leaves.ts'
 import type { PullConfig, SftpSource, UrlSource } from './model.ts'
 import type { ConfigPath } from './problems.ts'
 import type { PullInput } from './pull-schema.ts'
@@ -38,7 +38,7 @@ function buildUrl(input: PullInput, path: ConfigPath, context: AccessContext): U
             user: access.text('user', user),
             password: access.token('password', input.password, input.passwordFile),
           },
-    allowPrivate: allowPrivate === true || allowPrivate === 'true',
+    allowPrivate: isTrue(allowPrivate),
     caFile: caFile === undefined ? undefined : resolve(context.folder, caFile),
     name,
   }

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import type { CatalogName, FeedName } from '../lib/brand.ts'
+import { withoutUndefined } from '../lib/without-undefined.ts'
 import { Access, type AccessContext, buildApi, buildIntent, buildStack } from './build-access.ts'
 import { buildPull } from './build-pull.ts'
 import { consentCommandName } from './consent-feed-checks.ts'
@@ -8,7 +9,7 @@ import type { ConfigDocument } from './document.ts'
 import { normalizeRule } from './field-rules.ts'
 import { buildFormat } from './format-schema.ts'
 import { buildGroup } from './group-schema.ts'
-import { checked, longestMs, parseDuration, parseShare, parseSize } from './leaves.ts'
+import { checked, longestMs, parseDuration, parseShare, parseSize, type Share } from './leaves.ts'
 import type {
   AlertsConfig,
   AsOfRule,
@@ -17,7 +18,6 @@ import type {
   ConsentsConfig,
   ConsoleConfig,
   FeedConfig,
-  Share,
 } from './model.ts'
 import type { ConfigPath } from './problems.ts'
 import { type CatalogInput, type ConfigInput, defaultSettle, type FeedInput } from './schema.ts'
@@ -100,31 +100,29 @@ function buildFeed(
   input: FeedInput,
   { path, context }: { path: ConfigPath; context: BuildContext },
 ): FeedConfig {
-  const { drop, pull, fields, owns, missing, rejects } = input
-  const group = buildGroup(input.group)
-  const transform = buildTransform(input.transform, context.folder)
+  const { drop, pull, fields, owns, missing, rejects, asOf, changes } = input
   const rules = Object.entries(fields).map(
     ([field, rule]) => [field, normalizeRule(rule, context.folder)] as const,
   )
-  return {
+  return withoutUndefined({
     name,
     kind: input.kind,
     dropDir: drop === undefined ? '' : resolve(context.folder, drop),
-    ...(pull ? { pull: buildPull(pull, [...path, 'pull'], context) } : {}),
+    pull: pull && buildPull(pull, [...path, 'pull'], context),
     files: buildFiles(input),
     settle:
       input.done === undefined
-        ? { kind: 'quiet', forMs: checked(parseDuration(input.settle ?? defaultSettle)) }
-        : { kind: 'marker', pattern: input.done },
+        ? ({ kind: 'quiet', forMs: checked(parseDuration(input.settle ?? defaultSettle)) } as const)
+        : ({ kind: 'marker', pattern: input.done } as const),
     format: {
       ...buildFormat(input.format),
       recordBytes: checked(parseSize(input.format.recordBytes)),
     },
     fields: Object.fromEntries(rules),
-    ...(group === undefined ? {} : { group }),
-    ...(transform === undefined ? {} : { transform }),
-    ...(input.aliases === undefined ? {} : { aliases: input.aliases }),
-    ...(input.key === undefined ? {} : { key: input.key }),
+    group: buildGroup(input.group),
+    transform: buildTransform(input.transform, context.folder),
+    aliases: input.aliases,
+    key: input.key,
     owns,
     missing: {
       action: missing.action,
@@ -132,9 +130,11 @@ function buildFeed(
       forgetMs: checked(parseDuration(missing.forget, longestMs)),
     },
     rejects: { atMost: checked(parseShare(rejects.atMost)) },
-    ...buildSafety(input),
-    ...(input.expectEvery === undefined ? {} : { expectEveryMs: checked(parseDuration(input.expectEvery)) }),
-  }
+    verify: input.verify,
+    asOf: asOf && buildAsOf(asOf),
+    changes: changes && { atMost: buildLanes(changes.atMost) },
+    expectEveryMs: input.expectEvery === undefined ? undefined : checked(parseDuration(input.expectEvery)),
+  })
 }
 
 /** Of consents only what is present counts. */
@@ -165,16 +165,6 @@ const commandFeed: FeedConfig = {
   owns: [],
   missing: { action: 'ignore', atMost: 0, forgetMs: longestMs },
   rejects: { atMost: 0 },
-}
-
-/** The keys of a feed that keep a bad file from doing damage; those that are not there are left out. */
-function buildSafety({ verify, asOf, changes }: FeedInput): Pick<FeedConfig, 'verify' | 'asOf' | 'changes'> {
-  const rule = asOf && buildAsOf(asOf)
-  return {
-    ...(verify === undefined ? {} : { verify }),
-    ...(rule === undefined ? {} : { asOf: rule }),
-    ...(changes === undefined ? {} : { changes: { atMost: buildLanes(changes.atMost) } }),
-  }
 }
 
 function buildAsOf({

@@ -1,35 +1,11 @@
 import { resolve } from 'node:path'
+import { withoutUndefined } from '../lib/without-undefined.ts'
 import type { DuringInput, FieldRuleDetails, FieldRuleInput, WhereInput } from './field-schema.ts'
 import { buildFormat } from './format-schema.ts'
+import { isTrue } from './leaves.ts'
 import type { CellCondition, FieldRule, LookupTable, TimeColumns } from './rule-model.ts'
 
 const placeholder = /\{[^{}]+\}/
-
-/** Parts of a rule that mean the same in the file and in the model. */
-const plainParts = [
-  'split',
-  'separator',
-  'slash',
-  'decimal',
-  'thousands',
-  'when',
-  'otherwise',
-  'default',
-  'date',
-  'empty',
-  'rows',
-  'pairs',
-  'newline',
-  'json',
-  'html',
-  'part',
-  'words',
-  'unescape',
-  'above',
-  'below',
-  'less',
-  'zone',
-] as const
 
 /**
  * The rule that a shorthand stands for. The input has passed `fieldRuleSchema` and `ruleProblems`. Relative paths begin
@@ -37,18 +13,21 @@ const plainParts = [
  */
 export function normalizeRule(input: FieldRuleInput, folder = ''): FieldRule {
   if (typeof input === 'string') return { from: sourceOf(shorthand(input), folder) }
-  const { pattern, result, trim, optional, where, prefer, during, lookup, elements } = input
+  const { column, value, template, entries, matching, parts, each, key, item, ...others } = input
+  const { pattern, result, trim, optional, elements, where, prefer, during, lookup, ...plain } = others
   return {
     from: sourceOf(input, folder),
-    ...(pattern === undefined ? {} : { pattern: { regex: pattern, result } }),
-    ...pickDefined(input, plainParts),
-    ...(trim === undefined ? {} : { trim: isTrue(trim) }),
-    ...(optional === undefined ? {} : { optional: isTrue(optional) }),
-    ...(elements === undefined ? {} : { elements: { regex: elements.pattern, result: elements.result } }),
-    ...(where === undefined ? {} : { where: conditionsOf(where) }),
-    ...(prefer === undefined ? {} : { prefer: conditionsOf(prefer) }),
-    ...(during === undefined ? {} : { during: mapValues(during, timeColumnsOf) }),
-    ...(lookup === undefined ? {} : { lookup: tableOf(lookup, folder) }),
+    ...withoutUndefined({
+      ...plain,
+      pattern: pattern === undefined ? undefined : { regex: pattern, result },
+      trim: trim === undefined ? undefined : isTrue(trim),
+      optional: optional === undefined ? undefined : isTrue(optional),
+      elements: elements && { regex: elements.pattern, result: elements.result },
+      where: where && conditionsOf(where),
+      prefer: prefer && conditionsOf(prefer),
+      during: during && mapValues(during, timeColumnsOf),
+      lookup: lookup && tableOf(lookup, folder),
+    }),
   }
 }
 
@@ -98,23 +77,9 @@ function timeColumnsOf(input: DuringInput): TimeColumns {
     : { kind: 'ends', from: input.from, until: input.until }
 }
 
-function isTrue(flag: boolean | 'true' | 'false'): boolean {
-  return flag === true || flag === 'true'
-}
-
 function mapValues<From, To>(
   record: Readonly<Record<string, From>>,
   convert: (value: From) => To,
 ): Record<string, To> {
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, convert(value)]))
-}
-
-type Defined<T, Key extends keyof T> = { [K in Key]?: Exclude<T[K], undefined> }
-
-function pickDefined<T extends object, Key extends keyof T>(
-  object: T,
-  keys: readonly Key[],
-): Defined<T, Key> {
-  const defined = keys.filter((key) => object[key] !== undefined).map((key) => [key, object[key]])
-  return Object.fromEntries(defined) as Defined<T, Key>
 }

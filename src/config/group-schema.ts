@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ConfigDocument } from './document.ts'
 import { conditionsOf } from './field-rules.ts'
 import { whereSchema } from './field-schema.ts'
-import { flag, mapping, text } from './leaves.ts'
+import { flag, isTrue, mapping, text } from './leaves.ts'
 import type { GroupConfig } from './model.ts'
 import { isMapping, soundPart } from './parts.ts'
 import type { ConfigPath } from './problems.ts'
@@ -50,7 +50,7 @@ export function buildGroup(input: GroupInput | undefined): GroupConfig | undefin
   if (input === undefined || input === false || input === 'false') return undefined
   if (input === true || input === 'true') return { by: 'id' }
   const { parent, members, above, names } = input
-  const optional = input.optional === true || input.optional === 'true' ? { optional: true } : {}
+  const optional = isTrue(input.optional) ? { optional: true } : {}
   if (above !== undefined) return { by: 'above', where: conditionsOf(above), ...optional }
   if (parent !== undefined) return { by: 'parent', parent, names, ...optional }
   return members && { by: 'members', ...members, names, ...optional }

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { Share } from './model.ts'
 
 /** What an editor is told; zod cannot see inside our own checks. */
 type Json = Readonly<Record<string, unknown>>
@@ -106,6 +105,11 @@ export function flag() {
   )
 }
 
+/** What a flag says; from the environment it comes as a text. */
+export function isTrue(given: boolean | 'true' | 'false' | undefined): boolean {
+  return given === true || given === 'true'
+}
+
 /** Any constant of JSON except null, which YAML makes of a forgotten value. */
 export function constant(expected: string) {
   return leaf<unknown>((value) => value !== undefined && value !== null, expected, {})
@@ -171,6 +175,9 @@ const shareJson = {
   maximum: 1,
   pattern: '^\\d+(\\.\\d+)?%?$',
 } as const
+
+/** A share of a whole, 0..1. */
+export type Share = number
 
 /** `10%` or 0.1 → 0.1; undefined when it is neither, or more than all. */
 export function parseShare(value: unknown): Share | undefined {

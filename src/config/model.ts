@@ -1,5 +1,6 @@
 import type { CatalogName, FeedName } from '../lib/brand.ts'
 import type { FormatConfig } from './format-model.ts'
+import type { Share } from './leaves.ts'
 import type { CellCondition, FieldRule } from './rule-model.ts'
 
 /** The configuration after parsing, environment and defaults: what the stages are given. Durations in ms, sizes in bytes. */
@@ -238,6 +239,3 @@ export interface TransformConfig {
   file: string
   limitMs: number
 }
-
-/** A share of a whole, 0..1. */
-export type Share = number

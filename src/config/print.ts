@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path'
 import { stringify } from 'yaml'
 import { isSecretName, redactedText, redactText } from '../lib/redact.ts'
+import { withoutUndefined } from '../lib/without-undefined.ts'
 import type { LoadedConfig } from './load.ts'
 import type { FeedConfig } from './model.ts'
 import { isMapping } from './parts.ts'
@@ -82,10 +83,6 @@ function maskAddress(alerts: Section | undefined): Section | undefined {
     url: URL.canParse(url) ? `${new URL(url).origin}/${redactedText}` : maskValue(url),
     headers: Object.fromEntries(headers.map(([name, value]) => [name, maskValue(String(value))])),
   }
-}
-
-function withoutUndefined(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
 }
 
 /** Headers that say what is wanted; of every other one the value may be a secret. */

@@ -1,4 +1,5 @@
 import type { ConfigDocument } from './document.ts'
+import { isTrue } from './leaves.ts'
 import { checkText, isMapping, namesAt, soundPart } from './parts.ts'
 import { type ConfigPath, suggestWord } from './problems.ts'
 import { type PullInput, pullSchema } from './pull-schema.ts'
@@ -91,8 +92,7 @@ function checkCredentials(pull: PullInput, problem: Report, isUnset: boolean): v
   if (user !== undefined && !hasPassword) problem('password', 'is missing beside user')
   if (user === undefined && hasPassword) problem('user', 'is missing beside password')
   const isSecret = user !== undefined || headers !== undefined
-  const isPrivate = allowPrivate === true || allowPrivate === 'true'
-  if (!isUnset && isSecret && !isPrivate && /^http:/i.test(url)) {
+  if (!isUnset && isSecret && !isTrue(allowPrivate) && /^http:/i.test(url)) {
     problem(
       'url',
       'found http with headers or a password, expected https: they could be read on the way',

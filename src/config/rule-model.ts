@@ -1,9 +1,18 @@
+import type { Defined } from '../lib/without-undefined.ts'
+import type { FieldRuleDetails } from './field-schema.ts'
 import type { FormatConfig } from './format-model.ts'
 
-export type EmptyPolicy = 'keep' | 'clear'
+export type EmptyPolicy = NonNullable<FieldRuleDetails['empty']>
 
-/** How one contract field is computed from a record; normalised (shorthand strings are expanded by the configuration). */
-export interface FieldRule {
+/** Where the value of a field comes from. */
+type Source = 'column' | 'value' | 'template' | 'entries' | 'matching' | 'parts' | 'each' | 'key' | 'item'
+/** What the configuration writes in another way. */
+type Converted =
+  | ('pattern' | 'result' | 'elements' | 'lookup')
+  | ('trim' | 'optional' | 'where' | 'prefer' | 'during')
+
+/** How one contract field is computed from a record. Parts that are not here mean what the schema says of them. */
+export interface FieldRule extends Defined<Omit<FieldRuleDetails, Source | Converted>> {
   from:
     | { kind: 'columns'; columns: readonly string[] }
     | { kind: 'value'; value: unknown }
@@ -22,56 +31,18 @@ export interface FieldRule {
     | { kind: 'each'; each: string; key: FieldRule | undefined; item: Readonly<Record<string, FieldRule>> }
   /** RE2 syntax with named groups; `result` is a template over the group names, default: the first group or the match. */
   pattern?: { regex: string; result: string | undefined }
-  /** Splits a cell into the elements of an array field. */
-  split?: string
-  /** What separates the levels of a category path in the cells. */
-  separator?: string
-  /** What replaces a `/` inside one segment of a category path. */
-  slash?: string
-  decimal?: '.' | ','
-  thousands?: '.' | ',' | ' ' | "'"
-  when?: Readonly<Record<string, unknown>>
-  otherwise?: unknown
-  /** What the value is where all before gives none. */
-  default?: unknown
-  /** `YYYY`, `YY` (of this century), `MM`, `M`, `MMM` (a name), `DD`, `D`, `HH`, `mm`, `ss` and literal characters, or `unix` (seconds). */
-  date?: string
   trim?: boolean
-  /** Default: `clear` in a full file, `keep` in a delta. */
-  empty?: EmptyPolicy
   /** The columns may be absent: the rule says nothing then. */
   optional?: boolean
-  /** Of records of several rows: which rows count. Default: the first whose value is not empty. */
-  rows?: 'first' | 'last' | 'all' | 'min' | 'max' | 'sum' | 'any' | 'price'
   /** By column: which rows (or members) count. */
   where?: Readonly<Record<string, CellCondition>>
   /** By column: rows that count alone where a record has such. */
   prefer?: Readonly<Record<string, CellCondition>>
-  /** The cell holds pairs of names and values (`custom_fields`). */
-  pairs?: { separator: string; equals: string }
-  /** What stands for the end of a line; behind a backslash it stands for itself. */
-  newline?: string
-  /** The cell holds JSON: a text, or a list of texts. */
-  json?: 'text'
-  html?: 'text'
-  part?: 'currency' | 'amount'
-  words?: 'availability'
-  /** `file` is an absolute path. */
   lookup?: LookupTable
-  /** Before a split mark: it separates nothing. */
-  unescape?: string
   /** What becomes of each element of a list; one that does not match stays. */
   elements?: { regex: string; result: string | undefined }
-  /** An amount that counts only where it is above the field. */
-  above?: 'price'
-  /** A number counts only where it is not above that of this column; one with a `?` behind its name may be absent. */
-  below?: string
-  /** Columns with what is taken off the number, of both the amount alone; one with a `?` behind its name may be absent. */
-  less?: { percent?: string | undefined; amount?: string | undefined }
   /** By column: when its cell counts, in the form of `date`; without it ISO 8601. */
   during?: Readonly<Record<string, TimeColumns>>
-  /** Name of the tz database, of times without an offset; default UTC. */
-  zone?: string
 }
 
 /** Whether a cell's text is (`not`: is none) of `values`; `""` is an empty cell. */
