@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FeedName } from '../../../src/lib/brand.ts'
 import type { Child } from '../../support/child.ts'
+import { waitFor } from '../../support/events.ts'
 import { type RedisServer, startRedis } from '../../support/redis-server.ts'
 import type { TempDir } from '../../support/temp-dir.ts'
 import type { SeededRandom } from '../random.ts'
@@ -121,19 +122,31 @@ export class Bench implements AsyncDisposable {
 
   /** Calls that nobody waits for any more are still to take effect, and their products have been sent back since. */
   async #overtake(): Promise<void> {
-    const { endpoint, random, shop } = this
-    const changed = Array.from({ length: 60 }, (_, index) => index * 6 + random.between(0, 5))
-    const field = random.pick(['price', 'stock'] as const)
-    const { calls } = endpoint
-    endpoint.hold()
-    await this.drop('delta', shop.flip(changed, field))
-    while (endpoint.calls === calls) await delay(2)
+    const { endpoint } = this
+    const { ids, sendBack } = await this.holdChanges()
     await delay(300)
     void endpoint.settled()
     await delay(timeoutMs)
-    await this.drop('delta', shop.flip(changed, field))
+    const droppedAt = Date.now()
+    await sendBack()
+    await waitFor(() => endpoint.hasTaken(ids, droppedAt))
     // Delivery waits a moment after time-outs; only what is acknowledged is not in doubt any more.
-    await delay(random.between(1_500, 3_500))
+    await delay(this.random.between(300, 1_500))
+  }
+
+  /**
+   * Products have changed, and calls with them have come that take effect late, as all do until the endpoint settles.
+   * `sendBack`: the file with which the products are as before.
+   */
+  async holdChanges(): Promise<{ ids: readonly string[]; sendBack: () => Promise<void> }> {
+    const { endpoint, random, shop } = this
+    const changed = shop.some()
+    const ids = changed.map((product) => shop.id(product))
+    const field = random.pick(['price', 'stock'] as const)
+    endpoint.hold()
+    await this.drop('delta', shop.flip(changed, field))
+    await waitFor(() => endpoint.areComing(ids))
+    return { ids, sendBack: () => this.drop('delta', shop.flip(changed, field)) }
   }
 
   async stopLoad(): Promise<void> {

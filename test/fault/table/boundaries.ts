@@ -6,6 +6,7 @@ export const preload = `--import=${new URL('kill-at-boundary.ts', import.meta.ur
 /** How often each step is passed before it kills: the first ones are of the start, and of a repair. */
 const counts: Readonly<Record<string, readonly number[]>> = {
   manifest: [1, 2, 3],
+  import: [1, 2, 3, 4, 6, 8],
   commit: [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20],
   take: [1],
   shut: [1],

@@ -1,11 +1,12 @@
 import { DatabaseSync } from 'node:sqlite'
 import { isMainThread } from 'node:worker_threads'
+import { MirrorStore } from '../../../src/mirror/store.ts'
 import { OutboxScripts } from '../../../src/outbox/scripts/scripts.ts'
 import { Manifest } from '../../../src/sources/manifest.ts'
 
 // Loaded before the daemon, in each of its threads: kills the process, without a chance to do anything, right before or
-// after the n-th step of a kind. KILL_BOUNDARY is `<kind> <before|after> <n>`; a kind is `commit` of the mirror's writer,
-// `manifest` (lines), or a script of the outbox.
+// after the n-th step of a kind. KILL_BOUNDARY is `<kind> <before|after> <n>`; a kind is a transaction of the mirror's
+// writer (`import`: with products of a file, `commit`: any other), `manifest` (lines), or a script of the outbox.
 
 const [kind, side, nth] = (process.env.KILL_BOUNDARY ?? '').split(' ')
 let seen = 0
@@ -23,12 +24,23 @@ async function around<T>(name: string, work: () => Promise<T>): Promise<T> {
   return result
 }
 
+let transaction = 'commit'
+const { commit } = MirrorStore.prototype
+MirrorStore.prototype.commit = function (next, nowMs) {
+  transaction = 'import'
+  try {
+    commit.call(this, next, nowMs)
+  } finally {
+    transaction = 'commit'
+  }
+}
+
 const { exec } = DatabaseSync.prototype
 DatabaseSync.prototype.exec = function (sql) {
   const isCommit = sql === 'COMMIT' && !isMainThread
-  if (isCommit) pass('before', 'commit')
+  if (isCommit) pass('before', transaction)
   exec.call(this, sql)
-  if (isCommit) pass('after', 'commit')
+  if (isCommit) pass('after', transaction)
 }
 
 const { run, append } = OutboxScripts.prototype

@@ -26,7 +26,7 @@ export class RecordingEndpoint implements AsyncDisposable {
   readonly #server: http.Server
   readonly #held = new Map<string, { at: number; state: string }[]>()
   /** Requests that are still to take effect. */
-  #coming = 0
+  readonly #coming = new Set<readonly Wire[]>()
   #isHolding = false
   /** Share of the calls that something goes wrong with. */
   trouble = 0
@@ -60,11 +60,18 @@ export class RecordingEndpoint implements AsyncDisposable {
   /** Later calls are answered again; resolves when all that came has taken effect. */
   async settled(): Promise<void> {
     this.#isHolding = false
-    while (this.#coming > 0) await delay(20)
+    while (this.#coming.size > 0) await delay(20)
   }
 
-  get isBusy(): boolean {
-    return this.#coming > 0
+  /** Whether requests are still to take effect that bring most of these products. */
+  areComing(ids: readonly string[]): boolean {
+    const coming = new Set([...this.#coming].flat().map(({ product_id }) => String(product_id)))
+    return ids.filter((id) => coming.has(id)).length > ids.length / 2
+  }
+
+  /** Whether all of these products were taken since, in whatever state. */
+  hasTaken(ids: readonly string[], since: number): boolean {
+    return ids.every((id) => (this.#held.get(id)?.at(-1)?.at ?? 0) >= since)
   }
 
   /** What it holds that differs: by id, with what came lately. */
@@ -92,11 +99,11 @@ export class RecordingEndpoint implements AsyncDisposable {
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const products = JSON.parse(Buffer.concat(chunks).toString()) as Wire[]
     this.calls += 1
-    this.#coming += 1
+    this.#coming.add(products)
     try {
       await this.#answer(products, response)
     } finally {
-      this.#coming -= 1
+      this.#coming.delete(products)
     }
   }
 
@@ -116,7 +123,7 @@ export class RecordingEndpoint implements AsyncDisposable {
   async #applyLate(products: readonly Wire[]): Promise<void> {
     const { random, lateMsMax } = this.#options
     // What is held comes after whatever is sent once a daemon has started again.
-    const forMs = random.between(this.#isHolding ? lateMsMax * 0.7 : 200, lateMsMax)
+    const forMs = random.between(this.#isHolding ? lateMsMax * 0.9 : 200, lateMsMax)
     const due = performance.now() + forMs
     await delay(forMs)
     if (performance.now() - due > timerLateMsMax) return

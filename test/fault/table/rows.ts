@@ -5,6 +5,7 @@ import { tempDir } from '../../support/temp-dir.ts'
 import type { SeededRandom } from '../random.ts'
 import { Bench } from './bench.ts'
 import { boundaries, killAt, preload } from './boundaries.ts'
+import { fillForLong, fillWithinFile, tellFailedCommits } from './full-disk.ts'
 import { MountedDisk } from './mounted-disk.ts'
 import { AofCopies, RdbCopies, type RedisCopies } from './redis-copies.ts'
 
@@ -101,8 +102,9 @@ export const rows: readonly FaultRow[] = [
     ...{ times: 200, share: 5 },
     compareEvery: 20,
     async play(random, repeat) {
-      await using bench = await Bench.open({ random, redis: 'aof' })
-      await repeat(bench, async () => {
+      await using bench = await Bench.open({ random, redis: 'aof', horizonMs: 25_000 })
+      await repeat(bench, async (nth) => {
+        if (nth % 20 === 19) return killWithLateCalls(bench)
         await bench.loadFor(random.between(0, 1_500))
         await bench.killDaemon()
         // While it starts, now and then.
@@ -150,7 +152,7 @@ export const rows: readonly FaultRow[] = [
     name: 'mirror-behind-redis',
     ...{ times: 5, share: 1 },
     async play(random, repeat) {
-      await using bench = await Bench.open({ random, redis: 'aof' })
+      await using bench = await Bench.open({ random, redis: 'aof', horizonMs: 25_000 })
       await repeat(bench, () => putMirrorBack(bench))
     },
   },
@@ -161,13 +163,10 @@ export const rows: readonly FaultRow[] = [
     async play(random, repeat) {
       await using disk = await MountedDisk.open()
       await using drop = await tempDir('drop')
-      await using bench = await Bench.open({ random, redis: 'aof', dir: disk, dropDir: drop.path })
-      await repeat(bench, async () => {
-        await bench.loadFor(random.between(300, 2_000))
-        const makeRoom = await disk.fill()
-        await bench.loadFor(random.between(1_000, 6_000))
-        await makeRoom()
-      })
+      const env = { NODE_OPTIONS: tellFailedCommits }
+      const options = { random, redis: 'aof', dir: disk, dropDir: drop.path, env, products: 10_000 } as const
+      await using bench = await Bench.open(options)
+      await repeat(bench, (nth) => (nth % 2 === 0 ? fillWithinFile(bench, disk) : fillForLong(bench, disk)))
     },
   },
   {
@@ -232,6 +231,16 @@ async function flushWhileMany(bench: Bench, products: number): Promise<void> {
   }
 }
 
+/** The calls under way take effect when the leases of the killed daemon have ended, and the products were sent back. */
+async function killWithLateCalls(bench: Bench): Promise<void> {
+  await bench.stopLoad()
+  const { sendBack } = await bench.holdChanges()
+  await bench.killDaemon()
+  void bench.endpoint.settled()
+  await bench.startDaemon()
+  await sendBack()
+}
+
 /** The state folder keeps its files, and their content is of a moment before: a disk that lied, a machine's snapshot. */
 async function putMirrorBack(bench: Bench): Promise<void> {
   const { site, random } = bench
@@ -241,7 +250,11 @@ async function putMirrorBack(bench: Bench): Promise<void> {
   const saved = [file, `${file}-wal`].map((name) => [name, readFileSync(name)] as const)
   await bench.startDaemon()
   await bench.loadFor(random.between(3_000, 6_000))
+  await bench.stopLoad()
+  const { sendBack } = await bench.holdChanges()
   await bench.killDaemon()
+  if (random.chance(0.7)) await sendBack()
+  void bench.endpoint.settled()
   for (const [name, content] of saved) writeFileSync(name, content)
   rmSync(`${file}-shm`, { force: true })
   const refused = await site.spawn()
@@ -249,25 +262,20 @@ async function putMirrorBack(bench: Bench): Promise<void> {
   if (code === 0 || !refused.stderr.includes('catalogd adopt'))
     throw new Error(`an older mirror was not refused with a remedy:\n${refused.stderr}`)
   bench.tally.refusals += 1
-  await bench.stopLoad()
   await site.run('adopt', '--yes')
   await bench.startDaemon()
 }
 
 /** The calls under way have not taken effect yet, and the last 200 ms of Redis are gone; then everything is as before. */
 async function losePower(bench: Bench, copies: AofCopies): Promise<void> {
-  const { endpoint, random, shop } = bench
+  const { endpoint, random } = bench
   await bench.compare()
-  const changed = Array.from({ length: 60 }, (_, index) => index * 6 + random.between(0, 5))
-  const field = random.pick(['price', 'stock'] as const)
-  endpoint.hold()
-  await bench.drop('delta', shop.flip(changed, field))
-  while (!endpoint.isBusy) await delay(2)
+  const { sendBack } = await bench.holdChanges()
   await delay(random.between(0, 100))
   await bench.killDaemon()
   await stopRedis(bench)
   copies.putBack(200)
-  if (random.chance(0.7)) await bench.drop('delta', shop.flip(changed, field))
+  if (random.chance(0.7)) await sendBack()
   void endpoint.settled()
   await bench.redis?.restart()
   await bench.startDaemon()

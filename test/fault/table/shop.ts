@@ -28,8 +28,17 @@ export class Shop {
     this.#states = Array.from({ length: products }, () => ({ price: 0, stock: 1, text: 0 }))
   }
 
+  all(): readonly number[] {
+    return [...this.#states.keys()]
+  }
+
+  /** Spread over the first 360. */
+  some(): readonly number[] {
+    return Array.from({ length: 60 }, (_, index) => index * 6 + this.#random.between(0, 5))
+  }
+
   full(): string {
-    return this.#file(this.#states.keys())
+    return this.#file(this.all())
   }
 
   /** Some products change; a delta file of these, or now and then a full one. */
@@ -57,7 +66,7 @@ export class Shop {
 
   /** What the endpoint should hold at rest, in canonical form by id. */
   expected(): Map<string, string> {
-    return new Map(this.#states.map((_, product) => [this.#id(product), canonical(this.#wire(product))]))
+    return new Map(this.#states.map((_, product) => [this.id(product), canonical(this.#wire(product))]))
   }
 
   #file(products: Iterable<number>): string {
@@ -65,14 +74,14 @@ export class Shop {
     return [Object.keys(this.#wire(0)).join(','), ...rows, ''].join('\n')
   }
 
-  #id(product: number): string {
+  id(product: number): string {
     return `F${String(product).padStart(7, '0')}`
   }
 
   #wire(product: number): Wire {
     const { price, stock, text } = this.#states[product] as State
     return {
-      product_id: this.#id(product),
+      product_id: this.id(product),
       name: `Pan ${product}`,
       url: `https://shop.example/p/${product}`,
       image_url: `https://shop.example/i/${product}.jpg`,
