@@ -94,7 +94,7 @@ function joinAddresses(pieces: readonly string[], mark: string): readonly string
 /** A mark behind the escape mark is part of its element, without the escape mark. */
 export function splitText(text: string, mark: string, escapeMark: string | undefined): string[] {
   const pieces = text.split(mark)
-  if (escapeMark === undefined) return pieces
+  if (escapeMark === undefined || !text.includes(escapeMark)) return pieces
   const elements: string[] = []
   let open = ''
   for (const [index, piece] of pieces.entries()) {

@@ -7,6 +7,7 @@ const several = /\shttps?:/i
  * Only the space separators of Unicode: tabs and the ends of lines separate, and marks without a width are damage.
  */
 export function encodeBlanks(text: string): string {
+  if (!/\s/.test(text)) return text
   const [, host, rest] = address.exec(text.trim()) ?? []
   if (host === undefined || rest === undefined || several.test(rest)) return text
   return host + rest.replace(/\p{Zs}/gu, encodeURIComponent)

@@ -12,6 +12,7 @@ import { type BoundField, type Compute, nothingSaid } from './compiled-rule.ts'
 import type { LaterPatch, ProductPatch } from './model.ts'
 import { currencyRemedy, openNotes, otherCurrencies, Problem, type RecordNotes } from './problem.ts'
 import { foundValue } from './show-value.ts'
+import { noFields } from './wire-order.ts'
 
 interface Fields {
   id: BoundField
@@ -49,7 +50,7 @@ export function mapRecord(
   const findings: Findings = { record, productId, issues: [], said: [] }
   if (notes.warnings.length > 0) reportWarnings(id, findings, notes)
   if (productId === undefined) reportEmptyOrProblem(id, findings, foundId)
-  const set: Partial<Record<ProductField, unknown>> = {}
+  const set: Partial<Record<ProductField, unknown>> = { ...noFields }
   const clear: ProductField[] = []
   for (const bound of fields) {
     const found = bound.compute(record.cells, notes)

@@ -23,12 +23,12 @@ export type ProductDocument = Readonly<Partial<Record<ProductField, unknown>>>
 
 /**
  * Everything known of a product besides acknowledgement and delivery.
- * `fields` is the merged product without the effect of missing marks and without `product_id`, keys in contract order.
+ * `fields` is the merged product without the effect of missing marks and without `product_id`; made from `noFields`.
  */
 export interface ProductState {
   fields: Partial<Record<ProductField, unknown>>
   /** Which feed each field's value (or its having been cleared) comes from. */
-  writers: Partial<Record<ProductField, FeedName>>
+  writers: Partial<Record<ProductField, FeedName | undefined>>
   /** Feeds that name the product now. */
   feeds: ReadonlySet<FeedName>
   /** Full feeds that named it and no longer do; never overlaps `feeds`. */

@@ -4,7 +4,7 @@ import type { FeedName } from '../lib/brand.ts'
 import { ConfigError } from '../lib/errors.ts'
 import { isJsonObject } from '../records/look-up.ts'
 import type { ProductPatch, ProductState } from './model.ts'
-import { sortedByKey } from './wire-order.ts'
+import { noFields, sortedByKey } from './wire-order.ts'
 
 /**
  * Who writes a field: the value of the feed with the lowest rank among those that have spoken of it counts. So the
@@ -77,8 +77,8 @@ interface Said {
  * of better rank has spoken before.
  */
 export function mergeFields(known: Merged | undefined, { patch, feed, ranks }: Said): Merged {
-  const fields: Merged['fields'] = {}
-  const writers: Merged['writers'] = {}
+  const fields: Merged['fields'] = { ...noFields }
+  const writers: Merged['writers'] = { ...noFields }
   for (const field of productFields) {
     if (field === 'product_id') continue
     const before = known?.fields[field]

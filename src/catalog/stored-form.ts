@@ -3,7 +3,7 @@ import type { FeedName, ProductId } from '../lib/brand.ts'
 import { isJsonObject } from '../records/look-up.ts'
 import { decodeLater, encodeLater } from './later.ts'
 import type { ProductDocument, ProductState } from './model.ts'
-import { inContractOrder, skuFields, variationFields } from './wire-order.ts'
+import { inContractOrder, noFields, skuFields, variationFields } from './wire-order.ts'
 
 /** What is stored of a product. Parts that are undefined are removed from the store. */
 export interface StoredForm {
@@ -94,8 +94,8 @@ interface StoredParts {
 
 export function decodeState({ document, partial, meta }: StoredParts): ProductState {
   const stored: StoredFields = { ...parseFields(document), ...parseFields(partial) }
-  const fields: ProductState['fields'] = {}
-  const writers: ProductState['writers'] = {}
+  const fields: ProductState['fields'] = { ...noFields }
+  const writers: ProductState['writers'] = { ...noFields }
   const entries = parseMeta(meta)
   for (const field of productFields) {
     if (field === 'product_id') continue
@@ -187,11 +187,8 @@ export function composeDocument(state: ProductState, productId: ProductId): Comp
   const { fields } = state
   const missing = requiredFields.filter((field) => field !== 'product_id' && fields[field] === undefined)
   if (missing.length > 0) return { kind: 'incomplete', missing }
-  const document: Partial<Record<ProductField, unknown>> = { product_id: productId }
-  for (const field of productFields) {
-    const value = fields[field]
-    if (value !== undefined && field !== 'product_id') document[field] = value
-  }
+  const document: Partial<Record<ProductField, unknown>> = { ...noFields }
+  for (const field of productFields) document[field] = field === 'product_id' ? productId : fields[field]
   if (state.missingFrom.size > 0) Object.assign(document, outOfStock(fields))
   return { kind: 'complete', bytes: Buffer.from(JSON.stringify(document)), document }
 }

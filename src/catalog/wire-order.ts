@@ -1,5 +1,13 @@
-import { skuSchema, variationSchema } from '../api/contract/product.ts'
+import { type ProductField, productFields, skuSchema, variationSchema } from '../api/contract/product.ts'
 import type { JsonObject } from '../records/look-up.ts'
+
+/**
+ * A product without an id or any field, each in its place in contract order. A copy of this is filled, and written as
+ * JSON, in half the time of an object that grows field by field.
+ */
+export const noFields = Object.fromEntries(productFields.map((field) => [field, undefined])) as Readonly<
+  Record<ProductField, undefined>
+>
 
 export const variationFields: readonly string[] = Object.keys(variationSchema.shape)
 export const skuFields: readonly string[] = Object.keys(skuSchema.shape)

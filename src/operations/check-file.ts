@@ -135,5 +135,5 @@ function describeIds({ judgement, idColumns }: FeedFile<unknown>): NonNullable<F
 }
 
 function missingFields({ set }: ProductPatch): string[] {
-  return requiredFields.filter((field) => field !== 'product_id' && !Object.hasOwn(set, field))
+  return requiredFields.filter((field) => field !== 'product_id' && set[field] === undefined)
 }

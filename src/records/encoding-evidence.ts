@@ -52,16 +52,15 @@ export class EncodingEvidence {
 
   /** Each phrase once: a word that stands in every line proves no more than one. */
   #gather(text: Buffer): void {
-    let start = 0
-    let isBeyondAscii = false
-    for (let at = 0; at <= text.length && this.#gathered < phraseBytesMax; at++) {
-      const byte = text[at] ?? 0
-      if (byte >= 0x80) isBeyondAscii = true
-      // None of these is ever part of a character of two bytes.
-      if (byte >= 0x20 && byte !== 0x22 && byte !== 0x2c && byte !== 0x3b) continue
-      if (isBeyondAscii) this.#keep(text.subarray(start, Math.min(at, start + phraseBytes)))
-      start = at + 1
-      isBeyondAscii = false
+    const beyondAscii = /[\u0080-\u00ff]/g
+    const oneEachByte = text.toString('latin1')
+    while (this.#gathered < phraseBytesMax && beyondAscii.test(oneEachByte)) {
+      let end = beyondAscii.lastIndex
+      let start = end - 1
+      while (start > 0 && !isBorder(text[start - 1] as number)) start -= 1
+      while (end < text.length && !isBorder(text[end] as number)) end += 1
+      this.#keep(text.subarray(start, Math.min(end, start + phraseBytes)))
+      beyondAscii.lastIndex = end
     }
   }
 
@@ -71,4 +70,9 @@ export class EncodingEvidence {
     this.#phrases.set(key, Buffer.from(phrase))
     this.#gathered += phrase.length
   }
+}
+
+/** None of these is ever part of a character of two bytes. */
+function isBorder(byte: number): boolean {
+  return byte < 0x20 || byte === 0x22 || byte === 0x2c || byte === 0x3b
 }

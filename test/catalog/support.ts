@@ -70,7 +70,7 @@ export function mapCell(
   const { patch, issues } = bindTo(['id', 'cell'], fields, mode).map(recordOf(['P1', cell]))
   if (!patch) return issues
   const name = field as keyof typeof patch.set
-  if (name in patch.set) return patch.set[name]
+  if (patch.set[name] !== undefined) return patch.set[name]
   return patch.clear.includes(name) ? 'cleared' : 'silent'
 }
 

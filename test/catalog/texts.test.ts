@@ -209,7 +209,9 @@ describe('tables', () => {
   const mapped = (field: string, cell: unknown, rule: Partial<FieldRule> = {}) => {
     const fields = { product_id: columnRule('id'), [field]: { ...columnRule('c'), lookup, ...rule } }
     const { patch, issues } = bindTo(['id', 'c'], fields, 'full', readTable).map(recordOf(['P1', cell]))
-    return patch ? Object.values(patch.set)[0] : issues.map(({ message }) => message)
+    return patch
+      ? Object.values(patch.set).find((value) => value !== undefined)
+      : issues.map(({ message }) => message)
   }
   it('replace a value, and each element of a list', () => {
     expect(mapped('brand', ' 8 ')).toBe('Garden')

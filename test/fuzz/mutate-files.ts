@@ -114,7 +114,7 @@ async function readDocuments(
       }
       for (const { id, item } of items) {
         if (documents.has(id)) throw new Error(`${id} would be sent twice`)
-        documents.set(id, { set: item.set, clear: item.clear })
+        documents.set(id, { set: JSON.parse(JSON.stringify(item.set)), clear: item.clear })
       }
     }
     return { kind: 'read', documents, damaged, dialect: opened.judgement.dialect }

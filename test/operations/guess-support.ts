@@ -45,8 +45,10 @@ export async function readProducts(options: Parameters<typeof checkFile>[0]) {
   const check = await checkFile({
     ...options,
     onProducts: (batch) => {
-      for (const { item, record } of batch.items)
-        products.push({ record: record.record, product: { product_id: item.productId, ...item.set } })
+      for (const { item, record } of batch.items) {
+        const sent = JSON.stringify({ ...item.set, product_id: item.productId })
+        products.push({ record: record.record, product: JSON.parse(sent) })
+      }
       rejected.push(...batch.rejected)
     },
   })

@@ -94,7 +94,8 @@ async function tryOnce(guess: FeedGuess, options: TrialOptions): Promise<GuessTr
 }
 
 function previewOf({ item, record: { record, line }, issues }: ReadItem<ProductPatch>): ProductPreview {
-  const product = { product_id: item.productId, ...item.set }
+  const fields = Object.entries(item.set).filter(([, value]) => value !== undefined)
+  const product = { product_id: item.productId, ...Object.fromEntries(fields) }
   return { record, line, product, problems: issues.map(({ message }) => message) }
 }
 
