@@ -25,10 +25,10 @@ export interface Compared {
 
 /**
  * `whole`: Redis holds all that the mirror believes it holds. `restarted`: the same, by another run of a server that was
- * closed in good order. `lost`: Redis forgot something, or never knew the mirror. `start-over`: that was decided, and is
- * not done yet.
+ * closed in good order. `updated`: the same, written by scripts of an older version. `lost`: Redis forgot something, or
+ * never knew the mirror. `start-over`: that was decided, and is not done yet.
  */
-export type Comparison = 'whole' | 'restarted' | 'lost' | 'start-over'
+export type Comparison = 'whole' | 'restarted' | 'updated' | 'lost' | 'start-over'
 
 /** Whether Redis, mirror and endpoint belong together. Throws where only the operator can tell. Pure. */
 export function compare(compared: Compared): Comparison {
@@ -46,8 +46,9 @@ export function compare(compared: Compared): Comparison {
   if (!isOwn) checkOwner(guard, compared)
   if (!isOwn || identity.repairing !== undefined) return 'lost'
   checkAge(compared)
-  if (!guard.isOpen || guard.version < outboxVersion || !(beat >= identity.beat)) return 'lost'
-  return compareRuns(guard, compared)
+  if (!guard.isOpen || !(beat >= identity.beat)) return 'lost'
+  const runs = compareRuns(guard, compared)
+  return runs !== 'lost' && guard.version < outboxVersion ? 'updated' : runs
 }
 
 /** The mirror's memory is durable; what the guard shows may be of before. */

@@ -182,10 +182,7 @@ export class OutboxLoop implements AsyncDisposable {
       if (known > mirror.readIdentity().beat) mirror.remember({ beat: known })
       return
     }
-    const { runId, repairing } = mirror.readIdentity()
-    if (runId !== undefined && repairing === undefined)
-      log.warn('Redis forgot something: whatever it may have held is sent once more')
-    await repair(access)
+    await repair(access, comparison)
   }
 
   #judge(access: LoopAccess, { guard, beat: known, positions }: RedisState): Comparison {

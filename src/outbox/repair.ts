@@ -9,15 +9,16 @@ const rowsMax = 2_000
 const nothingOffered = { urgent: 0, new: 0, deferred: 0 }
 
 /**
- * Redis forgot something: whatever it may have held is doubtful, is offered again and echoed. Each step may be repeated;
- * a crash begins again at the first.
+ * Redis forgot something, or processes with older scripts may go on with it: whatever it may have held is doubtful, is
+ * offered again and echoed. Each step may be repeated; a crash begins again at the first.
  */
-export async function repair(access: LoopAccess): Promise<void> {
-  const { mirror, clock } = access
+export async function repair(access: LoopAccess, cause: 'lost' | 'updated'): Promise<void> {
+  const { mirror, clock, log } = access
   const { runId, repairing, callsFromMs = 0 } = mirror.readIdentity()
   const isFirst = runId === undefined
-  const noted = isFirst || repairing !== undefined ? {} : { lastLossMs: clock.now() }
-  mirror.remember({ repairing: 'loss', ...noted })
+  const isLoss = cause === 'lost' && !isFirst && repairing === undefined
+  if (isLoss) log.warn('Redis forgot something: whatever it may have held is sent once more')
+  mirror.remember({ repairing: 'loss', ...(isLoss && { lastLossMs: clock.now() }) })
   await shut(access)
   await hold(access, callsFromMs - clock.now())
   await doubtNamed(access)

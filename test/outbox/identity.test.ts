@@ -101,6 +101,9 @@ test('hosts that are updated one after the other: none delivers with other scrip
   box.loop.forget()
   const loop = next.openLoop(box)
   await box.settle(loop)
+  // Nothing was lost.
+  expect(box.mirror.readIdentity().lastLossMs).toBeUndefined()
+  expect(JSON.stringify(box.lines)).not.toContain('forgot')
   expect(await ask(box)).toMatchObject({ kind: 'wait' })
   expect(await box.outbox.admitCall()).toMatchObject({ kind: 'wait' })
   expect(await box.outbox.lookDue()).toMatchObject({ anyDue: false })
@@ -110,6 +113,7 @@ test('hosts that are updated one after the other: none delivers with other scrip
   // The call of before ends; it may have replaced something newer, so that it is echoed.
   await box.outbox.acknowledge(open.token, open.products)
   expect(await box.lanesOf('a')).toContain('echoes')
+  expect(await box.lanesOf('b')).toContain('echoes')
   // There is no way back: the older one is refused, and takes nothing from the one that goes on.
   const refusal = await refusalOf(box.openLoop())
   expect(refusal).toMatchObject({ code: 'redis-other-version', hint: 'Update this catalogd' })
