@@ -79,7 +79,6 @@ export class Archive {
     if (known) return known
     const plain = join(this.#archiveDir, fileNameOf(accept))
     const day = accept.acceptedAt.slice(0, 10)
-    await makeFolder(join(this.#archiveDir, day))
     const stored = await this.#store({ accept, plain, day, signal })
     await syncFolder(join(this.#archiveDir, day))
     const line: ArchiveLine = { kind: 'archive', claim: accept.claim, ...stored }
@@ -154,18 +153,19 @@ export class Archive {
     const fileName = fileNameOf(accept)
     const reading = { from: plain, bytes: accept.bytes, signal }
     const asItIs = join(day, fileName)
+    const put = (act: () => Promise<void>) => putInto(join(this.#archiveDir, day), act)
     const temporary = join(this.#archiveDir, compressName(fileName))
     if (await startsCompressed(plain)) {
       const sha256 = await hashContent(reading)
-      await this.#link(plain, asItIs, temporary)
+      await put(() => this.#link(plain, asItIs, temporary))
       return { path: asItIs, sha256 }
     }
     try {
       const sha256 = await compressContent(reading, temporary)
       const isSmaller = (await syncFile(temporary)) <= accept.bytes
       const path = isSmaller ? `${asItIs}.zst` : asItIs
-      if (isSmaller) await rename(temporary, join(this.#archiveDir, path))
-      else await this.#link(plain, path, temporary)
+      const target = join(this.#archiveDir, path)
+      await put(() => (isSmaller ? rename(temporary, target) : this.#link(plain, path, temporary)))
       return { path, sha256 }
     } finally {
       await removeIfPresent(temporary)
@@ -192,6 +192,18 @@ interface Storing {
   plain: string
   day: string
   signal: AbortSignal | undefined
+}
+
+/** Retention removes the folder of a day whenever it is empty: it is made right before, and once more where it is gone. */
+async function putInto(folder: string, put: () => Promise<void>): Promise<void> {
+  await makeFolder(folder)
+  try {
+    await put()
+  } catch (error) {
+    if (systemErrorCode(error) !== 'ENOENT') throw error
+    await makeFolder(folder)
+    await put()
+  }
 }
 
 /** Two refused files of one name: the later one carries its claim. */

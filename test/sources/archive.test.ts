@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { appendFile, readdir, readFile, stat, unlink, writeFile } from 'node:fs/promises'
+import { appendFile, readdir, readFile, rmdir, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync, zstdDecompressSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -100,6 +100,29 @@ describe('archiving', () => {
     expect(sources.accepted[1]).toMatchObject({ bytes: text.length + 4, grownFrom: accept.claim })
     await waitFor(async () => !(await exists(plain)))
     expect(await readFile(archive.pathOf(sources.accepted[1] as AcceptLine), 'utf8')).toBe(`${text}more`)
+  })
+
+  it.each([
+    ['compressed', text],
+    ['kept as it is', randomBytes(5000)],
+    ['compressed already', gzipSync(text)],
+  ])('needs no folder that stays while it is empty: a file that is %s', async (_, content) => {
+    await using context = await opened()
+    const { archive, stateDir } = context
+    const accept = await context.accept('a.bin', content)
+    const day = join(stateDir, 'archive', accept.acceptedAt.slice(0, 10))
+    let isDone = false
+    const archiving = archive.archiveFile(accept).finally(() => {
+      isDone = true
+    })
+    const isRemoved = () =>
+      rmdir(day).then(
+        () => true,
+        () => false,
+      )
+    // As retention does with an old day.
+    while (!(isDone || (await isRemoved())));
+    expect(await exists(join(stateDir, 'archive', (await archiving).path))).toBe(true)
   })
 
   it('can be aborted, leaves nothing half, and is done again', async () => {
