@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import type { CatalogName, ProductId } from '../../src/lib/brand.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { digestDocument } from '../../src/mirror/digest.ts'
-import type { ProductWrite } from '../../src/mirror/model.ts'
+import type { MirrorChunk, ProductWrite } from '../../src/mirror/model.ts'
 import { MirrorStore } from '../../src/mirror/store.ts'
 import { catalogKeys } from '../../src/outbox/keys.ts'
 import { type LoopOptions, OutboxLoop } from '../../src/outbox/loop.ts'
@@ -119,7 +119,10 @@ export async function openHarness(options: HarnessOptions = {}) {
       this.commitAll([write(id, text, lane)], agoMs)
     },
     commitAll(writes: ProductWrite[], agoMs = 0) {
-      let chunk: { writes: ProductWrite[] } | undefined = { writes }
+      this.commitChunk({ writes }, agoMs)
+    },
+    commitChunk(given: MirrorChunk, agoMs = 0) {
+      let chunk: MirrorChunk | undefined = given
       box.mirror.commit(() => {
         const next = chunk
         chunk = undefined

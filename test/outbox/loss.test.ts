@@ -209,6 +209,41 @@ test('a call that ends well while a loss is repaired is not believed: its produc
   await isAtRest(box, loop)
 })
 
+test.each([
+  ['before the mirror knows of them', false, false],
+  ['when the mirror knows of them', true, false],
+  ['after the operator gave one of them up', true, true],
+])(
+  'refusals that are not decided, of a Redis that is emptied %s: all are sent again',
+  async (_, isDrained, isDropped) => {
+    await using box = await openHarness()
+    for (const id of ['a', 'b']) await box.put(id, '1')
+    const claim = await box.claim()
+    const refusals = claim.products.map((product) => {
+      return { ...product, reason: 'no', status: 400, requestId: undefined }
+    })
+    await box.outbox.rejectUnnamed(claim.token, refusals)
+    if (isDrained) await box.settle()
+    expect(box.deadIds()).toEqual(isDrained ? ['a', 'b'] : [])
+    const dropped = { productId: 'a' as ProductId, digest: box.digestOf('1') }
+    if (isDropped) box.commitChunk({ writes: [], dropDead: [dropped] })
+    await box.connection.flushall()
+    await heal(box)
+    expect(box.deadIds()).toEqual([])
+    expect(box.places().map(({ id }) => id)).toEqual(['a', 'b'])
+    expect(await sendAll(box)).toEqual(
+      new Map([
+        ['a', '1'],
+        ['b', '1'],
+      ]),
+    )
+    await untilEchoesAreDue(box)
+    await sendAll(box)
+    await isAtRest(box)
+    expect(box.deadIds()).toEqual([])
+  },
+)
+
 test('a daemon that is killed while Redis lives is no loss', async () => {
   await using box = await openHarness()
   await box.put('a', '1')
