@@ -3,7 +3,6 @@ import type { CatalogConfig, FeedKind } from '../config/model.ts'
 import { ConsentReader } from '../consents/reader.ts'
 import { parseHeld } from '../imports/context.ts'
 import type { MirrorReader } from '../mirror/reader.ts'
-import { catalogKeys } from '../outbox/keys.ts'
 import { type OutboxOverview, readOverview } from '../outbox/overview.ts'
 import type { RedisConnections, RedisState } from '../redis/connections.ts'
 import type { ManifestView } from '../sources/manifest-index.ts'
@@ -49,10 +48,7 @@ export class CatalogLook {
   /** Throws what Redis throws. */
   async lookAtDelivery(nowMs: number): Promise<Condition[]> {
     const { catalog, mirror, connections, urgentLagMs, stateDir } = this.#options
-    const connection = connections.commands
-    const keys = catalogKeys(catalog.name)
-    const deferredAfterMs = catalog.deferred.afterMs
-    const overview = await readOverview({ connection, keys, mirror, nowMs, deferredAfterMs })
+    const overview = await readOverview({ catalog, connection: connections.commands, mirror, nowMs })
     const conditions = lookAtOutbox({ catalog, kind: 'products', overview, urgentLagMs })
     if (catalog.consents.feeds.size === 0) return conditions
     using reader = ConsentReader.open(join(stateDir, catalog.name))

@@ -1,12 +1,13 @@
+import { isEmailAddress } from '../api/contract/values.ts'
 import type { FeedConfig } from '../config/model.ts'
 import type { FieldRule } from '../config/rule-model.ts'
 import { ConfigError } from '../lib/errors.ts'
 import type { ParsedRecord, RecordIssue } from '../records/model.ts'
 import { closestName } from './closest-name.ts'
 import { type Columns, type CompiledRule, type Compute, columnsOf } from './compiled-rule.ts'
-import { coerceConsent, coerceEmail, describeCell, foldEmail } from './consent-value.ts'
 import { openNotes, Problem } from './problem.ts'
 import { compileSteps } from './steps.ts'
+import { textOf } from './text-of.ts'
 
 export type ConsentField = 'email' | 'consent'
 
@@ -160,4 +161,53 @@ function issueOf({ record: { record, line }, field, value, expected }: Found): R
   const remedy = 'give it a value'
   const message = `${field}: found nothing, expected ${expected}; ${remedy}`
   return { ...place, code: 'required-empty', message, remedy }
+}
+
+/**
+ * Words that files write for the two states, in any case, with a blank, hyphen or underscore between their parts or
+ * none. Only words that mean the same everywhere: a file that writes "A" and "N" needs `when`.
+ */
+const grants = words('true t yes y 1 on optin optedin subscribe subscribed grant granted')
+const revocations = words('false f no n 0 off optout optedout unsubscribe unsubscribed revoke revoked')
+
+const shownCharactersMax = 20
+
+/** A permission; empty cells never get here. */
+export function coerceConsent(value: unknown): boolean | Problem {
+  const text = textOf(value)
+  // Only between letters: -1 is no 1.
+  const word = text
+    ?.trim()
+    .toLowerCase()
+    .replaceAll(/(?<=[a-z])[ _-](?=[a-z])/g, '')
+  if (word !== undefined && grants.has(word)) return true
+  if (word !== undefined && revocations.has(word)) return false
+  const found = `found ${describeCell(value)}, expected true or false, yes or no, 1 or 0`
+  return new Problem('not-a-consent', { found, remedy: 'correct it, or translate the word with when' })
+}
+
+/** An address as it is written, without what surrounds it. Problems never show it. */
+function coerceEmail(value: unknown): string | Problem {
+  const text = textOf(value)?.trim()
+  if (text !== undefined && isEmailAddress(text)) return text
+  return new Problem('not-an-email', {
+    found: 'found a text (not shown) that is no e-mail address',
+    remedy: 'give one address, without blanks or a name around it',
+  })
+}
+
+/** Under which different spellings of an address are one. */
+function foldEmail(email: string): string {
+  return email.trim().toLowerCase()
+}
+
+/** Only what looks like a word: any other cell of such a file may tell who somebody is. */
+function describeCell(value: unknown): string {
+  const text = textOf(value)
+  const isWord = text !== undefined && text.length <= shownCharactersMax && /^[\p{L}\p{N} _-]*$/u.test(text)
+  return isWord ? `the text ${JSON.stringify(text)}` : 'a value (not shown)'
+}
+
+function words(list: string): ReadonlySet<string> {
+  return new Set(list.split(' '))
 }

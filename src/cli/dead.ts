@@ -65,7 +65,7 @@ function listCommand(): CommandDefinition<KindOptions> {
 
 async function listConsents(context: CommandContext): Promise<void> {
   requireConsents(await context.catalog())
-  const { listDeadConsents } = await import('../operations/dead-consents.ts')
+  const { listDeadConsents } = await import('../operations/dead-letters.ts')
   const letters = await withCatalog(context, listDeadConsents)
   const rows = letters.map((letter) => [
     letter.email ?? '(unknown)',
@@ -102,7 +102,7 @@ async function showProduct(context: CommandContext, id: string): Promise<unknown
 
 async function showConsent(context: CommandContext, given: string): Promise<DeadConsent> {
   requireConsents(await context.catalog())
-  const { showDeadConsent } = await import('../operations/dead-consents.ts')
+  const { showDeadConsent } = await import('../operations/dead-letters.ts')
   return await withCatalog(context, (operation) => showDeadConsent(operation, given))
 }
 
@@ -143,6 +143,6 @@ async function settleProducts(context: CommandContext, how: 'retry' | 'drop', ar
 
 async function settleConsents(context: CommandContext, how: 'retry' | 'drop', args: readonly string[]) {
   requireConsents(await context.catalog())
-  const { settleDeadConsents } = await import('../operations/dead-consents.ts')
+  const { settleDeadConsents } = await import('../operations/dead-letters.ts')
   return await withCatalog(context, (operation) => settleDeadConsents(operation, how, args))
 }

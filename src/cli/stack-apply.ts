@@ -1,13 +1,13 @@
 import { ExitCode } from '../lib/errors.ts'
 import { safeLine } from '../lib/terminal-text.ts'
-import type { PlannedStack } from '../operations/stack-files.ts'
+import type { PlannedStack, Pulled } from '../operations/stack-files.ts'
 import type { Applied } from '../stack/apply-steps.ts'
 import type { StackPlan } from '../stack/model.ts'
 import { isWanted, type Question } from './confirm.ts'
 import type { CommandContext, CommandDefinition } from './context.ts'
 import { formatApplied, formatPlan } from './stack-format.ts'
 import { dirOption, withStack } from './stack-session.ts'
-import { countOf } from './table.ts'
+import { cell, countOf, formatTable } from './table.ts'
 
 interface PlanOptions {
   dir: string
@@ -124,4 +124,28 @@ function describe({ done, failed, notTried }: Applied) {
 function exitCodeOf({ failed }: Applied): ExitCode {
   if (failed.length === 0) return ExitCode.done
   return failed.some(({ error }) => error.exitCode === ExitCode.endpoint) ? ExitCode.endpoint : ExitCode.data
+}
+
+export const stackPullCommand: CommandDefinition<{ dir: string }> = {
+  usage: 'pull',
+  summary: 'write rules, moderation views, terms and users of the Stack into files',
+  details:
+    'Replaces the four files. They hold what can be written, ordered by name. users.yaml has e-mail addresses in it: keep it where those may be.',
+  examples: ['catalogd stack pull', 'catalogd stack pull --dir ./stack-of-the-shop'],
+  options: [dirOption],
+  async run(context, { options: { dir } }) {
+    const { pullStack } = await import('../operations/stack-files.ts')
+    const pulled = await withStack(context, (client) => pullStack(client, { dir, signal: context.signal }))
+    context.print(pulled, () => formatPulled(pulled))
+  },
+}
+
+function formatPulled({ files, unnamed }: Pulled): string {
+  const rows = files.map(({ file, items, changed }) => [file, items, changed ? 'written' : 'as before'])
+  const left = unnamed.map(({ kind, id }) => `${kind} ${cell(id)}`).join(', ')
+  const lines = [formatTable([['file', 'items', ''], ...rows])]
+  if (unnamed.length > 0) {
+    lines.push(`Left out: ${countOf(unnamed.length, 'item')} without a name (${cell(left, 300)}).`)
+  }
+  return lines.join('\n')
 }

@@ -79,8 +79,9 @@ function getCommand({ kind, word }: Group): CommandDefinition {
     summary: `show one ${word} with all its fields`,
     examples: [`catalogd stack ${kind} get 12`, `catalogd stack ${kind} get 12 --json`],
     async run(context, { args: [id = ''] }) {
-      const { getRecord } = await import('../operations/stack-records.ts')
-      const record = await withStack(context, (client) => getRecord(client, { kind, id, ...context }))
+      const { checkId } = await import('../operations/stack-records.ts')
+      const { signal } = context
+      const record = await withStack(context, (client) => client[kind].get(checkId(kind, id), { signal }))
       await printRecord(context, record)
     },
   }
@@ -119,9 +120,10 @@ function updateCommand({ kind, word }: Group): CommandDefinition<InputOptions> {
     options: inputOptions,
     async run(context, { args: [id = ''], options }) {
       const fields = await readInput(context, options, { kind, action: 'update' })
-      const { updateRecord } = await import('../operations/stack-records.ts')
+      const { checkId } = await import('../operations/stack-records.ts')
+      const { signal } = context
       const record = await withStack(context, (client) =>
-        updateRecord(client, { kind, id, fields, signal: context.signal }),
+        client[kind].update(checkId(kind, id), fields, { signal }),
       )
       await printRecord(context, record)
     },
@@ -135,15 +137,15 @@ function deleteCommand({ kind, word }: Group): CommandDefinition<{ yes: boolean 
     examples: [`catalogd stack ${kind} delete 12`, `catalogd stack ${kind} delete 12 --yes`],
     options: [{ flags: '--yes', description: 'do not ask', default: false }],
     async run(context, { args: [id = ''], options: { yes } }) {
-      const { deleteRecord, getRecord, nameOfRecord } = await import('../operations/stack-records.ts')
+      const { checkId, nameOfRecord } = await import('../operations/stack-records.ts')
       const { signal } = context
       await withStack(context, async (client) => {
         if (!yes) {
-          const record = await getRecord(client, { kind, id, signal })
+          const record = await client[kind].get(checkId(kind, id), { signal })
           const text = `Delete ${word} ${cell(record.id)}, ${cell(nameOfRecord(kind, record), 80)}?`
           if (!(await isWanted(context, { text, wants: 'y' }, false))) return
         }
-        await deleteRecord(client, { kind, id, signal })
+        await client[kind].delete(checkId(kind, id), { signal })
         context.print({ deleted: id }, () => `Deleted ${word} ${cell(id)}.`)
       })
     },

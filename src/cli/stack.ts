@@ -1,6 +1,5 @@
 import type { CommandDefinition } from './context.ts'
-import { stackApplyCommand, stackPlanCommand } from './stack-apply.ts'
-import { stackPullCommand } from './stack-pull.ts'
+import { stackApplyCommand, stackPlanCommand, stackPullCommand } from './stack-apply.ts'
 import { stackRecordCommands } from './stack-records.ts'
 
 export const stackCommand: CommandDefinition = {

@@ -1,8 +1,8 @@
+import { relative, resolve } from 'node:path'
 import { baseAddressProblem, webhookAddressProblem } from '../lib/base-address.ts'
 import { isThisMachine, parseListenAddress } from './build.ts'
 import { checkConsentFeed, consentCommandName } from './consent-feed-checks.ts'
 import type { ConfigDocument } from './document.ts'
-import { checkDropFolders } from './drop-checks.ts'
 import { checkFeed } from './feed-checks.ts'
 import { parseDuration } from './leaves.ts'
 import type { FeedKind } from './model.ts'
@@ -10,12 +10,14 @@ import {
   checkFieldNames,
   checkText,
   type FieldKnowledge,
+  feedPaths,
   isMapping,
   kindOfFeed,
   namesAt,
   soundPart,
 } from './parts.ts'
-import type { ConfigPath } from './problems.ts'
+import { patternsOverlap } from './pattern-overlap.ts'
+import { type ConfigPath, formatPath } from './problems.ts'
 import { apiSchema, deferredSchema, feedShape } from './schema.ts'
 import { checkTransforms } from './transform-schema.ts'
 
@@ -171,4 +173,52 @@ function checkOpenConsole(document: ConfigDocument): void {
     ['console', 'listen'],
     `found ${listen}, which others can reach, and no token, expected console.token, or 127.0.0.1`,
   )
+}
+
+interface Drop {
+  path: ConfigPath
+  /** Absolute. */
+  folder: string
+  patterns: readonly string[]
+}
+
+/** Which file belongs to which feed must be beyond doubt, over all catalogs. */
+function checkDropFolders(document: ConfigDocument, folder: string): void {
+  const state = document.at(['state'])
+  const stateFolder = resolve(folder, typeof state === 'string' ? state : './state')
+  const drops: Drop[] = []
+  for (const drop of readDrops(document, folder)) {
+    const path = [...drop.path, 'drop']
+    if (isInside(drop.folder, stateFolder)) {
+      document.addProblem(path, 'found a folder inside the state folder, expected one outside of it')
+    }
+    const other = drops.find((earlier) => earlier.folder === drop.folder && overlap(earlier, drop))
+    if (other !== undefined) {
+      const found = `found the folder of ${formatPath(other.path)}, where one file could belong to both feeds`
+      document.addProblem(
+        path,
+        `${found}, expected another folder, or "files" patterns that no name can both match`,
+      )
+    }
+    drops.push(drop)
+  }
+}
+
+function isInside(folder: string, parent: string): boolean {
+  const way = relative(parent, folder)
+  return way === '' || !(way === '..' || way.startsWith('../'))
+}
+
+function overlap(a: Drop, b: Drop): boolean {
+  return a.patterns.some((first) => b.patterns.some((second) => patternsOverlap(first, second)))
+}
+
+function readDrops(document: ConfigDocument, folder: string): Drop[] {
+  return feedPaths(document).flatMap((path): Drop[] => {
+    const drop = soundPart(document, [...path, 'drop'], feedShape.drop)
+    const files = soundPart(document, [...path, 'files'], feedShape.files)
+    if (drop === undefined || files === undefined) return []
+    const patterns = typeof files === 'string' ? [files] : [files.full, files.delta]
+    return [{ path, folder: resolve(folder, drop), patterns: patterns.filter((one) => one !== undefined) }]
+  })
 }

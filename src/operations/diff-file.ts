@@ -4,19 +4,21 @@ import type { Change } from '../catalog/model.ts'
 import { showValue } from '../catalog/show-value.ts'
 import { decodeState } from '../catalog/stored-form.ts'
 import type { CatalogConfig, FeedConfig } from '../config/model.ts'
+import { ConsentReader } from '../consents/reader.ts'
+import { changeOf, positionOf } from '../consents/row.ts'
 import { absentProducts } from '../imports/absent-products.ts'
 import { patchesOfKnown } from '../imports/apply-records.ts'
 import { isWholeFeed } from '../imports/hold-file.ts'
+import { tallyConsent } from '../imports/import-consents.ts'
 import { knownProducts, productPages } from '../imports/known-products.ts'
-import { type ProductFile, readFeedFile } from '../imports/open-feed-file.ts'
+import { type ConsentFile, type ProductFile, readFeedFile } from '../imports/open-feed-file.ts'
 import { type ProductStep, planChunk, planRulesOf } from '../imports/plan-chunk.ts'
 import { ProblemCollector } from '../imports/report.ts'
 import { emptyTally, type Tally, tallyNames } from '../imports/tally.ts'
-import type { ProductId } from '../lib/brand.ts'
+import type { AcceptSequence, ProductId } from '../lib/brand.ts'
 import type { FoundProducts } from '../mirror/model.ts'
 import type { MirrorReader } from '../mirror/reader.ts'
 import { type IdTable, IdTableBuilder } from '../records/id-table.ts'
-import { diffConsents } from './diff-consents.ts'
 import { openFile } from './open-file.ts'
 
 interface DiffOptions {
@@ -160,4 +162,48 @@ async function scanProducts({ mirror, key, wanted, signal }: FindOptions): Promi
     }
   }
   return found
+}
+
+interface ConsentDiffOptions {
+  /** `state/<catalog>`. */
+  dir: string
+  nowMs: number
+  onChange: (change: Change) => void
+}
+
+interface Counts {
+  rejected: number
+  unchanged: number
+  changes: Tally
+}
+
+/** A file that comes now stands behind everything that was accepted. */
+const newest = 9_999_999_999 as AcceptSequence
+
+/** Which consents a file would change; calls `onChange` with the address in place of the id. */
+async function diffConsents(
+  file: ConsentFile,
+  { dir, nowMs, onChange }: ConsentDiffOptions,
+  counts: Counts,
+): Promise<void> {
+  using known = ConsentReader.open(dir)
+  const problems = new ProblemCollector()
+  for await (const { items, superseded } of readFeedFile(file, { now: () => nowMs, problems })) {
+    counts.changes.superseded += superseded.length
+    for (const { item: statement, record } of items) {
+      const { email, consent } = statement
+      const step = { id: known.idOf(email), statement, position: positionOf(newest, record.record) }
+      const row = known.find(step.id)
+      const kind = changeOf(row, step)
+      tallyConsent(counts.changes, step, kind)
+      if (kind !== 'added' && kind !== 'changed') {
+        counts.unchanged += 1
+        continue
+      }
+      const before = row?.consent == null ? undefined : row.consent === 1
+      const fields = [{ field: 'consent', before, after: consent }]
+      onChange({ productId: email as ProductId, kind, lane: consent ? 'new' : 'urgent', fields })
+    }
+  }
+  counts.rejected = problems.rejected
 }

@@ -4,7 +4,6 @@ import { ConsentReader } from '../consents/reader.ts'
 import type { ProgressState } from '../imports/progress.ts'
 import { type ImportReport, readReport, reportPath } from '../imports/report.ts'
 import { emptyTally, type Tally, tallyNames } from '../imports/tally.ts'
-import { catalogKeys } from '../outbox/keys.ts'
 import { type OutboxOverview, readOverview } from '../outbox/overview.ts'
 import { compileNameTime } from '../sources/as-of.ts'
 import { putFile } from '../sources/inbox.ts'
@@ -145,16 +144,15 @@ interface Following {
 }
 
 async function followImports(options: TakingIn, { claims, dir, work }: Following): Promise<ImportReport[]> {
-  const { clock, signal } = options
   using manifest = await readManifest(dir)
-  for (;;) {
-    const began = clock.monotonic()
+  let reports: ImportReport[] = []
+  await lookUntil(options, async () => {
     await manifest.refresh()
-    const reports = await readReports(claims, { manifest, dir })
+    reports = await readReports(claims, { manifest, dir })
     options.onProgress(await readProgress(options, { work, files: claims.length, imported: reports.length }))
-    if (reports.length === claims.length) return reports
-    await clock.sleep(pauseAfter(clock.monotonic() - began), signal)
-  }
+    return reports.length === claims.length
+  })
+  return reports
 }
 
 async function readReports(
@@ -171,22 +169,20 @@ async function readReports(
   return reports
 }
 
-async function followDelivery(
-  options: TakingIn,
-  { work, files }: { work: WorkHere; files: number },
-): Promise<void> {
-  const { clock, signal } = options
-  for (;;) {
-    const began = clock.monotonic()
+function followDelivery(options: TakingIn, { work, files }: { work: WorkHere; files: number }) {
+  return lookUntil(options, async () => {
     const progress = await readProgress(options, { work, files, imported: files })
     options.onProgress(progress)
-    if (await options.isDelivered(progress.overview)) return
-    await clock.sleep(pauseAfter(clock.monotonic() - began), signal)
-  }
+    return await options.isDelivered(progress.overview)
+  })
 }
 
-function pauseAfter(lookMs: number): number {
-  return Math.max(lookEveryMs, lookMs / lookShareMax)
+async function lookUntil({ clock, signal }: TakingIn, look: () => Promise<boolean>): Promise<void> {
+  for (;;) {
+    const began = clock.monotonic()
+    if (await look()) return
+    await clock.sleep(Math.max(lookEveryMs, (clock.monotonic() - began) / lookShareMax), signal)
+  }
 }
 
 /** Nothing waits, is in flight or has to be repeated; dead letters and incomplete products wait for others. */
@@ -217,10 +213,8 @@ async function readFeedState({ config, connections, catalog, feed, clock }: Watc
     return { overview: consents.overview(clock.now()), progress: consents.progress(feed.name) }
   }
   using mirror = await openMirror(config, catalog)
-  const overview = await readOverview({
-    ...{ connection: connections.commands, keys: catalogKeys(catalog.name), mirror },
-    ...{ nowMs: clock.now(), deferredAfterMs: catalog.deferred.afterMs },
-  })
+  const connection = connections.commands
+  const overview = await readOverview({ catalog, connection, mirror, nowMs: clock.now() })
   return { overview, progress: mirror.progress().get(feed.name) }
 }
 

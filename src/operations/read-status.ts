@@ -5,7 +5,6 @@ import { type Held, parseHeld } from '../imports/context.ts'
 import type { ProgressState } from '../imports/progress.ts'
 import { readReport, reportPath } from '../imports/report.ts'
 import type { MirrorReader } from '../mirror/reader.ts'
-import { catalogKeys } from '../outbox/keys.ts'
 import { type OutboxOverview, readOverview } from '../outbox/overview.ts'
 import type { RedisConnections, RedisState } from '../redis/connections.ts'
 import { readNextDue } from '../redis/schedules.ts'
@@ -89,10 +88,7 @@ async function readCatalog(
   const { config, catalog, connections, clock } = context
   const connection = isUp ? connections.commands : undefined
   using mirror = await openMirror(config, catalog)
-  const overview = await readOverview({
-    ...{ connection, keys: catalogKeys(catalog.name), mirror },
-    ...{ nowMs: clock.now(), deferredAfterMs: catalog.deferred.afterMs },
-  })
+  const overview = await readOverview({ catalog, connection, mirror, nowMs: clock.now() })
   const hasConsents = catalog.consents.feeds.size > 0
   using reader = ConsentReader.open(stateDirOf(config, catalog.name))
   const consents = hasConsents ? reader.overview(clock.now()) : null

@@ -3,23 +3,14 @@ import type { UserPageQuery } from '../api/stack-users.ts'
 import { ConfigError } from '../lib/errors.ts'
 import type { StackRecord } from '../stack/existing-items.ts'
 import { kindRules } from '../stack/kinds.ts'
-import type { Fields, StackKind } from '../stack/model.ts'
+import type { StackKind } from '../stack/model.ts'
 
 /** Which records: with a page or a limit one page, otherwise all. Only users have an order. */
 export type ListQuery = UserPageQuery
 
-interface OfKind {
-  kind: StackKind
-  signal: AbortSignal
-}
-
-interface OfRecord extends OfKind {
-  id: string
-}
-
 export async function listRecords(
   client: StackClient,
-  { kind, query, signal }: OfKind & { query: ListQuery },
+  { kind, query, signal }: { kind: StackKind; query: ListQuery; signal: AbortSignal },
 ): Promise<StackRecord[]> {
   const options = { signal }
   if (kind === 'rules' || kind === 'views') return await client[kind].list(options)
@@ -39,29 +30,14 @@ async function collect(records: AsyncIterable<StackRecord>): Promise<StackRecord
   return collected
 }
 
-export async function getRecord(client: StackClient, { kind, id, signal }: OfRecord): Promise<StackRecord> {
-  return await client[kind].get(checkId(kind, id), { signal })
-}
-
-export async function updateRecord(
-  client: StackClient,
-  { kind, id, fields, signal }: OfRecord & { fields: Fields },
-): Promise<StackRecord> {
-  return await client[kind].update(checkId(kind, id), fields, { signal })
-}
-
-export async function deleteRecord(client: StackClient, { kind, id, signal }: OfRecord): Promise<void> {
-  await client[kind].delete(checkId(kind, id), { signal })
-}
-
 /** What a person knows a record by. */
 export function nameOfRecord(kind: StackKind, record: StackRecord): string {
   const name = record[kindRules[kind].nameField]
   return typeof name === 'string' && name !== '' ? JSON.stringify(name) : 'without a name'
 }
 
-/** The contract does not say what ids of rules look like; all others are numbers. */
-function checkId(kind: StackKind, id: string): string {
+/** Throws a ConfigError for what is no id. The contract does not say what ids of rules look like; all others are numbers. */
+export function checkId(kind: StackKind, id: string): string {
   if (kind === 'rules' || /^\d{1,15}$/.test(id)) return id
   throw new ConfigError('usage', `"${id}" is no id of a ${kindRules[kind].word}: ids are whole numbers`, {
     hint: `See catalogd stack ${kind} list`,

@@ -1,8 +1,9 @@
 import type { Lane } from '../catalog/model.ts'
+import type { CatalogConfig } from '../config/model.ts'
 import type { CallsDecision } from '../mirror/model.ts'
 import type { MirrorReader } from '../mirror/reader.ts'
 import { type RedisConnection, readRedisTime } from '../redis/connection.ts'
-import type { CatalogKeys } from './keys.ts'
+import { type CatalogKeys, catalogKeys } from './keys.ts'
 import type { PauseReason } from './model.ts'
 
 /** What Redis tells of delivering. All ages and times in milliseconds. */
@@ -90,22 +91,21 @@ export async function followsDecision(
 }
 
 interface OverviewAccess {
+  catalog: Pick<CatalogConfig, 'name' | 'deferred'>
   /** Undefined: Redis is away. */
   connection: RedisConnection | undefined
-  keys: CatalogKeys
   mirror: Pick<MirrorReader, 'count'>
   /** Since the epoch. */
   nowMs: number
-  deferredAfterMs: number
 }
 
 /** What is unsent stands in the mirror, what is under way in Redis. */
 export async function readOverview(access: OverviewAccess): Promise<OutboxOverview> {
-  const { connection, keys, mirror, nowMs, deferredAfterMs } = access
+  const { catalog, connection, mirror, nowMs } = access
   const { places, dead, products, incomplete } = mirror.count()
   const laneOf = (lane: Lane) => {
     const { waiting, sinceMs = nowMs } = places[lane]
-    const dueInMs = sinceMs + (lane === 'deferred' ? deferredAfterMs : 0) - nowMs
+    const dueInMs = sinceMs + (lane === 'deferred' ? catalog.deferred.afterMs : 0) - nowMs
     return waiting === 0
       ? { waiting, oldestMs: 0, dueInMs: 0 }
       : { waiting, oldestMs: Math.max(0, -dueInMs), dueInMs: Math.max(0, dueInMs) }
@@ -113,7 +113,7 @@ export async function readOverview(access: OverviewAccess): Promise<OutboxOvervi
   const lanes = { urgent: laneOf('urgent'), new: laneOf('new'), deferred: laneOf('deferred') }
   const unsent = lanes.urgent.waiting + lanes.new.waiting + lanes.deferred.waiting
   return {
-    ...(connection ? await readDelivery(connection, keys) : unknownDelivery),
+    ...(connection ? await readDelivery(connection, catalogKeys(catalog.name)) : unknownDelivery),
     products,
     incomplete,
     pending: unsent + dead,

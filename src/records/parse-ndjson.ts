@@ -1,7 +1,7 @@
 import { type JsonListener, JsonMachine } from './json-machine.ts'
 import { columnsMax, depthMax, elementsMax } from './limits.ts'
 import { isJsonObject, type JsonObject, lookUp } from './look-up.ts'
-import type { ParsedRecord, RecordIssue, RecordSlice } from './model.ts'
+import { issueOf, type ParsedRecord, type RecordSlice } from './model.ts'
 import type { ParsedSlice } from './parse-csv.ts'
 
 export function parseNdjson(slices: readonly RecordSlice[], columns: readonly string[]): ParsedSlice[] {
@@ -39,11 +39,9 @@ function nameOf(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : String(value)
 }
 
-function rejected({ record, line, bytes }: RecordSlice, message: string): ParsedSlice {
-  const remedy = 'make it one whole JSON object'
-  const place = { record, line, field: undefined }
-  const whole = `${message}; ${remedy}`
-  const issue: RecordIssue = { ...place, code: 'not-json', message: whole, remedy, severity: 'reject' }
+function rejected(slice: RecordSlice, found: string): ParsedSlice {
+  const { record, line, bytes } = slice
+  const issue = issueOf(slice, { code: 'not-json', found, remedy: 'make it one whole JSON object' })
   return { rejected: { record, line, cells: [], source: bytes.toString('utf8'), issues: [issue] } }
 }
 

@@ -2,7 +2,13 @@ import { tmpdir } from 'node:os'
 import type { GroupTable, GroupTrouble } from './group-table.ts'
 import { HeldRows } from './held-rows.ts'
 import type { PassResult } from './judge-pass.ts'
-import type { ParsedRecord, RecordBatch, RecordIssue, RejectedRecord } from './model.ts'
+import {
+  issueOf,
+  type ParsedRecord,
+  type RecordBatch,
+  type RecordIssue,
+  type RejectedRecord,
+} from './model.ts'
 import { type ReadOptions, readRecords } from './read-records.ts'
 
 interface GroupedReadOptions extends ReadOptions {
@@ -108,17 +114,12 @@ class OpenGroups {
   }
 
   #tooLarge(row: ParsedRecord): RejectedRecord {
-    const remedy =
-      'check that fields.product_id and group make products of the right rows, or raise format.recordBytes'
-    const issue: RecordIssue = {
-      record: row.record,
-      line: row.line,
-      field: undefined,
+    const issue = issueOf(row, {
       code: 'group-size',
-      message: `the rows of its product take more than ${this.#groupBytesMax} bytes together; ${remedy}`,
-      remedy,
-      severity: 'reject',
-    }
+      found: `the rows of its product take more than ${this.#groupBytesMax} bytes together`,
+      remedy:
+        'check that fields.product_id and group make products of the right rows, or raise format.recordBytes',
+    })
     return { ...row, issues: [issue] }
   }
 }
@@ -151,10 +152,12 @@ function groupRows(rows: readonly ParsedRecord[], grouping: Grouping): ParsedRec
 }
 
 /** What is wrong with the other rows of a product of which one cannot be read. */
-function siblingIssue({ record, line }: ParsedRecord, culprit: number): RecordIssue {
-  const remedy = 'correct that one and drop all of them together'
-  const message = `record ${culprit}, another row of the same product, is rejected; ${remedy}`
-  return { record, line, field: undefined, code: 'row-of-rejected', message, remedy, severity: 'reject' }
+function siblingIssue(row: ParsedRecord, culprit: number): RecordIssue {
+  return issueOf(row, {
+    code: 'row-of-rejected',
+    found: `record ${culprit}, another row of the same product, is rejected`,
+    remedy: 'correct that one and drop all of them together',
+  })
 }
 
 function firstContent(rows: readonly ParsedRecord[], index: number): unknown {

@@ -1,5 +1,7 @@
+import { isUtf8 } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { describeError } from '../lib/errors.ts'
 
 export type ReceivedBody =
   | { kind: 'whole'; bytes: Buffer }
@@ -18,6 +20,36 @@ const discardedLimits = 4
 export function compressionProblem(contentEncoding = ''): string | undefined {
   const isPlain = /^(identity)?$/i.test(contentEncoding.trim())
   return isPlain ? undefined : 'the body is compressed; send it as it is, without Content-Encoding'
+}
+
+/** The bytes of a body that was read; empty where none was sent. Undefined: it was too large. */
+export function wholeBytes(body: ReceivedBody | undefined): Buffer | undefined {
+  if (body === undefined) return Buffer.alloc(0)
+  return body.kind === 'whole' ? body.bytes : undefined
+}
+
+const byteOrderMark = Buffer.from('\ufeff')
+
+/** The JSON in a body, with its text, or what is wrong. `wanted`: what belongs into an empty one. */
+export function parseJsonBody(
+  sent: Buffer,
+  wanted: string,
+): { kind: 'json'; value: unknown; bytes: Buffer } | { kind: 'unreadable'; message: string } {
+  const hasMark = sent.subarray(0, byteOrderMark.length).equals(byteOrderMark)
+  const bytes = hasMark ? sent.subarray(byteOrderMark.length) : sent
+  if (bytes.length === 0) return { kind: 'unreadable', message: `the body is empty; send ${wanted}` }
+  if (!isUtf8(bytes))
+    return { kind: 'unreadable', message: 'the body is not valid UTF-8; encode the JSON as UTF-8' }
+  try {
+    return { kind: 'json', value: JSON.parse(bytes.toString('utf8')), bytes }
+  } catch (error) {
+    return { kind: 'unreadable', message: `the body is not JSON (${withoutBody(describeError(error))})` }
+  }
+}
+
+/** The parser repeats the text where it stumbles, which may hold an address or a token. */
+function withoutBody(message: string): string {
+  return message.replace(/, (\.\.\.)?"[\s\S]*$/, '')
 }
 
 /** Bodies of any content type, or of none, arrive as bytes. Replaces the parsers that fastify brings. */

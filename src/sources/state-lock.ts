@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
-import type { Stats } from 'node:fs'
+import { readFileSync, readlinkSync, type Stats } from 'node:fs'
 import { readFile, rmdir, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import type { Clock } from '../lib/clock.ts'
 import { ifPresent, SourceError, systemErrorCode } from '../lib/errors.ts'
 import { makeFolder, removeIfPresent, writeDurably } from './durable.ts'
 import { acquireLockFolder, folderIdentity, type LockFolder } from './lock-folder.ts'
-import { lifeOf, ownIdentity, processIdentitySchema } from './process-identity.ts'
 
 /** A holder that did not renew for so long has lost the lock. */
 const staleMs = 10_000
@@ -24,8 +24,17 @@ export interface LockHolder {
   since: string
 }
 
-/** `folder` ties the record to one holding: it may be left over from an earlier holder. */
-const holderSchema = processIdentitySchema.extend({ since: z.string(), folder: z.string() })
+const holderSchema = z.object({
+  host: z.string(),
+  pid: z.int().positive(),
+  /** Start of the process in ticks since the machine booted: a pid alone is used again. Absent where unknown. */
+  started: z.string().optional(),
+  /** The process table that the pid belongs to (boot and container). Absent where there is no telling. */
+  table: z.string().optional(),
+  since: z.string(),
+  /** Ties the record to one holding: it may be left over from an earlier holder. */
+  folder: z.string(),
+})
 type HolderRecord = z.infer<typeof holderSchema>
 
 interface LockOptions {
@@ -175,5 +184,38 @@ async function takeTurn(file: string): Promise<AsyncDisposable | undefined> {
   server.unref()
   return {
     [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
+  }
+}
+
+/** Says which process it is, so that others can find out whether it lives. */
+function ownIdentity(): Omit<HolderRecord, 'since' | 'folder'> {
+  return { host: hostname(), pid: process.pid, started: startOf(process.pid), table: processTable() }
+}
+
+/** `unknown`: on another host or in another container, or a system without `/proc`. */
+function lifeOf(identity: HolderRecord): 'alive' | 'dead' | 'unknown' {
+  if (identity.table === undefined || identity.started === undefined) return 'unknown'
+  if (identity.table !== processTable()) return 'unknown'
+  return startOf(identity.pid) === identity.started ? 'alive' : 'dead'
+}
+
+/** Field 22 of `/proc/<pid>/stat`; the command in field 2 may hold spaces and parentheses. A zombie counts as dead. */
+function startOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return fields[0] === 'Z' ? undefined : fields[19]
+  } catch {
+    return undefined
+  }
+}
+
+/** Containers have process tables of their own, and lock names (`takeTurn`) belong to the network's name space. */
+function processTable(): string | undefined {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+    return [boot, readlinkSync('/proc/self/ns/pid'), readlinkSync('/proc/self/ns/net')].join(' ')
+  } catch {
+    return undefined
   }
 }

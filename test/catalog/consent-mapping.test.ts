@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { checkConsentRule, compileConsentMapping } from '../../src/catalog/consent-mapping.ts'
-import { coerceConsent } from '../../src/catalog/consent-value.ts'
+import { checkConsentRule, coerceConsent, compileConsentMapping } from '../../src/catalog/consent-mapping.ts'
 import { Problem } from '../../src/catalog/problem.ts'
 import type { FieldRule } from '../../src/config/rule-model.ts'
 import { columnRule, feedOf } from './support.ts'

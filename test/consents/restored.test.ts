@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { settleDeadConsents } from '../../src/operations/dead-consents.ts'
+import { settleDeadConsents } from '../../src/operations/dead-letters.ts'
 import { makeBackup } from '../../src/operations/make-backup.ts'
 import { recordConsent } from '../../src/operations/record-consent.ts'
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { RecentMap } from '../../src/sandbox/intent/intent-answer.ts'
 import { parsePrompt } from '../../src/sandbox/intent/intent-prompt.ts'
-import { RecentMap } from '../../src/sandbox/intent/recent-map.ts'
 
 const brands = new Set(['nike', 'casa lumo', 'pace co'])
 const parse = (prompt: string) => parsePrompt(prompt, (key) => brands.has(key))

@@ -1,7 +1,8 @@
 import type { ColumnFacts } from './column-facts.ts'
 import { doubted, type Given, type Guesses, type MeaningGuess, type RuleGuess, why } from './model.ts'
+import { ruleOfColumn } from './rule-columns.ts'
 
-const unknownShopUrl = 'https://shop.example'
+export const unknownShopUrl = 'https://shop.example'
 
 export function urlRule(guesses: Guesses, rules: readonly RuleGuess[], given: Given): RuleGuess {
   const guess = guesses.get('url')
@@ -94,7 +95,7 @@ function firstOf({ listMark }: ColumnFacts): string {
 
 function addressRule({ column, reach, entities }: ColumnFacts, given: Given): unknown {
   const html = entities > 0 ? { html: 'text' } : {}
-  if (reach === undefined) return entities > 0 ? { column, ...html } : column
+  if (reach === undefined) return ruleOfColumn(column, html)
   const before = isOfShop({ reach }) ? `${shopOf(given)}${reach === 'shop/' ? '/' : ''}` : reach
   const template = `${before}{${column}}`
   return entities > 0 ? { template, ...html } : template

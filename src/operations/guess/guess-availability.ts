@@ -4,6 +4,7 @@ import { findLocale } from './find-locale.ts'
 import { amountRule, amountsOf } from './guess-prices.ts'
 import { guessVisibility, type VisibilityGuess } from './guess-visibility.ts'
 import { doubted, type Guesses, listed, type MeaningGuess, type RuleGuess, why } from './model.ts'
+import { partsOf } from './rule-columns.ts'
 
 /** What can be sold, before what is hidden is left aside. */
 interface StockGuess {
@@ -66,7 +67,8 @@ export function guessStock(guesses: Guesses): StockGuess {
 function countStock(guess: MeaningGuess, guesses: Guesses): StockGuess {
   const { column } = guess.facts
   const when = { '': 'OutOfStock', '<=0': 'OutOfStock', ...belowNone(guess.facts) }
-  const parts = { column, ...stockMarks(guess.facts, guesses), when, otherwise: 'InStock', ...anyOf(guess) }
+  const marks = partsOf(amountRule(column, stockLocale(guess.facts, guesses)))
+  const parts = { column, ...marks, when, otherwise: 'InStock', ...anyOf(guess) }
   const doubts = isCode(guess, guesses)
     ? ['are these numbers of pieces, or codes that stand for something?']
     : []
@@ -133,11 +135,6 @@ function isNumber(value: string): boolean {
 
 function isCount({ quantities, values }: ColumnFacts): boolean {
   return quantities > 0.9 && !values.every((text) => /^[01]$/.test(text))
-}
-
-function stockMarks(facts: ColumnFacts, guesses: Guesses): Readonly<Record<string, unknown>> {
-  const rule = amountRule(facts.column, stockLocale(facts, guesses))
-  return typeof rule === 'object' && rule !== null ? { ...rule } : {}
 }
 
 /** Some exports write pieces as 5.0 or 5,000: the prices of the file show which mark that is. */

@@ -10,7 +10,7 @@ import { guessMeanings } from './guess-meanings.ts'
 import { guessPreset } from './guess-preset.ts'
 import { rulesOfRows } from './guess-row-rules.ts'
 import { guessRules } from './guess-rules.ts'
-import { mayHide } from './guess-visibility.ts'
+import { doubtsOfUnread } from './guess-visibility.ts'
 import { HeaderNames } from './header-names.ts'
 import { headerlessLines, looksLikeData } from './headerless.ts'
 import { refuseLinesAbove } from './lines-above.ts'
@@ -147,12 +147,6 @@ function ruleLines(
     ? []
     : [missingImage({ columns: others, lists })]
   const images = image.length > 0 ? [] : unusedImages({ columns: others, members: left })
-  const flags = others
-    .filter((facts) => mayHide(facts, names.find(facts.column)?.meaning))
-    .map(({ column, values }) => {
-      const comment = `fields.availability: ${JSON.stringify(column)} is not looked at: is all of ${listed(values)} for sale?`
-      return checkLine(comment)
-    })
   const fields = new Set(rules.map(({ field }) => field))
   const topics = unusedTopics({ columns: [...others, ...left], fields, names })
   const { type, path } = table.dialect
@@ -165,7 +159,7 @@ function ruleLines(
     ...feedLines(rules),
     ...image,
     ...images,
-    ...flags,
+    ...doubtsOfUnread(others, names).map(checkLine),
     ...topics,
     ...unusedVariants(rules, left),
     ...numberedVariants(rules, others),

@@ -151,17 +151,11 @@ function parentOf(chosen: MeaningGuess, guesses: Guesses, file: RowFile): Column
 
 /** The row of the product first. */
 function groupsBy({ headOf }: RowLinks, { rows }: RowFile): Groups {
-  const groups = new Map<number, Row[]>(
-    rows.flatMap((_, index) => (headOf(index) === index ? [[index, []]] : [])),
-  )
-  for (const [index, row] of rows.entries()) {
-    const head = headOf(index)
-    const group = groups.get(head)
-    if (!group) groups.set(head, [row])
-    else if (index === head) group.unshift(row)
-    else group.push(row)
-  }
-  return [...groups.values()]
+  const groups = [...Map.groupBy(rows.keys(), headOf)].sort(([one], [other]) => one - other)
+  return groups.map(([head, members]) => {
+    const headFirst = members.sort((one, other) => Number(other === head) - Number(one === head))
+    return headFirst.flatMap((index) => [rows[index] ?? []])
+  })
 }
 
 function variantIds({ id, link }: RowLinks, groups: Groups, { columns }: RowFile): ColumnFacts[] {

@@ -236,14 +236,7 @@ function isOneProduct(group: readonly Row[], guesses: Guesses): boolean {
 }
 
 function groupsOf(rows: readonly Row[], facts: ColumnFacts): Row[][] {
-  const groups = new Map<string, Row[]>()
-  for (const row of rows) {
-    const text = textOf(row, facts)
-    const group = groups.get(text)
-    if (group) group.push(row)
-    else groups.set(text, [row])
-  }
-  return [...groups.values()]
+  return [...Map.groupBy(rows, (row) => textOf(row, facts)).values()]
 }
 
 /** What may be the name of a row or a product: short, no address, no time, no amount. */

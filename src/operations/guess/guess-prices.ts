@@ -6,6 +6,7 @@ import { ofVariants } from './find-members.ts'
 import { currencyRule } from './guess-currency.ts'
 import { isWithoutTax } from './guess-meanings.ts'
 import { doubted, type Given, type Guesses, type MeaningGuess, type RuleGuess, why } from './model.ts'
+import { ruleOfColumn } from './rule-columns.ts'
 
 /** Nothing is left of an amount of 0. */
 const notZero = '^(?:\\D*0+(?:[.,]0+)?\\D*$)?(.*)$'
@@ -105,7 +106,7 @@ export function amountRule(
   more: Readonly<Record<string, unknown>> = {},
 ): unknown {
   const parts = { ...marksOf(locale), ...more }
-  return typeof column === 'string' && Object.keys(parts).length === 0 ? column : { column, ...parts }
+  return typeof column === 'string' ? ruleOfColumn(column, parts) : { column, ...parts }
 }
 
 /** In the words of a rule: what is not said is a decimal point, and nothing between thousands. */

@@ -1,6 +1,6 @@
 import type { Conditions, Grouping } from './guess-groups.ts'
 import { doubted, type RuleGuess } from './model.ts'
-import { columnsIn } from './rule-columns.ts'
+import { columnsIn, partsOf } from './rule-columns.ts'
 
 /** Rules for the rows of one product: the lowest price, all pieces, in stock where one is; its variants are SKUs. */
 export function rulesOfRows(rules: readonly RuleGuess[], grouping: Grouping): RuleGuess[] {
@@ -55,7 +55,7 @@ function foldedRule(line: RuleGuess, grouping: Grouping, sold: boolean): RuleGue
 
 function withRows(rule: unknown, rows: string): Conditions {
   if (typeof rule === 'string') return rule.includes('{') ? { template: rule, rows } : { column: rule, rows }
-  return typeof rule === 'object' && rule !== null ? { ...rule, rows } : {}
+  return typeof rule === 'object' ? { ...partsOf(rule), rows } : {}
 }
 
 /** What the row of a product says of all its variants, such as whether it is shown. */

@@ -7,6 +7,7 @@ import { amountRule, priceRules } from './guess-prices.ts'
 import { skusRule } from './guess-skus.ts'
 import type { Meaning } from './header-names.ts'
 import { doubted, type Given, type Guesses, type RuleGuess, why } from './model.ts'
+import { ruleOfColumn } from './rule-columns.ts'
 
 const plainFields = ['name', 'brand'] as const
 /** Nothing is left of a number with a minus behind it. */
@@ -65,8 +66,7 @@ function addPlain(rules: RuleGuess[], field: Meaning, guesses: Guesses): void {
     ...(entities > 0 ? { html: 'text' } : {}),
     ...(list === undefined ? {} : { rows: 'first' }),
   }
-  const rule = Object.keys(parts).length === 0 ? column : { column, ...parts }
-  rules.push({ field, rule, comment: why(guess) })
+  rules.push({ field, rule: ruleOfColumn(column, parts), comment: why(guess) })
 }
 
 function jsonPart({ json, list }: ColumnFacts): { json?: 'text' } {
@@ -79,12 +79,11 @@ function descriptionRules(guesses: Guesses): RuleGuess[] {
   const { column, html, entities } = guess.facts
   const isHtml = html > 0.05 || entities > 0
   const parts = { ...jsonPart(guess.facts), ...(isHtml ? { html: 'text' } : {}) }
-  const rule = Object.keys(parts).length > 0 ? { column, ...parts } : column
   const words = [
     ...('json' in parts ? ['it holds JSON, whose texts are taken'] : []),
     ...(isHtml ? ['it holds HTML, which becomes text'] : []),
   ]
-  return [{ field: 'description', rule, comment: why(guess, words.join(', ')) }]
+  return [{ field: 'description', rule: ruleOfColumn(column, parts), comment: why(guess, words.join(', ')) }]
 }
 
 function countRules(guesses: Guesses): RuleGuess[] {

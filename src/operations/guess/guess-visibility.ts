@@ -1,5 +1,5 @@
 import type { ColumnFacts } from './column-facts.ts'
-import type { Meaning } from './header-names.ts'
+import type { HeaderNames, Meaning } from './header-names.ts'
 import { type Guesses, listed } from './model.ts'
 import { readVisibility } from './visibility-words.ts'
 
@@ -35,8 +35,17 @@ export function guessVisibility(guesses: Guesses): VisibilityGuess {
   return { where, doubts }
 }
 
-/** Whether a column that no rule reads may keep products out of the shop. */
-export function mayHide(facts: ColumnFacts, meaning: Meaning | undefined): boolean {
+/** Columns that no rule reads and that may keep products out of the shop: each is asked about. */
+export function doubtsOfUnread(columns: readonly ColumnFacts[], names: HeaderNames): string[] {
+  return columns
+    .filter((facts) => mayHide(facts, names.find(facts.column)?.meaning))
+    .map(
+      ({ column, values }) =>
+        `fields.availability: ${JSON.stringify(column)} is not looked at: is all of ${listed(values)} for sale?`,
+    )
+}
+
+function mayHide(facts: ColumnFacts, meaning: Meaning | undefined): boolean {
   if (meaning !== 'visibility' && meaning !== 'blocked') return false
   const { where, doubts } = guessVisibility(new Map([[meaning, { facts, reason: '', others: [] }]]))
   const isMixed = facts.values.length > 1 || facts.fill < 1

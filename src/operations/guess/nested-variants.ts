@@ -1,7 +1,7 @@
 import type { ColumnFacts } from './column-facts.ts'
 import type { Lists } from './find-members.ts'
 import { doubted, type RuleGuess } from './model.ts'
-import { columnsIn } from './rule-columns.ts'
+import { columnsIn, partsOf, ruleOfColumn } from './rule-columns.ts'
 
 interface File extends Lists {
   columns: readonly ColumnFacts[]
@@ -160,7 +160,7 @@ function ofBoth(line: RuleGuess, columns: readonly string[], { columns: all, mem
   const own = columnsIn(line.rule)
   const [rows, words] = folds[line.field] ?? ['first', '']
   const said = all.find(({ column, fill }) => fill === 1 && own.includes(column))
-  const parts = typeof line.rule === 'object' && line.rule !== null ? line.rule : {}
+  const parts = partsOf(line.rule)
   const cheaper = members.some(
     ({ column, mean }) => columns.includes(column) && mean < (said?.mean ?? 0) * 0.99,
   )
@@ -172,13 +172,8 @@ function ofBoth(line: RuleGuess, columns: readonly string[], { columns: all, mem
 }
 
 function ruleOf(rule: unknown, columns: readonly string[]): unknown {
-  const {
-    where: _,
-    default: __,
-    ...parts
-  } = (typeof rule === 'object' ? rule : {}) as Record<string, unknown>
-  const column = columns.length === 1 ? columns[0] : columns
-  return Object.keys(parts).filter((key) => key !== 'column').length === 0 ? column : { ...parts, column }
+  const { where: _, default: __, column: ___, ...parts } = partsOf(rule)
+  return ruleOfColumn(columns.length === 1 ? columns[0] : columns, parts)
 }
 
 /** A flag that says of a variant that it is gone. */

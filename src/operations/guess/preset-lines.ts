@@ -3,22 +3,21 @@ import { type ColumnFacts, isAvailability } from './column-facts.ts'
 import { checkLine, type FeedLine, feedLines } from './feed-text.ts'
 import { findLocale } from './find-locale.ts'
 import { holdsImages, ofSmallOnes } from './find-members.ts'
+import { unknownShopUrl } from './guess-addresses.ts'
 import { readsCurrency } from './guess-currency.ts'
 import { guessMeanings } from './guess-meanings.ts'
 import type { PresetGuess } from './guess-preset.ts'
 import { guessRules } from './guess-rules.ts'
-import { mayHide } from './guess-visibility.ts'
+import { doubtsOfUnread } from './guess-visibility.ts'
 import { foldName, type HeaderNames } from './header-names.ts'
 import { type Given, listed, type RuleGuess } from './model.ts'
-import { columnsIn, namesIn } from './rule-columns.ts'
+import { columnsIn, namesIn, partsOf } from './rule-columns.ts'
 
 interface Asked {
   given: Given
   columns: readonly ColumnFacts[]
   names: HeaderNames
 }
-
-const unknownShopUrl = 'https://shop.example'
 
 /** What a preset is asked for besides. */
 export function presetLines(preset: PresetGuess, asked: Asked): FeedLine[] {
@@ -120,8 +119,7 @@ function currencyLines(
 }
 
 function ruleOfPreset(name: string, field: string): Readonly<Record<string, unknown>> {
-  const rule = (presetOf(name).fields as Record<string, unknown> | undefined)?.[field]
-  return typeof rule === 'object' && rule !== null ? { ...rule } : {}
+  return partsOf((presetOf(name).fields as Record<string, unknown> | undefined)?.[field])
 }
 
 const contractWords = new Set(['InStock', 'OutOfStock', 'Discontinued', 'Invisible'])
@@ -183,11 +181,7 @@ function doubtLines(
     .map(({ column }) => column)
   if (images.length > 0)
     doubts.push(`fields.alternate_image_urls: images of ${listed(images, 8)} are left out`)
-  const states = unread.filter((facts) => mayHide(facts, names.find(facts.column)?.meaning))
-  for (const { column, values } of states)
-    doubts.push(
-      `fields.availability: ${JSON.stringify(column)} is not looked at: is all of ${listed(values)} for sale?`,
-    )
+  doubts.push(...doubtsOfUnread(unread, names))
   const zeros = priced.filter(({ column, hasZeros }) => hasZeros && names.find(column)?.meaning === 'price')
   if (zeros.length > 0 && !JSON.stringify(ruleOfPreset(preset, 'price').pattern ?? '').includes('0+'))
     doubts.push(

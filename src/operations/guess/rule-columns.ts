@@ -1,3 +1,5 @@
+import { isObject } from '../../api/contract/json-value.ts'
+
 /** Every text below a rule that may be the name of a column; below `each` also as the path in its list. */
 export function namesIn(part: unknown, list = ''): string[] {
   if (typeof part === 'string') {
@@ -15,9 +17,19 @@ export function namesIn(part: unknown, list = ''): string[] {
 
 /** Of a rule that reads columns by name; templates of images may be it, too. */
 export function columnsIn(rule: unknown): string[] {
-  if (typeof rule !== 'object' || rule === null) return namesIn(rule)
-  const { column, template } = rule as { column?: unknown; template?: unknown }
+  if (!isObject(rule)) return namesIn(rule)
+  const { column, template } = rule
   return namesIn(column ?? template)
+}
+
+/** A column alone, or with more parts: in the words of the configuration. */
+export function ruleOfColumn(column: unknown, parts: Readonly<Record<string, unknown>>): unknown {
+  return Object.keys(parts).length === 0 ? column : { column, ...parts }
+}
+
+/** Of a rule with details. */
+export function partsOf(rule: unknown): Readonly<Record<string, unknown>> {
+  return isObject(rule) ? rule : {}
 }
 
 function placeholders(template: string): string[] {

@@ -3,8 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { describeLogged } from '../call-log.ts'
 import type { OverlapWatch } from '../overlaps.ts'
 import { inChunks, isoTime, type PageQuery, pageOf } from '../page-query.ts'
-import type { ConsentCall, ConsentLog } from './consent-log.ts'
-import type { ConsentStore, HeldConsent } from './consent-store.ts'
+import type { ConsentCall, ConsentLog, ConsentStore, HeldConsent } from './consent-store.ts'
 
 export interface InspectedConsents {
   consents: ConsentStore

@@ -2,28 +2,17 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { consentPathDefault } from '../../api/contract/consent.ts'
 import { isEmailAddress } from '../../api/contract/values.ts'
-import type { Log } from '../../lib/log.ts'
-import { applyFaultsTo } from '../control/fault-hooks.ts'
-import type { Faults } from '../control/faults.ts'
-import { basicProblem, type SandboxTokens } from '../credentials.ts'
+import { applyFaultsTo, type GroupParts } from '../control/fault-hooks.ts'
+import { basicProblem } from '../credentials.ts'
 import type { OverlapWatch } from '../overlaps.ts'
 import { beginCall, type WatchedCall } from '../products/upsert-call.ts'
 import { type ReceivedBody, receiveBytes } from '../request-body.ts'
-import type { ConsentCall, ConsentLog } from './consent-log.ts'
-import { type ConsentStore, consentKey } from './consent-store.ts'
+import { type ConsentCall, type ConsentLog, type ConsentStore, consentKey } from './consent-store.ts'
 
-export interface ConsentParts {
+export interface ConsentParts extends GroupParts {
   consents: ConsentStore
   consentCalls: ConsentLog
   consentOverlaps: OverlapWatch
-  faults: Faults
-  tokens: SandboxTokens
-  latencyMs: number
-  strict: boolean
-  /** Milliseconds with fractions. */
-  now: () => number
-  sleep: (delayMs: number) => Promise<void>
-  logger: Log | undefined
 }
 
 /** A call as its path names it. */

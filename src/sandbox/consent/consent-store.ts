@@ -1,3 +1,5 @@
+import { GroupLog, type LoggedCall } from '../call-log.ts'
+
 const timesKeptMax = 100
 
 /** A marketing permission as it was last set. Times are milliseconds since the epoch, with fractions. */
@@ -77,5 +79,32 @@ export class ConsentStore {
     this.#granted = 0
     this.#timesTaken = 0
     this.#revision += 1
+  }
+}
+
+const callsKeptMax = 300_000
+
+interface ConsentDetails {
+  /** Undefined when the path names none. */
+  email: string | undefined
+  consent: boolean | undefined
+}
+
+export type ConsentCall = LoggedCall & ConsentDetails
+
+/** The last consent calls, well-formed or not. */
+export class ConsentLog extends GroupLog<ConsentDetails> {
+  constructor() {
+    super(callsKeptMax, () => ({ email: undefined, consent: undefined }))
+  }
+
+  /** `offset` counts from the oldest call that is kept. */
+  page(offset: number, limit: number): readonly ConsentCall[] {
+    return this.calls.slice(offset, offset + limit)
+  }
+
+  of(email: string): readonly ConsentCall[] {
+    const key = consentKey(email)
+    return this.calls.filter((call) => call.email !== undefined && consentKey(call.email) === key)
   }
 }

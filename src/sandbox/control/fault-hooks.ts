@@ -1,16 +1,25 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '../../lib/log.ts'
+import type { SandboxTokens } from '../credentials.ts'
 import type { FaultAction, FaultGroup, RefuseAction } from './fault-schema.ts'
 import type { Fault, Faults } from './faults.ts'
 
-export interface FaultHookParts {
-  group: FaultGroup
+/** What every group of the API works with. Times are milliseconds; `now` has fractions. */
+export interface GroupParts {
   faults: Faults
+  tokens: SandboxTokens
+  /** Refuses what the contract does not have. */
+  strict: boolean
   /** How long every answer without a fault takes. */
   latencyMs: number
+  now: () => number
   /** Rejects when the sandbox closes. */
   sleep: (delayMs: number) => Promise<void>
   logger: Log | undefined
+}
+
+interface FaultHookParts extends GroupParts {
+  group: FaultGroup
   /** What a fault may look at, once the body has been read; undefined: no fault applies to this call. */
   subjectOf: (request: FastifyRequest) => { bytes: number; ids: readonly string[] } | undefined
   /** Answers a refusal without a status of its own, in the form of the group. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
-import type { ReceivedBody } from '../request-body.ts'
+import { parseJsonBody, type ReceivedBody, wholeBytes } from '../request-body.ts'
 import { faultSettingSchema } from './fault-schema.ts'
 import type { Faults } from './faults.ts'
 
@@ -8,9 +8,9 @@ export async function registerFaults(scope: FastifyInstance, { faults }: { fault
   scope.get('/sandbox/faults', async () => ({ faults: faults.list() }))
 
   scope.post<{ Body: ReceivedBody | undefined }>('/sandbox/faults', async (request, reply) => {
-    const setting = parseJson(request.body)
-    if (setting === undefined)
-      return refuse(reply, ['the body is not JSON; send one fault or a list of faults'])
+    const parsed = parseJsonBody(wholeBytes(request.body) ?? Buffer.alloc(0), 'one fault or a list of faults')
+    if (parsed.kind === 'unreadable') return refuse(reply, [parsed.message])
+    const setting = parsed.value
     const checked = z.array(faultSettingSchema).safeParse(Array.isArray(setting) ? setting : [setting])
     if (checked.success) return { faults: faults.add(checked.data) }
     return refuse(reply, checked.error.issues.map(describeIssue))
@@ -25,15 +25,6 @@ export async function registerFaults(scope: FastifyInstance, { faults }: { fault
     if (faults.remove(Number(request.params.id))) return {}
     return reply.code(404).send({ message: `there is no fault ${request.params.id}` })
   })
-}
-
-function parseJson(body: ReceivedBody | undefined): unknown {
-  if (body?.kind !== 'whole') return undefined
-  try {
-    return JSON.parse(body.bytes.toString('utf8'))
-  } catch {
-    return undefined
-  }
 }
 
 function describeIssue(issue: z.core.$ZodIssue): string {

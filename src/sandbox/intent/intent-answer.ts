@@ -5,7 +5,6 @@ import type { ProductIndex } from './intent-index.ts'
 import { writeContext, writeInsight } from './intent-insight.ts'
 import { type IndexedProduct, recommendationOf } from './intent-product.ts'
 import { parsePrompt } from './intent-prompt.ts'
-import { RecentMap } from './recent-map.ts'
 
 const conversationsMax = 10_000
 const shownMax = 500
@@ -123,4 +122,37 @@ class ShopperHistory {
 
 function count(times: RecentMap<number>, key: string): void {
   times.set(key, Math.min(timesMax, (times.get(key) ?? 0) + 1))
+}
+
+/** A map of bounded size: whoever was not asked for longest goes first. */
+export class RecentMap<Value> {
+  readonly #entries = new Map<string, Value>()
+  readonly #sizeMax: number
+
+  constructor(sizeMax: number) {
+    this.#sizeMax = sizeMax
+  }
+
+  get(key: string): Value | undefined {
+    const value = this.#entries.get(key)
+    if (value !== undefined) this.set(key, value)
+    return value
+  }
+
+  set(key: string, value: Value): void {
+    this.#entries.delete(key)
+    this.#entries.set(key, value)
+    for (const oldest of this.#entries.keys()) {
+      if (this.#entries.size <= this.#sizeMax) break
+      this.#entries.delete(oldest)
+    }
+  }
+
+  entries(): MapIterator<[string, Value]> {
+    return this.#entries.entries()
+  }
+
+  clear(): void {
+    this.#entries.clear()
+  }
 }

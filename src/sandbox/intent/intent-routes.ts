@@ -5,29 +5,28 @@ import {
   intentRequestSchema,
   recommendationsDefault,
 } from '../../api/contract/intent.ts'
+import { isObject } from '../../api/contract/json-value.ts'
 import { contractProblems } from '../../api/contract/problems.ts'
 import { inWireForm } from '../../api/contract/wire-form.ts'
-import type { Log } from '../../lib/log.ts'
-import { applyFaultsTo } from '../control/fault-hooks.ts'
-import type { Faults } from '../control/faults.ts'
-import { bearerProblem, type SandboxTokens } from '../credentials.ts'
-import { bytesOf, compressionProblem, type ReceivedBody, receiveBytes } from '../request-body.ts'
+import { applyFaultsTo, type GroupParts } from '../control/fault-hooks.ts'
+import { bearerProblem } from '../credentials.ts'
+import {
+  bytesOf,
+  compressionProblem,
+  parseJsonBody,
+  type ReceivedBody,
+  receiveBytes,
+  wholeBytes,
+} from '../request-body.ts'
 import type { IntentAnswers } from './intent-answer.ts'
-
-export interface IntentParts {
-  intent: IntentAnswers
-  faults: Faults
-  tokens: SandboxTokens
-  latencyMs: number
-  strict: boolean
-  sleep: (delayMs: number) => Promise<void>
-  logger: Log | undefined
-}
 
 const bodyBytesMax = 1_000_000
 
 /** `POST /api`: ranks the products that were upserted for what a shopper says. */
-export async function registerIntent(scope: FastifyInstance, parts: IntentParts): Promise<void> {
+export async function registerIntent(
+  scope: FastifyInstance,
+  parts: GroupParts & { intent: IntentAnswers },
+): Promise<void> {
   const contentTypes = new WeakMap<FastifyRequest, string>()
 
   scope.addHook('onRequest', async (request, reply) => {
@@ -51,11 +50,11 @@ export async function registerIntent(scope: FastifyInstance, parts: IntentParts)
   })
 
   scope.post<{ Body: ReceivedBody | undefined }>('/api', async (request, reply) => {
-    const body = request.body ?? { kind: 'whole', bytes: Buffer.alloc(0) }
-    if (body.kind === 'too-large') {
+    const bytes = wholeBytes(request.body)
+    if (bytes === undefined) {
       return refuse(reply, 413, 'payload_too_large', [`the body is larger than ${bodyBytesMax} bytes`])
     }
-    const parsed = parseIntentRequest(body.bytes, contentTypes.get(request) ?? '', parts.strict)
+    const parsed = parseIntentRequest(bytes, contentTypes.get(request) ?? '', parts.strict)
     if (parsed.kind === 'refused') return refuse(reply, 400, 'invalid_request', parsed.problems)
     const answer = await parts.intent.answer(parsed.request)
     return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer))
@@ -117,19 +116,13 @@ function parseBody(
   contentType: string,
   strict: boolean,
 ): { value: unknown } | { problem: string } {
-  if (body.length === 0) return { problem: 'the body is empty; send the request as JSON' }
-  if (!isUtf8(body)) return { problem: 'the body is not valid UTF-8; encode the JSON as UTF-8' }
-  const text = body.toString('utf8').replace(/^\ufeff/, '')
   const type = contentType.split(';', 1)[0]?.trim().toLowerCase()
-  if (type === 'application/x-www-form-urlencoded' && !strict) {
-    return { value: Object.fromEntries(new URLSearchParams(text)) }
+  if (type === 'application/x-www-form-urlencoded' && !strict && body.length > 0 && isUtf8(body)) {
+    return { value: Object.fromEntries(new URLSearchParams(body.toString('utf8').replace(/^\ufeff/, ''))) }
   }
+  const parsed = parseJsonBody(body, 'the request as JSON')
   if (strict && type !== 'application/json') return { problem: 'send Content-Type: application/json' }
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { value }
-    return { problem: 'the body is no JSON object; send the fields of one request' }
-  } catch (error) {
-    return { problem: `the body is not JSON (${error instanceof Error ? error.message : 'unknown error'})` }
-  }
+  if (parsed.kind === 'unreadable') return { problem: parsed.message }
+  if (isObject(parsed.value)) return { value: parsed.value }
+  return { problem: 'the body is no JSON object; send the fields of one request' }
 }

@@ -1,33 +1,21 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Log } from '../../lib/log.ts'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { CallLog } from '../call-log.ts'
-import { applyFaultsTo } from '../control/fault-hooks.ts'
+import { applyFaultsTo, type GroupParts } from '../control/fault-hooks.ts'
 import type { RefuseAction } from '../control/fault-schema.ts'
-import type { Faults } from '../control/faults.ts'
-import { basicProblem, type SandboxTokens } from '../credentials.ts'
+import { basicProblem } from '../credentials.ts'
 import type { OverlapWatch } from '../overlaps.ts'
-import { bytesOf, compressionProblem, type ReceivedBody, receiveBytes } from '../request-body.ts'
+import { bytesOf, compressionProblem, type ReceivedBody, receiveBytes, wholeBytes } from '../request-body.ts'
 import { productErrors } from './lenient-product.ts'
 import type { ProductStore } from './product-store.ts'
-import { answerTaken, type ProductRefusal, sendError, type Taken } from './upsert-answer.ts'
 import { type ParsedBody, parseUpsertBody, type UpsertBody } from './upsert-body.ts'
 import { beginCall, type UpsertCall } from './upsert-call.ts'
 
-/** What the endpoint works with. Times are milliseconds; `now` has fractions. */
-export interface UpsertParts {
+export interface UpsertParts extends GroupParts {
   store: ProductStore
   calls: CallLog
   overlaps: OverlapWatch
-  faults: Faults
-  tokens: SandboxTokens
   callBytesMax: number
-  latencyMs: number
-  strict: boolean
-  now: () => number
-  /** Rejects when the sandbox closes. */
-  sleep: (delayMs: number) => Promise<void>
-  logger: Log | undefined
 }
 
 /** A call whose body has been read has its products, too. */
@@ -59,16 +47,16 @@ export async function registerProductUpsert(scope: FastifyInstance, parts: Upser
 
   scope.addHook<{ Body: ReceivedBody | undefined }>('preValidation', async (request, reply) => {
     const call = callOf(request)
-    const body = request.body ?? { kind: 'whole', bytes: Buffer.alloc(0) }
-    calls.read(call.record, bytesOf(body))
-    if (body.kind === 'too-large') {
+    const bytes = wholeBytes(request.body)
+    calls.read(call.record, bytesOf(request.body))
+    if (bytes === undefined) {
       overlaps.skip(call.span)
       const message = `the body is larger than ${parts.callBytesMax} bytes; send fewer products a call`
       return sendError(reply.code(413), 'payload_too_large', message)
     }
     await nextTurn()
     overlaps.settle(call.span)
-    call.body = parseUpsertBody(body.bytes)
+    call.body = parseUpsertBody(bytes)
     const ids = idsOf(call.body)
     calls.holds(call.record, ids)
     overlaps.enter(
@@ -131,11 +119,6 @@ function documentAt(body: UpsertBody, index: number): Buffer {
   return document
 }
 
-interface HeadRules {
-  tokens: SandboxTokens
-  strict: boolean
-}
-
 interface HeadRefusal {
   status: number
   headers: Record<string, string>
@@ -144,7 +127,7 @@ interface HeadRefusal {
 }
 
 /** What is refused before the body is read. */
-function refuseHead(request: FastifyRequest, { tokens, strict }: HeadRules): HeadRefusal | undefined {
+function refuseHead(request: FastifyRequest, { tokens, strict }: GroupParts): HeadRefusal | undefined {
   const { authorization, 'content-type': contentType = '', 'content-encoding': encoding } = request.headers
   const problem = basicProblem(authorization, 'products', tokens)
   if (problem !== undefined) {
@@ -168,4 +151,36 @@ function refuseHead(request: FastifyRequest, { tokens, strict }: HeadRules): Hea
     }
   }
   return undefined
+}
+
+/** Why the endpoint does not take a product, in its own words. */
+interface ProductRefusal {
+  product_id: string
+  errors: string
+}
+
+type Taken = { kind: 'taken'; refusals: readonly ProductRefusal[] } | { kind: 'unreadable'; message: string }
+
+/** 200 `{}`, or 400 with the errors as JSON under a text content type, as the endpoint does. */
+function answerTaken(reply: FastifyReply, taken: Taken): FastifyReply {
+  if (taken.kind === 'unreadable') {
+    reply.code(400)
+    return sendError(reply, 'invalid_request', taken.message)
+  }
+  if (taken.refusals.length === 0) return reply.type('application/json; charset=utf-8').send('{}')
+  return reply
+    .code(400)
+    .type('text/plain; charset=utf-8')
+    .send(
+      JSON.stringify({
+        type: 'has_errors',
+        message: 'Failed to upsert some products; see errors',
+        errors: taken.refusals,
+      }),
+    )
+}
+
+/** JSON under a text content type, the form in which this endpoint answers every refusal. */
+function sendError(reply: FastifyReply, type: string, message: string): FastifyReply {
+  return reply.type('text/plain; charset=utf-8').send(JSON.stringify({ type, message }))
 }

@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer'
+import { parseJsonBody } from '../request-body.ts'
 import { productIdOf } from './lenient-product.ts'
 
 /** The products of one body, three views of the same list. */
@@ -13,28 +13,15 @@ export interface UpsertBody {
 
 export type ParsedBody = UpsertBody | { kind: 'unreadable'; message: string }
 
-const byteOrderMark = Buffer.from('\ufeff')
-
 export function parseUpsertBody(sent: Buffer): ParsedBody {
-  const hasMark = sent.subarray(0, byteOrderMark.length).equals(byteOrderMark)
-  const bytes = hasMark ? sent.subarray(byteOrderMark.length) : sent
-  if (bytes.length === 0)
-    return unreadable('the body is empty; send a JSON array of products, or [] to try a token')
-  if (!isUtf8(bytes)) return unreadable('the body is not valid UTF-8; encode the JSON as UTF-8')
-  let products: unknown
-  try {
-    products = JSON.parse(bytes.toString('utf8'))
-  } catch (error) {
-    return unreadable(`the body is not JSON (${error instanceof Error ? error.message : 'unknown error'})`)
-  }
+  const parsed = parseJsonBody(sent, 'a JSON array of products, or [] to try a token')
+  if (parsed.kind === 'unreadable') return parsed
+  const { value: products, bytes } = parsed
   if (!Array.isArray(products)) {
-    return unreadable(`the body is ${nameOf(products)}; send a JSON array of products, even for one product`)
+    const message = `the body is ${nameOf(products)}; send a JSON array of products, even for one product`
+    return { kind: 'unreadable', message }
   }
   return { kind: 'products', products, documents: arrayElements(bytes), ids: products.map(productIdOf) }
-}
-
-function unreadable(message: string): ParsedBody {
-  return { kind: 'unreadable', message }
 }
 
 function nameOf(value: unknown): string {

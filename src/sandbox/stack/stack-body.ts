@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { Busboy } from '@fastify/busboy'
 import { parse as parseForm } from 'qs'
 import { findJsonFault, isObject, jsonDepthMax } from '../../api/contract/json-value.ts'
-import { compressionProblem } from '../request-body.ts'
+import { compressionProblem, parseJsonBody } from '../request-body.ts'
 import { refused, type StackRefusal } from './stack-answer.ts'
 import type { SentFields } from './stack-call.ts'
 
@@ -44,22 +44,8 @@ function isJsonType(contentType: string): boolean {
 }
 
 function fieldsOfJson(bytes: Buffer): SentFields {
-  if (bytes.length === 0) return unreadable('the body is empty; send a JSON object')
-  if (!isUtf8(bytes)) return unreadable('the body is not valid UTF-8; encode the JSON as UTF-8')
-  let value: unknown
-  try {
-    value = JSON.parse(bytes.toString('utf8').replace(/^\ufeff/, ''))
-  } catch (error) {
-    return unreadable(
-      `the body is not JSON (${error instanceof Error ? withoutBody(error.message) : 'unknown error'})`,
-    )
-  }
-  return fieldsOfObject(value, 'json')
-}
-
-/** The parser repeats the text where it stumbles, which may hold an address or a token. */
-function withoutBody(message: string): string {
-  return message.replace(/, (\.\.\.)?"[\s\S]*$/, '')
+  const parsed = parseJsonBody(bytes, 'a JSON object')
+  return parsed.kind === 'unreadable' ? unreadable(parsed.message) : fieldsOfObject(parsed.value, 'json')
 }
 
 function fieldsOfObject(value: unknown, encoding: 'json' | 'pairs'): SentFields {

@@ -1,13 +1,11 @@
 import type { z } from 'zod'
 import type { Endpoint } from '../../api/contract/endpoints.ts'
+import type { GroupParts } from '../control/fault-hooks.ts'
 import type { StackAnswer, StackOutcome } from './stack-answer.ts'
 import type { StackStore } from './stack-store.ts'
 
-export interface StackParts {
+export interface StackParts extends Pick<GroupParts, 'strict' | 'now'> {
   store: StackStore
-  /** Refuses what the contract does not have. */
-  strict: boolean
-  now: () => number
 }
 
 export interface StackCall extends StackParts {

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Endpoint, endpoints } from '../../api/contract/endpoints.ts'
-import type { Log } from '../../lib/log.ts'
+import type { GroupParts } from '../control/fault-hooks.ts'
 import { type SandboxTokens, tokenProblem } from '../credentials.ts'
-import { type ReceivedBody, receiveBytes } from '../request-body.ts'
+import { type ReceivedBody, receiveBytes, wholeBytes } from '../request-body.ts'
 import { refuseOtherMethods, shownPath } from '../server.ts'
 import { placeBelow } from './rule-path.ts'
 import { refused, type StackAnswer, type StackRefusal, sendStackAnswer } from './stack-answer.ts'
@@ -15,12 +15,8 @@ import { termOperations } from './stack-terms.ts'
 import { userOperations } from './stack-users.ts'
 import { viewOperations } from './stack-views.ts'
 
-export interface StackOptions extends StackParts, StackAccess {
+export interface StackOptions extends GroupParts, StackParts, StackAccess {
   rate: RateWindow
-  latencyMs: number
-  /** Rejects when the sandbox closes. */
-  sleep: (delayMs: number) => Promise<void>
-  logger: Log | undefined
 }
 
 const bodyBytesMax = 1_000_000
@@ -117,8 +113,8 @@ interface RequestToAnswer {
 
 async function answerRequest(toAnswer: RequestToAnswer): Promise<StackAnswer> {
   const { options, endpoint, operation, head, request } = toAnswer
-  const body = request.body ?? { kind: 'whole', bytes: Buffer.alloc(0) }
-  if (body.kind === 'too-large') {
+  const bytes = wholeBytes(request.body)
+  if (bytes === undefined) {
     return invalidRequest('too_large', `the body is larger than ${bodyBytesMax} bytes`)
   }
   const { store, strict, now } = options
@@ -128,7 +124,7 @@ async function answerRequest(toAnswer: RequestToAnswer): Promise<StackAnswer> {
     endpoint,
     id,
     query: head.query,
-    readFields: (names) => readSentFields({ ...head, bytes: body.bytes }, { strict, names }),
+    readFields: (names) => readSentFields({ ...head, bytes }, { strict, names }),
   })
 }
 

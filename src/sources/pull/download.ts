@@ -6,13 +6,6 @@ import { describeUrl } from './describe-source.ts'
 import type { HttpAnswer } from './http-get.ts'
 import type { PartFile } from './part-file.ts'
 import { PullError } from './pull-error.ts'
-import {
-  parseContentRange,
-  strongValidator,
-  unlessUnchanged,
-  type Validators,
-  validatorsOf,
-} from './validators.ts'
 
 interface DownloadOptions {
   get: (headers: Readonly<Record<string, string>>) => Promise<HttpAnswer>
@@ -209,4 +202,42 @@ function hintOf(status: number, isBusy: boolean): string {
   return isBusy
     ? 'It is tried again; if it stays so, ask whoever runs the server'
     : 'Expected 200: correct url'
+}
+
+/** By which a server knows a version of a file again. */
+interface Validators {
+  etag?: string | undefined
+  lastModified?: string | undefined
+}
+
+function validatorsOf(headers: Readonly<Record<string, string>>): Validators {
+  return { etag: headers.etag, lastModified: headers['last-modified'] }
+}
+
+/** Headers that ask for the file only if it is another version. */
+function unlessUnchanged({ etag, lastModified }: Validators): Record<string, string> {
+  return {
+    ...(etag === undefined ? {} : { 'if-none-match': etag }),
+    ...(lastModified === undefined ? {} : { 'if-modified-since': lastModified }),
+  }
+}
+
+/**
+ * What says that two parts are of one version, byte for byte; undefined: nothing does. A time of change is good enough
+ * only when the answer was made later than in the same second (RFC 9110, 8.8.2.2).
+ */
+function strongValidator(headers: Readonly<Record<string, string>>): string | undefined {
+  const { etag, date, 'last-modified': lastModified } = headers
+  if (etag !== undefined) return etag.startsWith('W/') ? undefined : etag
+  if (lastModified === undefined || date === undefined) return undefined
+  return Date.parse(date) - Date.parse(lastModified) >= 1000 ? lastModified : undefined
+}
+
+/** `bytes 100-199/200`; undefined when it is none. `total` undefined: `*`. */
+function parseContentRange(
+  text: string | undefined,
+): { from: number; total: number | undefined } | undefined {
+  const [, from, , total] = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/i.exec(text?.trim() ?? '') ?? []
+  if (from === undefined) return undefined
+  return { from: Number(from), total: total === '*' ? undefined : Number(total) }
 }
