@@ -37,6 +37,7 @@ import {
 import {
   backUp,
   closeCleanly,
+  copyBeside,
   copyInPlace,
   crash,
   keepSnapshot,
@@ -99,6 +100,8 @@ interface Commands {
   /** `which` -1: the newest. */
   'put-back': At & { which: number; how: 'restored' | 'copied' | 'in place' }
   'copy-in-place': At
+  /** The state folder of the other installation is copied over this one's. */
+  'copy-beside': At
   adopt: At
   pause: At & { on: boolean }
   'tell-pause': At
@@ -175,6 +178,7 @@ const handlers: Handlers = {
   backup: atInstallation((_, installation) => backUp(installation)),
   'put-back': atInstallation(putBack),
   'copy-in-place': atInstallation(copyInPlace),
+  'copy-beside': atInstallation(copyBeside),
   adopt: atInstallation((world, installation) => {
     // The operator renames a catalog rather than take another one's keys.
     const isOthers = world.redis.guard?.owner === 1 - installation.owner

@@ -20,6 +20,7 @@ export function freshMirror(generation: string, inode: number): Mirror {
     rows: new Map(),
     last: numbers(),
     offered: numbers(),
+    id: generation,
     generation,
     former: [],
     inode,

@@ -23,6 +23,7 @@ interface Backup extends Imported {
 /** The real mirror in its file, what is imported into it, and its backups. */
 export class RealMirror implements Disposable {
   readonly file: string
+  readonly #owner: number
   /** Of documents, by their digests in hex. */
   readonly texts = new Map<string, string>()
   readonly #archive: Edit[] = []
@@ -35,8 +36,9 @@ export class RealMirror implements Disposable {
   /** Undefined: the file was refused. */
   store: MirrorStore | undefined
 
-  constructor(file: string, nowMs: () => number) {
+  constructor({ file, owner, nowMs }: { file: string; owner: number; nowMs: () => number }) {
     this.file = file
+    this.#owner = owner
     this.#nowMs = nowMs
     this.store = MirrorStore.open({ file, isExpected: false })
   }
@@ -118,6 +120,17 @@ export class RealMirror implements Disposable {
     this.reopen()
   }
 
+  /** With all that belongs to it. */
+  copyFrom(other: RealMirror): void {
+    this.#archive.splice(0, Number.POSITIVE_INFINITY, ...other.#archive)
+    this.#calls = other.#calls
+    this.#imported = copyOf(other.#imported)
+    for (const [digest, text] of other.texts) this.texts.set(digest, text)
+    const file = `${this.file}.beside-${++this.#made}`
+    copyDatabase(other.file, file)
+    this.replace(file)
+  }
+
   /** As `restore` and `adopt` do it. */
   startOver(change: Parameters<MirrorStore['beginStartOver']>[0]): void {
     this[Symbol.dispose]()
@@ -139,7 +152,7 @@ export class RealMirror implements Disposable {
     if (!this.store) return
     const { documents } = this.#imported
     const before = documents.get(edit.id)
-    const document = editedDocument(before, edit, { owner: 0, version: 0 })
+    const document = editedDocument(before, edit, { owner: this.#owner, version: 0 })
     const text = digestOf(document)
     this.#imported.applied++
     documents.set(edit.id, document)

@@ -61,27 +61,32 @@ async function isComparable(
   command: Command,
   { model, real }: { model: ModelSystem; real: RealSystem },
 ): Promise<boolean> {
+  // A copy that is refused is not open.
+  if ('at' in command && needsMirror.has(command.kind) && real.isCopy(command.at)) return false
   if (command.kind === 'put-back' && command.how === 'in place') {
     // Neither promises to notice less than two beats; the real loop may need more turns, which are more beats.
-    return (await model.wouldNotice(command.which)) && (await real.wouldNotice(command.which))
+    return (
+      (await model.wouldNotice(command.which, command.at)) &&
+      (await real.wouldNotice(command.which, command.at))
+    )
   }
-  if (command.kind === 'turn-with-edit') return model.isRunning()
+  if (command.kind === 'turn-with-edit') return model.isRunning(command.at)
   return !('by' in command && goesBack.has(command.kind) && model.isMidway(command.by))
 }
 
+const needsMirror = new Set<Command['kind']>(['import', 'turn-with-edit', 'pause', 'resync', 'backup'])
 const goesBack = new Set<Command['kind']>(['roll-back', 'power-cut', 'close-cleanly'])
 
 /** What both show in the same words. */
-function comparable({ redis, installations: [first] }: Observed): unknown {
+function comparable({ redis, installations }: Observed): unknown {
   const { acknowledged, ...rest } = redis
   const plain = Object.entries(acknowledged as Record<string, string>).map(([product, value]) => {
     return [product, value.startsWith('=') ? '=' : value]
   })
-  const { beatAhead: _, ...mirror } = first?.mirror ?? {}
   return {
     redis: { ...rest, acknowledged: Object.fromEntries(plain) },
-    mirror,
-    endpoint: first?.endpoint,
-    isRefused: first?.isRefused,
+    installations: installations.map(({ mirror: { beatAhead: _, ...mirror }, ...others }) => {
+      return { mirror, ...others }
+    }),
   }
 }

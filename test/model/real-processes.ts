@@ -17,12 +17,13 @@ interface RealCall {
 /** Delivering processes with the real outbox, and the model's endpoint. */
 export class RealProcesses {
   readonly endpoint: Endpoint = { products: new Map(), requests: [], refusesAll: false, refused: new Set() }
-  readonly #calls: RealCall[][] = [[], []]
+  readonly #calls: RealCall[][]
   readonly #outbox: RedisOutbox
   readonly #now: () => number
 
-  constructor(outbox: RedisOutbox, now: () => number) {
+  constructor(outbox: RedisOutbox, { count, now }: { count: number; now: () => number }) {
     this.#outbox = outbox
+    this.#calls = Array.from({ length: count }, () => [])
     this.#now = now
   }
 

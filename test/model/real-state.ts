@@ -7,18 +7,20 @@ import type { CatalogKeys } from '../../src/outbox/keys.ts'
 import { second } from './state.ts'
 
 interface Seen {
-  connection: Redis
-  keys: CatalogKeys
-  file: string
   /** Of documents, by their digests in hex. */
   texts: ReadonlyMap<string, string>
   nowMs: number
 }
 
+interface SeenRedis extends Seen {
+  connection: Redis
+  keys: CatalogKeys
+}
+
 const lanes = ['urgent', 'new', 'deferred'] as const
 
 /** What Redis holds, in the model's words. */
-export async function observeRedis(seen: Seen, runId: string): Promise<Record<string, unknown>> {
+export async function observeRedis(seen: SeenRedis, runId: string): Promise<Record<string, unknown>> {
   const { keys, nowMs } = seen
   const answers = await seen.connection
     .pipeline()
@@ -81,7 +83,7 @@ function dueIn(pairs: readonly string[], nowMs: number): Due {
 }
 
 /** Read by a connection of its own: only what is durable is there. */
-export function observeMirror(seen: Seen): Record<string, unknown> {
+export function observeMirror(seen: Seen & { file: string }): Record<string, unknown> {
   const { file, nowMs } = seen
   using database = Database.open({ file, access: 'read' })
   const rows = database.all<

@@ -3,10 +3,11 @@ import { expect, test } from 'vitest'
 import type { Command } from './commands.ts'
 import { openRealBox } from './real-play.ts'
 import { realSchedule, settled } from './real-schedule.ts'
-import { change, claim, deliver, higher, lower, tick, wipe } from './steps.ts'
+import { change, claim, deliver, higher, lower, tick, turns, wipe } from './steps.ts'
 
 const runs = Number(process.env.RANDOM_RUNS ?? 250)
 
+const second = { at: 1, process: 0 }
 const refuseAll = (on: boolean): Command[] => [{ kind: 'refuse-all', at: 0, on }]
 const done = [...settled, ...deliver(), ...settled]
 const added = [...change('a', { price: 0 }), ...done]
@@ -49,6 +50,17 @@ const cases: Record<string, Command[][]> = {
     [...change('c', { price: 0 }), ...done],
     [...refuseAll(false), { kind: 'pause', at: 0, on: false }, ...settled],
     [...deliver(), ...done],
+  ],
+  'two fresh installations of one name: the second is refused, and takes the keys that were emptied': [
+    [...added, ...change('b', { price: 0 }, 1), ...turns(20, 1), { kind: 'claim', ...second, mode: 'any' }],
+    [...wipe, { kind: 'crash', at: 1 }, ...turns(20, 1), { kind: 'claim', ...second, mode: 'any' }],
+    [...higher, ...settled, ...deliver()],
+  ],
+  'a copied state folder beside the original: it is refused, and the original goes on': [
+    [...added, { kind: 'copy-beside', at: 1 }, ...turns(20, 1), { kind: 'claim', ...second, mode: 'any' }],
+    [...higher, ...done],
+    [{ kind: 'wipe' }, { kind: 'crash', at: 1 }, ...turns(20, 1), { kind: 'adopt', at: 1 }, ...turns(20, 1)],
+    settled,
   ],
   'Redis falls back while the operator has paused': [
     [...added, ...higher, ...settled, { kind: 'pause', at: 0, on: true }, ...settled],

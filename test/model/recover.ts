@@ -32,9 +32,9 @@ export function compare(world: World, installation: Installation): void {
 
 /** What Redis knows of a newer mirror is remembered: it may be wiped before the operator has looked. */
 function refuse(world: World, installation: Installation): void {
-  const { loop, owner } = installation
+  const { loop, mirror: own } = installation
   const isBehind =
-    loop.refusal === 'behind' || (loop.refusal === 'foreign' && world.redis.guard?.owner === owner)
+    loop.refusal === 'behind' || (loop.refusal === 'foreign' && world.redis.guard?.mirrorId === own.id)
   loop.state = 'refused'
   if (!isBehind || !world.rules['a mirror that is behind remembers it']) return
   transact(world, installation, (mirror) => {
@@ -106,7 +106,15 @@ function stepThrough(world: World, installation: Installation, steps: readonly S
 
 function guardOf({ mirror, owner, loop }: Installation): Guard {
   const { runId, session } = loop
-  return { generation: mirror.generation, owner, runId, session, open: false, echoUntil: 0 }
+  return {
+    mirrorId: mirror.id,
+    generation: mirror.generation,
+    owner,
+    runId,
+    session,
+    open: false,
+    echoUntil: 0,
+  }
 }
 
 /** Whose keys they are is said when they are emptied: a Redis that falls back to now shows what it holds. */
@@ -177,11 +185,13 @@ function rememberRun(world: World, installation: Installation): boolean {
   return true
 }
 
-/** The operator takes this mirror, and what Redis holds, for the catalog's own: all is sent again. */
+/** The operator takes this mirror for the catalog's own, and what Redis holds unless it is another's: all is sent again. */
 export function adopt(world: World, installation: Installation): void {
   const { guard } = world.redis
   transact(world, installation, (mirror) => {
-    mirror.former = [...new Set([...mirror.former, mirror.generation, ...(guard ? [guard.generation] : [])])]
+    const isOwn = guard?.owner === installation.owner || guard?.mirrorId === mirror.id
+    const former = [...mirror.former, mirror.generation, ...(guard && isOwn ? [guard.generation] : [])]
+    mirror.former = [...new Set(former)]
     mirror.generation = `g${++world.made}`
     mirror.startOver = 0
     mirror.behind = false

@@ -46,6 +46,8 @@ export interface Row {
 }
 
 export interface Mirror {
+  /** A copy has the same. */
+  id: string
   rows: Map<string, Row>
   /** Numbers given. */
   last: Numbers
@@ -70,6 +72,7 @@ export interface Mirror {
 }
 
 export interface Guard {
+  mirrorId: string
   generation: string
   owner: number
   runId: number

@@ -19,7 +19,7 @@ export interface System {
   run(command: Command): void | Promise<void>
   observe(): Observed | Promise<Observed>
   /** Whether it would notice that this backup, put back in place, is older than Redis. */
-  wouldNotice(which: number): boolean | Promise<boolean>
+  wouldNotice(which: number, at: number): boolean | Promise<boolean>
 }
 
 /** State in words that both have: no tokens, run ids or generations; times are counted from now, beats from the mirror's. */
@@ -36,7 +36,7 @@ export interface ModelSystem extends System {
   /** Whether Redis, so many commands ago, was in the midst of what the real loop does in one turn. */
   isMidway(by: number): boolean
   /** The next turn begins with neither comparing nor repairing, which the real loop does in one turn with the rest. */
-  isRunning(): boolean
+  isRunning(at: number): boolean
 }
 
 export function openModel(rules: Rules = allRules): ModelSystem {
@@ -47,8 +47,8 @@ export function openModel(rules: Rules = allRules): ModelSystem {
       const earlier = by > 1 ? world.snapshots.at(1 - by) : world.redis
       return earlier?.guard?.open === false
     },
-    isRunning: () => installationOf(world, 0).loop.state === 'run',
-    wouldNotice: (which) => wouldNotice(world, installationOf(world, 0), which),
+    isRunning: (at) => installationOf(world, at).loop.state === 'run',
+    wouldNotice: (which, at) => wouldNotice(world, installationOf(world, at), which),
     observe: () => ({
       redis: observeRedis(world.redis, world.now),
       installations: world.installations.map(({ mirror, endpoint, loop }) => ({

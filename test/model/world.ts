@@ -5,7 +5,7 @@ import { freshMirror } from './mirror.ts'
 import { adopt, compare } from './recover.ts'
 import { allRules, type Rules } from './rules.ts'
 import { freshRedis } from './scripts.ts'
-import { type Installation, lanes, limits, second, type World } from './state.ts'
+import { type Installation, installationOf, lanes, limits, second, type World } from './state.ts'
 
 // The world as it begins, and what befalls it from outside.
 
@@ -150,6 +150,17 @@ export function wouldNotice({ redis }: World, installation: Installation, which:
     return false
   if (!backup || backup.startOver !== null) return false
   return redis.beat > backup.beat + 1 || lanes.some((lane) => redis.positions[lane] > backup.last[lane])
+}
+
+/** The state folder of the other installation, which goes on, is copied over this one's. */
+export function copyBeside(world: World, installation: Installation): void {
+  const { mirror, archive, accepted } = installationOf(world, 1 - installation.owner)
+  installation.mirror = copyMirror(mirror)
+  installation.durable = installation.mirror
+  installation.archive = [...archive]
+  installation.accepted = new Map(accepted)
+  copyInPlace(world, installation)
+  compare(world, installation)
 }
 
 /** The file is replaced by a copy of itself. */
