@@ -26,8 +26,7 @@ export function drain(access: Access, drained: Drained, nowMs: number): void {
     apply(row)
     settle(access, row, { held, positions }, nowMs)
   }
-  for (const { key, productId, digest, held } of inKeyOrder(database, acknowledged)) {
-    if (digest && !held && endPlace(database, { key, digest, positions }, nowMs)) continue
+  for (const { productId, digest, held } of endPlaces(database, { acknowledged, positions }, nowMs)) {
     change(productId, held, (row) => {
       row.acknowledged = digest ?? doubtful
       const sql = 'UPDATE sending SET acknowledged = ?, acknowledged_at = ? WHERE product = ?'
@@ -44,29 +43,40 @@ export function drain(access: Access, drained: Drained, nowMs: number): void {
   for (const { productId, held } of dropped) change(productId, held, () => undefined)
 }
 
-/** They come in no order; neighbours in a table are written together. */
-function inKeyOrder(database: Database, acknowledged: NonNullable<Drained['acknowledged']>) {
-  const byId = acknowledged.toSorted((one, other) => (one.productId < other.productId ? -1 : 1))
-  const known = byId.flatMap((each) => {
-    const key = keyOf(database, each.productId)
-    return key === undefined ? [] : [{ key, ...each }]
-  })
-  return known.sort((one, other) => one.key - other.key)
-}
+/** Products that Redis told of, by ids (?1, JSON) and digests (?2) in the same order. */
+const told = `(SELECT p.key, t.key AS at, substr(?2, 16 * t.key + 1, 16) AS told FROM json_each(?1) t
+  LEFT JOIN products p ON p.id = t.value)`
 
-/** What becomes of nearly every product, in one statement: its newest document is acknowledged, and nothing is under way. */
-function endPlace(
+/**
+ * What becomes of nearly every product, in one statement for all: its newest document is acknowledged, and nothing is under
+ * way. Returns the others.
+ */
+function endPlaces(
   database: Database,
-  { key, digest, positions }: { key: number; digest: Uint8Array; positions: Drained['positions'] },
+  { acknowledged = [], positions }: Pick<Drained, 'acknowledged' | 'positions'>,
   nowMs: number,
-): boolean {
-  const sql = `UPDATE sending
-    SET acknowledged = digest, acknowledged_at = ?, lane = NULL, number = NULL, since = NULL, known = NULL
-    WHERE product = ? AND digest = ?
-      AND (number IS NULL OR number <= CASE lane WHEN 0 THEN ? WHEN 1 THEN ? ELSE ? END)
+): NonNullable<Drained['acknowledged']> {
+  const [ended, others] = [acknowledged.filter(isEnded), acknowledged.filter((each) => !isEnded(each))]
+  // They come in no order; neighbours in a table are read and written together.
+  const byId = ended.sort((one, other) => (one.productId < other.productId ? -1 : 1))
+  const ids = JSON.stringify(byId.map(({ productId }) => productId))
+  const digests = Buffer.concat(byId.map(({ digest }) => digest ?? doubtful))
+  const end = `UPDATE sending
+    SET acknowledged = digest, acknowledged_at = ?3, lane = NULL, number = NULL, since = NULL, known = NULL
+    FROM ${told} WHERE product = key AND digest = told
+      AND (number IS NULL OR number <= CASE lane WHEN 0 THEN ?4 WHEN 1 THEN ?5 ELSE ?6 END)
       AND product NOT IN (SELECT product FROM dead)`
   const { urgent, new: fresh, deferred } = positions
-  return database.run(sql, nowMs, key, digest, urgent, fresh, deferred).changes === 1
+  const { changes } = database.run(end, ids, digests, nowMs, urgent, fresh, deferred)
+  if (changes === byId.length) return others
+  const rest = `SELECT at FROM ${told} LEFT JOIN sending ON product = key
+    WHERE lane IS NOT NULL OR digest IS NOT told OR acknowledged IS NOT told OR product IN (SELECT product FROM dead)`
+  const left = database.all<{ at: number }>(rest, ids, digests)
+  return [...others, ...left.flatMap(({ at }) => byId[at] ?? [])]
+}
+
+function isEnded({ digest, held }: NonNullable<Drained['acknowledged']>[number]): boolean {
+  return digest !== undefined && !held
 }
 
 /** Counts only where the refused document is the newest; a newer one has a place already. */

@@ -89,8 +89,11 @@ export class Drain {
 function fieldsOf(list: readonly unknown[]): Field[] {
   const fields: Field[] = []
   for (let i = 0; i + 2 < list.length; i += 3) {
-    const [id, value, held] = list.slice(i, i + 3)
-    fields.push({ id: String(id) as ProductId, value: value as Buffer, held: Number(held) === 1 })
+    fields.push({
+      id: String(list[i]) as ProductId,
+      value: list[i + 1] as Buffer,
+      held: Number(list[i + 2]) === 1,
+    })
   }
   return fields
 }

@@ -7,12 +7,13 @@ if redis.call('HGET', guard, 'session') ~= ARGV[1] then return {} end
 
 local function read(key, cursor, count)
   local page = redis.call('HSCAN', key, cursor, 'COUNT', count)
-  local fields = page[2]
-  local list = {}
-  for i = 1, #fields, 2 do
-    table.insert(list, fields[i])
-    table.insert(list, fields[i + 1])
-    table.insert(list, isHeld(fields[i]) and 1 or 0)
+  local fields, ids, list = page[2], {}, {}
+  for i = 1, #fields, 2 do table.insert(ids, fields[i]) end
+  local held = areHeld(ids)
+  for i, id in ipairs(ids) do
+    table.insert(list, id)
+    table.insert(list, fields[2 * i])
+    table.insert(list, held[i] and 1 or 0)
   end
   return page[1], list
 end

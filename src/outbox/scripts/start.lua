@@ -146,9 +146,22 @@ local function claimOf(id)
   if claim then return string.match(claim, '^(%S+) (%S+) (%S+) (%S+)') end
 end
 
+-- Of many products at once: a fraction of what as many commands cost. Lua passes some 8,000 values.
+local function valuesOf(command, key, ids)
+  return #ids == 0 and {} or redis.call(command, key, unpack(ids))
+end
+
+local function areEchoed(ids)
+  local due, asked = valuesOf('ZMSCORE', echoes, ids), valuesOf('ZMSCORE', requests, ids)
+  for i in ipairs(ids) do due[i] = due[i] or asked[i] end
+  return due
+end
+
 -- Whether anything of a product is under way, besides what the mirror has to learn.
-local function isHeld(id)
-  return redis.call('HEXISTS', pending, id) == 1 or redis.call('HEXISTS', claimed, id) == 1 or echoOf(id)
+local function areHeld(ids)
+  local held, claims, echoed = valuesOf('HMGET', pending, ids), valuesOf('HMGET', claimed, ids), areEchoed(ids)
+  for i in ipairs(ids) do held[i] = held[i] or claims[i] or echoed[i] end
+  return held
 end
 
 -- A send that began at `began` has ended well or was refused: an echo that was due then is used up. Returns whether one was.
