@@ -284,11 +284,12 @@ function work(world: World, installation: Installation, beforeExec?: () => void)
   // Looked at once: what the drain gives a place is offered in the next turn.
   const offers = hasOffers(world, installation)
   // Only then the beat is raised.
-  if (!offers && !hasReports(world, installation)) return
+  const reports = hasReports(world, installation)
+  if (!offers && !reports) return
   const wasRaised = loop.beat === 'raised'
   raiseBeat(world, installation)
   if (!wasRaised) raiseBeat(world, installation)
-  for (let step = 0; step < 3; step++) stepDrain(world, installation)
+  for (let step = 0; step < 3 && reports; step++) stepDrain(world, installation)
   if (!offers) return
   stepPump(world, installation, lanes)
   if (loop.pump) {

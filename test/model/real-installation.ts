@@ -191,6 +191,9 @@ export class RealInstallation implements Disposable {
   }
 
   async #turn(): Promise<void> {
+    const { redis, keys } = this.#world
+    // Nobody waits for another one of the same mirror to end: the model knows no such lease.
+    await redis.connection.hdel(keys.guard, 'leaseEnds')
     try {
       const { done } = (await this.#loop?.turn()) ?? { done: false }
       this.idleTurns = done ? 0 : this.idleTurns + 1

@@ -8,6 +8,7 @@ import {
   type Mirror,
   type Redis,
   second,
+  type World,
 } from './state.ts'
 import { freshWorld, wouldNotice } from './world.ts'
 
@@ -41,11 +42,21 @@ export interface ModelSystem extends System {
 
 export function openModel(rules: Rules = allRules): ModelSystem {
   const world = freshWorld(rules)
+  const unfinished = new WeakSet<Redis>()
+  let turned: number | undefined
   return {
-    run: (command) => run(world, command),
+    run: (command) => {
+      const isUnfinished = turned !== undefined && !hasCompared(world, turned)
+      run(world, command)
+      const before = world.snapshots.at(-1)
+      if (isUnfinished && before) unfinished.add(before)
+      turned = command.kind === 'turn' ? command.at : undefined
+    },
     isMidway: (by) => {
-      const earlier = by > 1 ? world.snapshots.at(1 - by) : world.redis
-      return earlier?.guard?.open === false
+      if (by < 2)
+        return world.redis.guard?.open === false || (turned !== undefined && !hasCompared(world, turned))
+      const earlier = world.snapshots.at(1 - by)
+      return earlier !== undefined && (earlier.guard?.open === false || unfinished.has(earlier))
     },
     isRunning: (at) => installationOf(world, at).loop.state === 'run',
     wouldNotice: (which, at) => wouldNotice(world, installationOf(world, at), which),
@@ -58,6 +69,11 @@ export function openModel(rules: Rules = allRules): ModelSystem {
       })),
     }),
   }
+}
+
+function hasCompared(world: World, owner: number): boolean {
+  const { state } = installationOf(world, owner).loop
+  return state === 'run' || state === 'refused'
 }
 
 function observeRedis(redis: Redis, now: number): Record<string, unknown> {
