@@ -26,7 +26,7 @@ test('each refused product costs at most 2⌈log₂ n⌉+1 further calls, and no
         const ids = Array.from({ length: count }, (_, index) => `r${round}-${index}`)
         for (const [pick, named] of picks) poison.set(ids[pick % count] ?? '', named ? 'named' : 'unnamed')
         const before = h.endpoint.calls.length
-        h.outbox.entries.clear()
+        h.outbox.clear()
         for (const id of ids) h.outbox.offer(id, document(id))
         await h.run()
 

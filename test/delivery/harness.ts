@@ -4,11 +4,11 @@ import type { DeliveryConfig } from '../../src/config/model.ts'
 import { CallGate } from '../../src/delivery/call-gate.ts'
 import type { DeliveryContext } from '../../src/delivery/context.ts'
 import { runTicket } from '../../src/delivery/run-ticket.ts'
-import type { Clock } from '../../src/lib/clock.ts'
 import { waitFor } from '../support/events.ts'
 import { collectLog } from '../support/log-lines.ts'
 import { type Endpoint, openEndpoint, type Script } from './endpoint.ts'
-import { MemoryOutbox } from './memory-outbox.ts'
+import { ManualClock } from './manual-clock.ts'
+import { openToldOutbox } from './told-outbox.ts'
 
 export const config: DeliveryConfig = {
   callBytes: 2_000_000,
@@ -22,46 +22,15 @@ export function document(id: string, text = ''): Buffer {
   return Buffer.from(JSON.stringify({ product_id: id, name: text }))
 }
 
-/** Time that passes only when a test says so; sleepers wake when it does. */
-export class ManualClock implements Clock {
-  #time = 1_800_000_000_000
-  #sleepers = new Set<{ at: number; wake: () => void }>()
-
-  now = () => this.#time
-  monotonic = () => this.#time
-
-  sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason)
-      const onAbort = () => {
-        this.#sleepers.delete(sleeper)
-        reject(signal?.reason)
-      }
-      const wake = () => {
-        signal?.removeEventListener('abort', onAbort)
-        this.#sleepers.delete(sleeper)
-        resolve()
-      }
-      const sleeper = { at: this.#time + delayMs, wake }
-      this.#sleepers.add(sleeper)
-      signal?.addEventListener('abort', onAbort, { once: true })
-    })
-  }
-
-  advance(byMs: number): void {
-    this.#time += byMs
-    for (const { at, wake } of [...this.#sleepers]) if (at <= this.#time) wake()
-  }
-}
-
-/** One process's delivery against a real HTTP server, with an outbox in memory. */
+/** One process's delivery against a real HTTP server, and the outbox on a Redis that goes by the same manual clock. */
 export async function openHarness(script?: Script, overrides: Partial<DeliveryConfig> = {}) {
   const endpoint: Endpoint = await openEndpoint(script)
   const clock = new ManualClock()
-  const outbox = new MemoryOutbox(clock)
   const giveUp = new AbortController()
   const stop = new AbortController()
   const settings = { ...config, ...overrides }
+  const told = await openToldOutbox(clock, settings)
+  const { outbox } = told
   const token = { value: 'right' }
   const client = openCatalogCalls({
     url: () => endpoint.url,
@@ -103,6 +72,13 @@ export async function openHarness(script?: Script, overrides: Partial<DeliveryCo
     offer(ids: readonly string[], text = '') {
       for (const id of ids) outbox.offer(id, document(id, text))
     },
+    /** Lets time pass until it has happened, never while the outbox is asked: leases do not end for slowness. */
+    until: (happened: () => boolean, stepMs = 1_000) =>
+      waitFor(() => {
+        if (happened()) return true
+        if (outbox.isQuiet) clock.advance(stepMs)
+        return false
+      }),
     run: () => runTicket('any', context, stop.signal),
     /** Runs a ticket until calls are held after so many failures, and stops it while it waits. */
     async runUntilHeld(holds = 1) {
@@ -114,6 +90,7 @@ export async function openHarness(script?: Script, overrides: Partial<DeliveryCo
     async [Symbol.asyncDispose]() {
       await client[Symbol.asyncDispose]()
       await endpoint[Symbol.asyncDispose]()
+      await told[Symbol.asyncDispose]()
     },
   }
 }

@@ -54,6 +54,16 @@ export class ToldRedis implements AsyncDisposable {
     await this.connection.set(timeKey, JSON.stringify(secondsOf(nowMs)))
   }
 
+  /** Sent before whatever is asked next. `expiring`: keys that end by the clock of the server. */
+  advance(byMs: number, expiring: readonly string[]): void {
+    this.tell(this.#nowMs + byMs).catch(() => undefined)
+    const script = `for _, key in ipairs(KEYS) do
+        local restMs = redis.call('PTTL', key)
+        if restMs > 0 then redis.call('PEXPIRE', key, restMs - ARGV[1]) end
+      end`
+    this.connection.eval(script, expiring.length, ...expiring, byMs).catch(() => undefined)
+  }
+
   async copy(): Promise<RedisCopy> {
     const script = `local copy = {}
       for _, key in ipairs(redis.call('KEYS', 'catalogd*')) do
