@@ -52,7 +52,49 @@ const answered = inARow(
 /** So much that Redis knows more than the mirror did. */
 const further = inARow(change, settle, answered, settle, change, settle, answered, settle)
 
+const sentBy = (...more: fc.Arbitrary<Command[]>[]) =>
+  inARow(step('claim', { ...first, mode: fc.constant('any') }), step('send', first), ...more)
+const took = step('finish', { ...first, ending: fc.constant('answered') })
+const ended = step('finish', { ...first, ending })
+const refused = id.map((product): Command[] => [
+  { kind: 'edit', at: 0, id: product, text: 2 },
+  { kind: 'import', at: 0, count: 9 },
+])
+const passed = (min: number, max: number) => step('tick', { by: fc.integer({ min, max }) })
+
+/** Calls that are refused and then taken, outlast their lease, or whose product is edited meanwhile. */
+const slowCalls = fc.oneof(
+  inARow(
+    ...[step('refuse-all', { on: fc.constant(true) }), change, settle, sentBy(took), settle],
+    ...[step('refuse-all', { on: fc.constant(false) }), change, settle, sentBy(took), settle],
+  ),
+  inARow(change, settle, sentBy(passed(1, 4), step('expire', first), settle, ended), settle),
+  inARow(change, settle, sentBy(passed(1, 4), step('renew', first), step('expire', first), ended), settle),
+  inARow(
+    change,
+    settle,
+    sentBy(passed(4, 9), step('expire', first), call, ended, settle),
+    passed(1, 10),
+    call,
+  ),
+  inARow(refused, settle, sentBy(change, settle, ended), settle),
+  inARow(
+    change,
+    settle,
+    sentBy(step('finish', { ...first, ending: fc.constant('unknown') })),
+    refused,
+    settle,
+    passed(9, 14),
+    call,
+    settle,
+    change,
+    settle,
+    call,
+  ),
+)
+
 const steps = fc.oneof(
+  { weight: 10, arbitrary: slowCalls },
   { weight: 24, arbitrary: inARow(change, settle, call) },
   { weight: 12, arbitrary: inARow(call, settle) },
   { weight: 6, arbitrary: call },

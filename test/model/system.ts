@@ -58,7 +58,12 @@ export function openModel(rules: Rules = allRules): ModelSystem {
       const earlier = world.snapshots.at(1 - by)
       return earlier !== undefined && (earlier.guard?.open === false || unfinished.has(earlier))
     },
-    isRunning: (at) => installationOf(world, at).loop.state === 'run',
+    isRunning: (at) => {
+      const { loop, mirror } = installationOf(world, at)
+      const { guard, runId } = world.redis
+      const isOurs = guard?.open === true && guard.generation === mirror.generation
+      return loop.state === 'run' && loop.runId === runId && isOurs
+    },
     wouldNotice: (which, at) => wouldNotice(world, installationOf(world, at), which),
     observe: () => ({
       redis: observeRedis(world.redis, world.now),
