@@ -8,6 +8,9 @@ import { readEnvironment } from '../config/environment.ts'
  * folder, since whoever may write there decides what runs. Where it cannot be written, every start compiles.
  */
 export function cacheCode(): void {
-  const folder = readEnvironment().XDG_CACHE_HOME || join(homedir(), '.cache')
-  enableCompileCache(join(folder, 'catalogd'))
+  enableCompileCache(codeFolder())
+}
+
+export function codeFolder(): string {
+  return join(readEnvironment().XDG_CACHE_HOME || join(homedir(), '.cache'), 'catalogd')
 }
