@@ -8,7 +8,7 @@ import type { ScriptArgument } from './scripts/scripts.ts'
 const digestBytes = 16
 const fieldsMax = 2_000
 /** They come in no order: each transaction writes pages all over the tables, many fields hardly more than a few. */
-const partsMax = 15
+const partsMax = 50
 
 /** One field of Redis. `held`: something of the product is under way there, so it keeps its place. */
 interface Field {
