@@ -169,21 +169,14 @@ export interface Condition {
 }
 
 /** The body of one call of the webhook. All texts are free of secrets and e-mail addresses. */
-export interface AlertPayload {
+export interface AlertPayload extends Omit<Condition, 'occurrence' | 'forMs'> {
   /** The same from the first message about a matter until the one that it is over. */
   id: string
-  kind: AlertKind
-  subject: string
-  severity: Condition['severity']
   state: 'firing' | 'resolved'
   /** ISO 8601: when it was first seen. */
   since: string
   /** ISO 8601: when this message was made. */
   at: string
-  message: string
-  hint: string
-  catalog?: CatalogName
-  feed?: FeedName
   host: string
   version: string
   /** Everything in one line, for chats that show the member `text`. */

@@ -93,24 +93,21 @@ export class AlertSender implements AsyncDisposable {
 const textCharactersMax = 2_000
 
 export function formatPayload({ id, state, sinceMs, condition }: AlertMessage, clock: Clock): AlertPayload {
-  const { kind, subject, severity, catalog, feed } = condition
+  const { occurrence: _, forMs: __, ...matter } = condition
+  const { kind, subject, severity, catalog } = matter
   const message = clean(condition.message)
   const hint = clean(condition.hint)
   const host = hostname()
   const where = [catalog, subject === catalog ? undefined : subject].filter(Boolean).join(' ')
   const what = state === 'firing' ? `${message}. ${hint}` : `over: ${message}`
   return {
+    ...matter,
     id,
-    kind,
-    subject,
-    severity,
     state,
     since: new Date(sinceMs).toISOString(),
     at: new Date(clock.now()).toISOString(),
     message,
     hint,
-    ...(catalog === undefined ? {} : { catalog }),
-    ...(feed === undefined ? {} : { feed }),
     host,
     version: readVersion(),
     text: `catalogd on ${host}: [${state === 'firing' ? severity : 'resolved'}] ${kind} ${where}: ${what}`,

@@ -3,7 +3,7 @@ import type { CallState } from '../consents/reader.ts'
 import type { ConsentStore } from '../consents/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { PauseReason } from '../outbox/model.ts'
-import { backoffMs } from './waiting.ts'
+import { backoffMs, holdAfter } from './waiting.ts'
 
 /** Timers are this coarse: so much of the rate is caught up with at once. */
 const catchUpMs = 20
@@ -63,18 +63,17 @@ export class ConsentPace {
   }
 
   /** A call failed: none begins for a while, longer with each, or for as long as the endpoint wished. */
-  fail({ kind, description, afterMs }: Exclude<FailureVerdict, { kind: 'pause' }>): void {
+  fail(verdict: Exclude<FailureVerdict, { kind: 'pause' }>): void {
     const { store, clock } = this.#options
     const state = this.#state
     state.failuresInARow += 1
-    state.lastFailure = { at: new Date(clock.now()).toISOString(), text: description }
-    const usualMs = backoffMs(state.failuresInARow, Math.random)
-    const forMs = kind === 'throttle' ? (afterMs ?? usualMs) : Math.max(afterMs ?? 0, usualMs)
+    state.lastFailure = { at: new Date(clock.now()).toISOString(), text: verdict.description }
+    const { forMs, reason } = holdAfter(verdict, backoffMs(state.failuresInARow, Math.random))
     const until = clock.monotonic() + forMs
     if (until > this.#heldUntil) {
       this.#heldUntil = until
       state.holdUntilMs = clock.now() + forMs
-      state.holdReason = kind === 'throttle' ? 'throttled' : 'failing'
+      state.holdReason = reason
     }
     store.touch()
   }

@@ -16,6 +16,7 @@ import type { Clock } from '../lib/clock.ts'
 import { OperatingError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { ConsentPace } from './consent-pace.ts'
+import { describeResponse } from './deliver-call.ts'
 import { hideEmail } from './hide-email.ts'
 import { PathRefusals } from './path-refusals.ts'
 import { isGoodAnswer, showsCredentialsTaken } from './probe.ts'
@@ -194,9 +195,7 @@ export class ConsentSlots implements AsyncDisposable {
     const outcome = hideEmail(given, call.email)
     const durationMs = Math.round(clock.monotonic() - beganAt)
     const verdict = this.#judge(call, outcome)
-    const response = outcome.kind === 'response' ? outcome : undefined
-    const requestId = response?.headers['x-request-id']
-    const { status } = response ?? {}
+    const { status, requestId } = describeResponse(outcome)
     const fields = { consentId: call.id, status, requestId, durationMs, verdict: verdict.kind }
     if (verdict.kind === 'acknowledge') log.debug(fields, 'call acknowledged')
     else log.warn(fields, verdict.description)

@@ -59,8 +59,8 @@ export async function deliverCall(
     call,
     outcome: verdict.kind,
     durationMs,
-    ...(status === undefined ? {} : { status }),
-    ...(requestId === undefined ? {} : { requestId }),
+    status,
+    requestId,
   })
   logCall(verdict, { status, requestId, durationMs, bodyBytes, products: part.length }, context)
   return { verdict, status, requestId, bodyBytes }
@@ -78,10 +78,10 @@ function countCall(
   })
 }
 
-function describeResponse(outcome: CallOutcome): { status?: number; requestId?: string } {
-  if (outcome.kind !== 'response') return {}
-  const requestId = outcome.headers['x-request-id']
-  return { status: outcome.status, ...(requestId === undefined ? {} : { requestId }) }
+/** What the head of an answer says; nothing where none came. */
+export function describeResponse(outcome: CallOutcome) {
+  const response = outcome.kind === 'response' ? outcome : undefined
+  return { status: response?.status, requestId: response?.headers['x-request-id'] }
 }
 
 function logCall(verdict: Verdict, call: Record<string, unknown>, { log }: DeliveryContext): void {

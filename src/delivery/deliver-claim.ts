@@ -4,7 +4,7 @@ import type { Claim, ClaimedProduct, Refusal, ReleaseOutcome } from '../outbox/m
 import type { DeliveryContext } from './context.ts'
 import { type CallResult, deliverCall } from './deliver-call.ts'
 import { Lease } from './lease.ts'
-import { backoffMs } from './waiting.ts'
+import { backoffMs, holdAfter } from './waiting.ts'
 import { noteWait } from './watched-progress.ts'
 
 /** A further call of a claim waits so long for the call rate; for longer waits its products go back. */
@@ -131,10 +131,8 @@ class ClaimDelivery {
       gate.close()
     } else if (!giveUp.aborted && this.#lease.held) {
       const failures = await outbox.countFailure(verdict.description)
-      const usualMs = backoffMs(failures, random)
-      const forMs =
-        verdict.kind === 'throttle' ? (verdict.afterMs ?? usualMs) : Math.max(verdict.afterMs ?? 0, usualMs)
-      await outbox.holdCalls(forMs, verdict.kind === 'throttle' ? 'throttled' : 'failing')
+      const { forMs, reason } = holdAfter(verdict, backoffMs(failures, random))
+      await outbox.holdCalls(forMs, reason)
     }
     await this.#release(part, verdict.kind === 'unknown' ? 'unknown' : 'sent')
   }

@@ -1,3 +1,5 @@
+import type { FailureVerdict } from '../api/classify.ts'
+
 const backoffBaseMs = 500
 const backoffCapMs = 30_000
 
@@ -5,4 +7,13 @@ const backoffCapMs = 30_000
 export function backoffMs(failures: number, random: () => number): number {
   const bound = Math.min(backoffCapMs, backoffBaseMs * 2 ** Math.max(0, failures - 1))
   return Math.round(random() * bound)
+}
+
+/** How long no call begins after a call that failed, and why: the endpoint's wish counts, or the usual back-off. */
+export function holdAfter(
+  { kind, afterMs }: Exclude<FailureVerdict, { kind: 'pause' }>,
+  usualMs: number,
+): { forMs: number; reason: 'throttled' | 'failing' } {
+  if (kind === 'throttle') return { forMs: afterMs ?? usualMs, reason: 'throttled' }
+  return { forMs: Math.max(afterMs ?? 0, usualMs), reason: 'failing' }
 }

@@ -3,7 +3,6 @@ import {
   chmod,
   lstat,
   mkdir,
-  open,
   readdir,
   readFile,
   readlink,
@@ -19,6 +18,7 @@ import type { Clock } from '../lib/clock.ts'
 import { StorageError, systemErrorCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { privateFileMode, privateFolderMode } from '../lib/private-modes.ts'
+import { isProcess, syncFolder } from '../lib/system.ts'
 
 /** The shortest limit of all systems (macOS: 104 bytes with the closing zero). */
 const socketPathBytesMax = 103
@@ -126,14 +126,14 @@ export class EmbeddedFolder {
       return (await readlink(`/proc/${pid}/cwd`)) === this.path
     } catch (error) {
       if (systemErrorCode(error) !== 'ENOENT' || process.platform === 'linux') return false
-      return isAlive(pid)
+      return isProcess(pid)
     }
   }
 
   /** Waits for the end of a server of this folder. */
   async untilGone(pid: number, clock: Clock): Promise<void> {
     const deadline = clock.monotonic() + endWithinMs
-    while (isAlive(pid) && (await this.isServer(pid))) {
+    while (isProcess(pid) && (await this.isServer(pid))) {
       if (clock.monotonic() > deadline) {
         throw new StorageError('redis-end', `The embedded Redis (process ${pid}) does not end`, {
           hint: `Look into ${this.logFile}`,
@@ -190,15 +190,6 @@ export async function serversWithoutFolder(dir: string): Promise<number[]> {
   return found.flat()
 }
 
-/** Signals nobody; an existing process of another user counts as alive. */
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return systemErrorCode(error) === 'EPERM'
-  }
-}
-
 /** Asks a process to end; one that is gone already is no failure. */
 export function endProcess(pid: number): void {
   try {
@@ -248,9 +239,4 @@ function lockError(folder: string, cause: unknown): StorageError {
     )
   }
   return new StorageError('redis-folder', `${folder} cannot be locked: ${String(cause)}`, { cause })
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  await using handle = await open(folder)
-  await handle.sync()
 }

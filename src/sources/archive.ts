@@ -1,6 +1,7 @@
 import { link, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemErrorCode } from '../lib/errors.ts'
+import { syncFolder } from '../lib/system.ts'
 import { claimFileName, partsOf } from './claim-name.ts'
 import { compressContent, hashContent, startsCompressed } from './compress.ts'
 import {
@@ -10,7 +11,6 @@ import {
   makeFolder,
   removeIfPresent,
   syncFile,
-  syncFolder,
   writeDurably,
 } from './durable.ts'
 import { lstatIfPresent } from './folder-scan.ts'

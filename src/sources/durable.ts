@@ -3,19 +3,7 @@ import { access, chmod, copyFile, mkdir, open, rename, stat, unlink } from 'node
 import { dirname } from 'node:path'
 import { describeError, ifPresent, OperatingError, SourceError, systemErrorCode } from '../lib/errors.ts'
 import { privateFileMode, privateFolderMode } from '../lib/private-modes.ts'
-
-/** Network shares and some user-space file systems cannot sync a folder; nothing more can be done there. */
-const folderSyncUnsupported = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EPERM', 'EISDIR', 'EBADF'])
-
-/** Makes renames, creations and removals in a folder survive a power loss. */
-export async function syncFolder(dir: string): Promise<void> {
-  await using folder = await open(dir, constants.O_RDONLY | constants.O_DIRECTORY)
-  try {
-    await folder.sync()
-  } catch (error) {
-    if (!folderSyncUnsupported.has(systemErrorCode(error) ?? '')) throw error
-  }
-}
+import { syncFolder } from '../lib/system.ts'
 
 /** Makes a file's content survive a power loss. Returns its size. */
 export async function syncFile(path: string): Promise<number> {

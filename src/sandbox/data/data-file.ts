@@ -1,9 +1,10 @@
 import { createReadStream } from 'node:fs'
-import { open, readdir, rename, rm } from 'node:fs/promises'
+import { readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { z } from 'zod'
 import { ConfigError, StorageError, systemErrorCode } from '../../lib/errors.ts'
+import { isProcess, syncFolder } from '../../lib/system.ts'
 import type { ConsentStore, HeldConsent } from '../consent/consent-store.ts'
 import { inChunks } from '../page-query.ts'
 import type { HeldProduct, ProductStore } from '../products/product-store.ts'
@@ -65,18 +66,12 @@ function refusal(place: string, problem: string, cause: unknown): ConfigError {
 export async function writeDataFile(path: string, parts: KeptParts): Promise<void> {
   const temporary = `${path}.${process.pid}.tmp`
   try {
-    const file = await open(temporary, 'w', 0o600)
-    try {
-      const lines = inChunks<string, string>(
-        linesOf(parts),
-        (line) => `${line}\n`,
-        (chunk) => chunk.join(''),
-      )
-      for (const chunk of lines) await file.appendFile(chunk)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
+    const lines = inChunks<string, string>(
+      linesOf(parts),
+      (line) => `${line}\n`,
+      (chunk) => chunk.join(''),
+    )
+    await writeFile(temporary, lines, { mode: 0o600, flush: true })
     await rename(temporary, path)
     await syncFolder(dirname(path))
   } catch (cause) {
@@ -95,27 +90,9 @@ export async function removeLeftovers(path: string): Promise<void> {
   const names = await readdir(folder).catch(() => [])
   for (const name of names) {
     const pid = name.startsWith(begin) ? /^(\d{1,9})\.tmp$/.exec(name.slice(begin.length))?.[1] : undefined
-    // One that cannot be removed is only in the way.
-    if (pid !== undefined && !isRunning(Number(pid))) await rm(join(folder, name)).catch(() => undefined)
-  }
-}
-
-/** This process writes none before it has looked for them. */
-function isRunning(pid: number): boolean {
-  if (pid === process.pid) return false
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return systemErrorCode(error) === 'EPERM'
-  }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
+    // One that cannot be removed is only in the way. This process writes none before it has looked for them.
+    const isAlive = Number(pid) !== process.pid && isProcess(Number(pid))
+    if (pid !== undefined && !isAlive) await rm(join(folder, name)).catch(() => undefined)
   }
 }
 

@@ -1,0 +1,25 @@
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { systemErrorCode } from './errors.ts'
+
+/** Network shares and some user-space file systems cannot sync a folder; nothing more can be done there. */
+const folderSyncUnsupported = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EPERM', 'EISDIR', 'EBADF'])
+
+/** Makes renames, creations and removals in a folder survive a power loss. */
+export async function syncFolder(dir: string): Promise<void> {
+  await using folder = await open(dir, constants.O_RDONLY | constants.O_DIRECTORY)
+  try {
+    await folder.sync()
+  } catch (error) {
+    if (!folderSyncUnsupported.has(systemErrorCode(error) ?? '')) throw error
+  }
+}
+
+/** Signals nobody; an existing process of another user counts, too. */
+export function isProcess(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return systemErrorCode(error) === 'EPERM'
+  }
+}
