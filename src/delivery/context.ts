@@ -4,7 +4,7 @@ import type { CallKind } from '../api/classify.ts'
 import type { DeliveryConfig } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import type { DeliveryOutbox } from '../outbox/model.ts'
+import type { RedisOutbox } from '../outbox/outbox.ts'
 import type { CallGate } from './call-gate.ts'
 import type { CallLog } from './call-log.ts'
 
@@ -28,7 +28,7 @@ export interface DeliveryClient extends Pick<CatalogCalls, 'upsert'> {
 
 /** What every part of delivery of one catalog shares. */
 export interface DeliveryContext {
-  outbox: DeliveryOutbox
+  outbox: RedisOutbox
   client: DeliveryClient
   callLog: Pick<CallLog, 'begin' | 'end'>
   config: DeliveryConfig

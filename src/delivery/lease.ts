@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts'
-import { leaseMs } from '../outbox/outbox.ts'
+import { leaseMs } from '../outbox/model.ts'
 
 const renewEveryMs = 5_000
 

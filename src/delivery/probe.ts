@@ -1,7 +1,7 @@
 import type { CallOutcome } from '../api/call-outcome.ts'
 import { readTaken, type TakingGroup } from '../api/taken-answer.ts'
 import type { PauseReason } from '../outbox/model.ts'
-import { probeEveryMsMax } from '../outbox/outbox.ts'
+import { probeEveryMsMax } from '../outbox/model.ts'
 import type { DeliveryContext } from './context.ts'
 
 const probeEveryMsMin = 5_000

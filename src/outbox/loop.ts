@@ -8,7 +8,7 @@ import { type Comparison, checkEndpoint, compare, isOldMirror } from './compare.
 import { Drain } from './drain.ts'
 import { followCalls } from './follow-calls.ts'
 import { checkSession, type LoopAccess, type LoopSettings, OutboxMovedError } from './loop-access.ts'
-import { leaseMs } from './outbox.ts'
+import { leaseMs } from './model.ts'
 import { hasOffers, pump } from './pump.ts'
 import { type RedisState, readRedisState } from './redis-state.ts'
 import { isStartingOver, reopen, repair, startOver } from './repair.ts'

@@ -1,6 +1,9 @@
+import type { DeliveryConfig } from '../config/model.ts'
 import type { ProductId } from '../lib/brand.ts'
-import type { RedisConnection } from '../redis/connection.ts'
+import { type RedisConnection, readRedisTime } from '../redis/connection.ts'
 import type { CatalogKeys } from './keys.ts'
+import { leaseMs, newAfterMs, probedForMs, probeEveryMsMax } from './model.ts'
+import type { OutboxScripts } from './scripts/scripts.ts'
 
 /** Scripts are called with at most so many products at once, so that none blocks Redis for long. */
 const productsPerScript = 2_000
@@ -41,7 +44,7 @@ export class OpenClaims {
   }
 }
 
-export function partsOf<T>(items: readonly T[]): T[][] {
+function partsOf<T>(items: readonly T[]): T[][] {
   const parts: T[][] = []
   for (let start = 0; start < items.length; start += productsPerScript) {
     parts.push(items.slice(start, start + productsPerScript))
@@ -49,8 +52,54 @@ export function partsOf<T>(items: readonly T[]): T[][] {
   return parts
 }
 
+interface ExpiryOptions {
+  connection: RedisConnection
+  keys: CatalogKeys
+  scripts: OutboxScripts
+  delivery: DeliveryConfig
+}
+
+/** Gives back what the claims with an expired lease hold. Returns how many products. */
+export async function expireClaims(options: ExpiryOptions, open: OpenClaims): Promise<number> {
+  const { connection, keys } = options
+  await correctTimes(options)
+  const expired = await connection.zrangebyscore(keys.leases, '-inf', await readRedisTime(connection))
+  let count = 0
+  for (const token of expired) {
+    count += await expire(options, token)
+    open.forget(token)
+  }
+  return count
+}
+
+/** After the clock of Redis was set back nothing waits for the time by which it was ahead. */
+async function correctTimes({ connection, scripts, delivery }: ExpiryOptions): Promise<void> {
+  const { timeoutMs, horizonMs } = delivery
+  const echoMs = leaseMs + timeoutMs + horizonMs
+  const aheadMsMax = [0, newAfterMs, 0, echoMs, echoMs, leaseMs, probedForMs, probeEveryMsMax]
+  while (Number(await scripts.run(connection, 'correct-times', aheadMsMax)) === 1);
+}
+
+/** A call's process died or slept: whether its request took effect is unknown. */
+async function expire(
+  { connection, keys, scripts, delivery }: ExpiryOptions,
+  token: string,
+): Promise<number> {
+  const ids = await readClaimedBy(connection, keys, token)
+  const { timeoutMs, horizonMs } = delivery
+  // A process that sleeps may have begun its call at the end of its lease.
+  const echoForMs = horizonMs + Math.max(0, timeoutMs - leaseMs)
+  const parts = ids.length === 0 ? [[]] : partsOf(ids)
+  let count = 0
+  for (const [index, part] of parts.entries()) {
+    const last = index === parts.length - 1 ? '1' : '0'
+    count += Number(await scripts.run(connection, 'release', [token, last, 'expired', echoForMs, ...part]))
+  }
+  return count
+}
+
 /** Which products a claim of any process holds. */
-export async function readClaimedBy(
+async function readClaimedBy(
   connection: RedisConnection,
   { claimed }: CatalogKeys,
   token: string,

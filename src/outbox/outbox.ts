@@ -3,41 +3,35 @@ import type { DeliveryConfig } from '../config/model.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
 import { digestDocument } from '../mirror/digest.ts'
-import { type RedisConnection, readRedisTime } from '../redis/connection.ts'
+import type { RedisConnection } from '../redis/connection.ts'
 import { parseIdle, parseWithheld } from './claim-answer.ts'
 import { limitFields } from './follow-calls.ts'
 import { GuardPass } from './guard-pass.ts'
 import type { CatalogKeys } from './keys.ts'
-import type {
-  CallAdmission,
-  Claim,
-  ClaimAnswer,
-  ClaimedProduct,
-  ClaimMode,
-  DeliveryOutbox,
-  DueAnswer,
-  PauseReason,
-  Refusal,
-  ReleaseOutcome,
+import {
+  type CallAdmission,
+  type Claim,
+  type ClaimAnswer,
+  type ClaimedProduct,
+  type ClaimMode,
+  type DueAnswer,
+  leaseMs,
+  type PauseReason,
+  probedForMs,
+  type Refusal,
+  type ReleaseOutcome,
 } from './model.ts'
-import { OpenClaims, partsOf, readClaimedBy } from './open-claims.ts'
+import { expireClaims, OpenClaims } from './open-claims.ts'
 import { rejectArguments } from './refusals.ts'
 import type { OutboxScripts, ScriptArgument, ScriptName } from './scripts/scripts.ts'
 
-/** Granted with a claim and with each renewal; delivery renews it every third of it. */
-export const leaseMs = 15_000
 /** A script that binds more would block Redis for too long. */
 const claimIdsMax = 12_000
 const urgentGraceMs = 100
 /** Urgent changes of one file come within some milliseconds of each other. */
 const urgentGatherMs = 20
-const probedForMs = 60_000
 /** After a loss, until it is repaired: how soon a call asks again. */
 const shutAgainMs = 500
-/** Long enough for a call to fill up while a file is imported, short enough for a new product to appear at once. */
-export const newAfterMs = 1_000
-/** Between two probes of refused credentials. */
-export const probeEveryMsMax = 30_000
 
 export interface RedisOutboxOptions {
   connection: RedisConnection
@@ -58,9 +52,10 @@ export interface RedisOutboxOptions {
  * A product waits in one lane → is claimed by one call under a lease → is acknowledged, goes back to its lane (not sent,
  * unknown, lease ended), or becomes a dead letter. All transitions are scripts over ids that use Redis time, so any
  * number of processes may deliver; documents are read with plain commands and never pass through Lua. No call begins or
- * goes on unless the guard names this endpoint, these scripts and the run of Redis that this connection talks to.
+ * goes on unless the guard names this endpoint, these scripts and the run of Redis that this connection talks to. All
+ * methods are safe to repeat.
  */
-export class RedisOutbox implements DeliveryOutbox {
+export class RedisOutbox {
   readonly #connection: RedisConnection
   readonly #keys: CatalogKeys
   readonly #scripts: OutboxScripts
@@ -77,6 +72,7 @@ export class RedisOutbox implements DeliveryOutbox {
     this.#pass = new GuardPass({ connection, keys, endpoint, mirrorId })
   }
 
+  /** Binds due products, at most `bodyBytesMax`. Urgent first, then echoes, new, due deferred; no lane gets under a tenth. */
   async claim({ mode, bodyBytesMax }: { mode: ClaimMode; bodyBytesMax: number }): Promise<ClaimAnswer> {
     const token = randomUUID()
     const { delivery, deferred } = this.#options
@@ -99,16 +95,22 @@ export class RedisOutbox implements DeliveryOutbox {
     return { kind: 'claimed', claim: await this.#openClaim(token, rest as ProductId[], bodyBytesMax) }
   }
 
+  /**
+   * A further call for products that are claimed already (halves, the rest after a refusal). Counts against the call
+   * rate as `claim` does, and starts no more than `claim` would while the catalog is paused or held.
+   */
   async admitCall(): Promise<CallAdmission> {
     const [kind = '', ...rest] = texts(await this.#ask('admit', [this.#options.delivery.callsPerSecond]))
     if (kind === 'shut') return { kind: 'wait', forMs: shutAgainMs }
     return parseWithheld(kind, rest) ?? { kind: 'admitted' }
   }
 
+  /** Extends the lease; false when the claim has expired (its products may be in another call already). */
   async renew(token: string): Promise<boolean> {
     return Number(await this.#run('renew', [await this.#pass.read(), token, leaseMs])) === 1
   }
 
+  /** Documents that the endpoint took. Resets the back-off, and lets a learned limit of bytes grow again. */
   async acknowledge(token: string, products: readonly ClaimedProduct[]): Promise<void> {
     let isLimited = false
     await this.#open.settle(token, products, async (part, last) => {
@@ -121,6 +123,7 @@ export class RedisOutbox implements DeliveryOutbox {
     await this.#limit('taken', bodyBytes)
   }
 
+  /** Back to their lanes. */
   async release(token: string, ids: readonly ProductId[], outcome: ReleaseOutcome): Promise<void> {
     const products = ids.map((productId) => ({ productId }))
     await this.#open.settle(token, products, (part, last) =>
@@ -134,10 +137,15 @@ export class RedisOutbox implements DeliveryOutbox {
     )
   }
 
+  /** To the dead letters. A product whose document changed since the claim goes back to its lane instead. */
   async reject(token: string, refusals: readonly Refusal[]): Promise<void> {
     await this.#reject(token, refusals, '0')
   }
 
+  /**
+   * Like `reject`, for products refused without being named. When 20 in a row are refused so with none accepted
+   * between, all of them are taken back and the catalog is paused: answers `refuses-everything`.
+   */
   async rejectUnnamed(
     token: string,
     refusals: readonly Refusal[],
@@ -145,10 +153,12 @@ export class RedisOutbox implements DeliveryOutbox {
     return this.#reject(token, refusals, '1')
   }
 
+  /** No call of any process starts before so many ms have passed (Retry-After, back-off). Never shortens a wait. */
   async holdCalls(forMs: number, reason: 'throttled' | 'failing'): Promise<void> {
     await this.#run('hold', [Math.ceil(forMs), reason])
   }
 
+  /** Consecutive failed calls, counting this one; `acknowledge` resets it. */
   async countFailure(description: string): Promise<number> {
     const failures = await this.#write('pace', ['HINCRBY', 'failures', 1])
     const lastFailure = JSON.stringify({ at: this.#now(), text: description })
@@ -156,6 +166,7 @@ export class RedisOutbox implements DeliveryOutbox {
     return Number(failures)
   }
 
+  /** Adds one request to the counters that `status` and `load` show. `answered`: a response arrived, whatever it said. */
   async countCall(call: { bodyBytes: number; products: number; answered: boolean }): Promise<void> {
     await this.#connection
       .pipeline()
@@ -170,52 +181,46 @@ export class RedisOutbox implements DeliveryOutbox {
     await this.#write('pause', ['HSETNX', reason, JSON.stringify({ since: this.#now(), hint })])
   }
 
+  /**
+   * `probed`: a probe showed that the credentials are taken; a 403 soon after refuses content. `tried`: it showed only
+   * that something else is wrong now. `operator`: a learned limit of bytes is forgotten, too.
+   */
   async resume(reason: PauseReason, how: 'probed' | 'tried' | 'operator'): Promise<void> {
     if (how === 'probed') await this.#write('probed', ['SET', '1', 'PX', probedForMs])
     if (how === 'operator') await this.#connection.hdel(this.#keys.pace, ...limitFields)
     await this.#connection.hdel(this.#keys.pause, reason)
   }
 
+  /** Empty: calls may be made. */
   async pausedFor(): Promise<PauseReason[]> {
     return (await this.#connection.hkeys(this.#keys.pause)) as PauseReason[]
   }
 
+  /** True for one caller at a time, for so long: who probes. */
   async takeProbeTurn(forMs: number): Promise<boolean> {
     return String(await this.#write('probeTurn', ['SET', '1', 'PX', forMs, 'NX'])) === 'OK'
   }
 
+  /** True within a minute of `resume(…, 'probed')`. */
   async recentlyProbed(): Promise<boolean> {
     return (await this.#connection.exists(this.#keys.probed)) === 1
   }
 
+  /** The endpoint refused a call of several products for its size: no more than so many bytes from now on. */
   async learnBodyBytes(bytes: number): Promise<void> {
     await this.#limit('refused', bytes)
   }
 
+  /** What could be claimed now, without claiming it: all false while paused or held. */
   async lookDue(): Promise<DueAnswer> {
     // Nothing, where the guard is shut.
     const [urgentDue, anyDue, next = -1] = (await this.#ask('look', [])) as number[]
     return { urgentDue: urgentDue === 1, anyDue: anyDue === 1, nextDueMs: next < 0 ? undefined : next }
   }
 
-  async expireClaims(): Promise<number> {
-    await this.#correctTimes()
-    const expired = await this.#connection.zrangebyscore(
-      this.#keys.leases,
-      '-inf',
-      await readRedisTime(this.#connection),
-    )
-    let count = 0
-    for (const token of expired) count += await this.#expire(token)
-    return count
-  }
-
-  /** After the clock of Redis was set back nothing waits for the time by which it was ahead. */
-  async #correctTimes(): Promise<void> {
-    const { timeoutMs, horizonMs } = this.#options.delivery
-    const echoMs = leaseMs + timeoutMs + horizonMs
-    const aheadMsMax = [0, newAfterMs, 0, echoMs, echoMs, leaseMs, probedForMs, probeEveryMsMax]
-    while (Number(await this.#run('correct-times', aheadMsMax)) === 1);
+  /** Expired leases: their products go back as unknown. Returns how many products. */
+  expireClaims(): Promise<number> {
+    return expireClaims(this.#options, this.#open)
   }
 
   /** Reads the claimed documents; one that no longer fits because it grew since the claim goes back at once. */
@@ -248,22 +253,6 @@ export class RedisOutbox implements DeliveryOutbox {
       if (String(answer) === 'refuses-everything') result = 'refuses-everything'
     })
     return result
-  }
-
-  /** A call's process died or slept: whether its request took effect is unknown. */
-  async #expire(token: string): Promise<number> {
-    const ids = await readClaimedBy(this.#connection, this.#keys, token)
-    const { timeoutMs, horizonMs } = this.#options.delivery
-    // A process that sleeps may have begun its call at the end of its lease.
-    const echoForMs = horizonMs + Math.max(0, timeoutMs - leaseMs)
-    const parts = ids.length === 0 ? [[]] : partsOf(ids)
-    let count = 0
-    for (const [index, part] of parts.entries()) {
-      const last = index === parts.length - 1 ? '1' : '0'
-      count += Number(await this.#run('release', [token, last, 'expired', echoForMs, ...part]))
-    }
-    this.#open.forget(token)
-    return count
   }
 
   async #limit(how: 'refused' | 'taken', bytes: number): Promise<void> {

@@ -2,7 +2,7 @@ import type { ProductId } from '../lib/brand.ts'
 import { lanes, ownerOf } from './compare.ts'
 import { type GuardState, guardFields } from './guard.ts'
 import { afterOthers, checkSession, type LoopAccess } from './loop-access.ts'
-import { leaseMs } from './outbox.ts'
+import { leaseMs } from './model.ts'
 import type { LaneState } from './pump.ts'
 
 const rowsMax = 2_000

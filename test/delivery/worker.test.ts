@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Delivery } from '../../src/delivery/worker.ts'
 import { StorageError } from '../../src/lib/errors.ts'
-import type { DeliveryOutbox } from '../../src/outbox/model.ts'
+import type { RedisOutbox } from '../../src/outbox/outbox.ts'
 import { waitFor } from '../support/events.ts'
 import { leakCheck } from '../support/leak-check.ts'
 import type { Script } from './endpoint.ts'
@@ -55,7 +55,7 @@ async function openWorker(script?: Script, overrides: Parameters<typeof openHarn
 }
 
 /** The same outbox, that cannot be reached while the outage is on. */
-function failWhile(outbox: DeliveryOutbox, outage: { on: boolean }): DeliveryOutbox {
+function failWhile(outbox: RedisOutbox, outage: { on: boolean }): RedisOutbox {
   return new Proxy(outbox, {
     get: (target, name) => {
       const method = Reflect.get(target, name) as (...args: unknown[]) => Promise<unknown>

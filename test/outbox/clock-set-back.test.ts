@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ProductId } from '../../src/lib/brand.ts'
-import { leaseMs } from '../../src/outbox/outbox.ts'
+import { leaseMs } from '../../src/outbox/model.ts'
 import { waitFor } from '../support/events.ts'
 import { idsOf, openHarness, write } from './harness.ts'
 import { setClockBack } from './set-clock-back.ts'
