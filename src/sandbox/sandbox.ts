@@ -3,10 +3,10 @@ import { callBytesMax } from '../lib/call-bytes.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { ConfigError, systemErrorCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import { hostNameOf, isAddressOrLocal, isFromElsewhere, isLocalName } from '../lib/page-origin.ts'
 import { CallLog } from './call-log.ts'
 import { consentPaths, registerConsent } from './consent/consent-routes.ts'
 import { ConsentLog, ConsentStore } from './consent/consent-store.ts'
-import { refuseOtherOrigins } from './control/control-origin.ts'
 import { applyFaultsTo } from './control/fault-hooks.ts'
 import { registerFaults } from './control/fault-routes.ts'
 import { Faults } from './control/faults.ts'
@@ -194,4 +194,20 @@ function preciseTime(clock: Clock): () => number {
     if (Math.abs(offsetMs + monotonicMs - wallMs) > driftMaxMs) offsetMs = wallMs - monotonicMs
     return offsetMs + monotonicMs
   }
+}
+
+/**
+ * The control routes need no credentials, so a web page from elsewhere must not use them through the browser of whoever
+ * runs the sandbox. Browsers name the page's origin; other clients send no such header. A page may also give its own name
+ * the address of this machine, so that all looks like one origin: a sandbox that serves this machine only is asked by an
+ * address, or as localhost.
+ */
+function refuseOtherOrigins(scope: FastifyInstance, { listensOn }: { listensOn: string }): void {
+  const servesThisMachineOnly = isLocalName(listensOn) || listensOn === '::1' || listensOn.startsWith('127.')
+  scope.addHook('onRequest', async (request, reply) => {
+    const { headers } = request
+    const isKnown = !headers.host || isAddressOrLocal(hostNameOf(headers.host))
+    if (!isFromElsewhere(headers) && (isKnown || !servesThisMachineOnly)) return
+    return reply.code(403).send({ message: 'web pages from elsewhere must not use the control routes' })
+  })
 }
