@@ -97,6 +97,9 @@ async function readCatalog(
     return { key, ...(JSON.parse(json) as { text: string; at: string }) }
   })
   const at = new Date(clock.now()).toISOString()
+  const { repairing } = mirror.repair()
+  if (repairing && isStopped)
+    notices.push({ key: 'start-over', text: 'every product is sent once more when catalogd starts', at })
   for (const reason of isUp && isStopped ? await startRefusals(context) : [])
     notices.push({
       key: 'start',
@@ -108,7 +111,7 @@ async function readCatalog(
     overview,
     consents,
     feeds,
-    repairing: mirror.repair().repairing,
+    repairing,
     incompleteExamples: mirror.incomplete(5),
     notices,
     health: isUp ? healthOf({ overview, consents, feeds, notices }) : 'stopped',

@@ -32,8 +32,10 @@ export type Comparison = 'whole' | 'restarted' | 'updated' | 'lost' | 'start-ove
 
 /** Whether Redis, mirror and endpoint belong together. Throws where only the operator can tell. Pure. */
 export function compare(compared: Compared): Comparison {
-  const { guard, identity, isStartingOver, beat } = compared
-  checkEndpoint(compared)
+  const { guard, identity, place, isStartingOver, beat } = compared
+  // A mirror that began anew does not know where the one before it, in this very place, has sent.
+  const known = guard && isOfPlace(guard, place) ? guard.endpoint : undefined
+  checkEndpoint({ ...compared, identity: { ...identity, endpoint: identity.endpoint ?? known } })
   if (guard) checkVersion(guard, compared.catalog)
   // Redis may have been emptied since.
   if (identity.behindSinceMs !== undefined) throw oldMirror(compared)
@@ -94,9 +96,17 @@ function checkVersion({ version }: GuardState, catalog: string): void {
 /** Starting over replaces what an earlier mirror in this very place has left, and others only where that was decided. */
 function checkTaken(guard: GuardState, compared: Compared): void {
   const { identity, place, catalog } = compared
-  const isOfPlace = guard.host === place.host && guard.folder === place.folder
-  if (guard.mirrorId === identity.mirrorId || isOfPlace || identity.former.includes(guard.generation)) return
+  if (
+    guard.mirrorId === identity.mirrorId ||
+    isOfPlace(guard, place) ||
+    identity.former.includes(guard.generation)
+  )
+    return
   throw otherMirror(guard, catalog)
+}
+
+function isOfPlace(guard: GuardState, { host, folder }: MirrorPlace): boolean {
+  return guard.host === host && guard.folder === folder
 }
 
 /** An earlier generation of this mirror is a Redis that fell back; others are a later one, or another mirror's. */

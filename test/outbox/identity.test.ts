@@ -85,6 +85,20 @@ test('no call begins for another endpoint, and a changed one is refused until it
   expect(idsOf(await box.claim())).toEqual(['a'])
 })
 
+test('a mirror that began anew in the place of another sends to no other endpoint until it is confirmed', async () => {
+  await using stack = new AsyncDisposableStack()
+  await using box = await openHarness()
+  await box.put('a', '1')
+  const mirror = await openOther(stack)
+  mirror.beginStartOver({})
+  const changed = { mirror, endpoint: 'https://sandbox.example' }
+  const refusal = await refusalOf(box.openLoop(changed))
+  expect(refusal).toMatchObject({ code: 'other-endpoint' })
+  expect(refusal.message).toContain(endpoint)
+  mirror.beginStartOver({ endpoint: changed.endpoint })
+  expect(await refusalOf(box.openLoop(changed))).toEqual({ message: 'it works' })
+})
+
 test('hosts that are updated one after the other: none delivers with other scripts than the one that imports', async () => {
   await using next = await openOtherVersion(outboxVersion + 1)
   await using box = await openHarness()
