@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FeedName } from '../../../src/lib/brand.ts'
@@ -9,14 +10,21 @@ import type { MountedDisk } from './mounted-disk.ts'
 export const tellFailedCommits = `--import=${new URL('tell-failed-commits.ts', import.meta.url).href}`
 /** SQLITE_FULL. */
 const commitFailed = 'a commit of products failed: 13\n'
+/** The disk stays full: products fail after it. */
+const anyFailed = ' failed: 13\n'
+const otherFailed = 'a commit of no product failed: 13\n'
 const attemptsMax = 20
+/** Of the mirror's log: products of the file are there. */
+const withinFileBytes = 500_000
 
 /** There is no room in the midst of a file, and some again before its end. */
 export async function fillWithinFile(bench: Bench, disk: MountedDisk): Promise<void> {
   const { random, shop } = bench
-  const makeRoom = await fillBeforeCommit(bench, disk, async () => {
+  const log = bench.site.path('state/main/catalog.db-wal')
+  const makeRoom = await fillBeforeCommit({ bench, disk, failure: commitFailed }, async () => {
     shop.flip(shop.all(), random.pick(['price', 'stock'] as const))
     await bench.drop('full', shop.full())
+    await waitFor(() => statSync(log).size > withinFileBytes)
   })
   await makeRoom()
 }
@@ -26,8 +34,10 @@ export async function fillForLong(bench: Bench, disk: MountedDisk): Promise<void
   const { random, shop } = bench
   await bench.loadFor(random.between(300, 2_000))
   await bench.stopLoad()
-  const makeRoom = await fillBeforeCommit(bench, disk, async () => {
+  const makeRoom = await fillBeforeCommit({ bench, disk, failure: anyFailed }, async () => {
     await bench.drop('delta', shop.flip(shop.some(), random.pick(['price', 'stock'] as const)))
+    await bench.site.untilAccepted()
+    await delay(random.between(0, 200))
   })
   await bench.loadFor(random.between(500, 4_000))
   const isKilled = random.chance(0.3)
@@ -37,27 +47,25 @@ export async function fillForLong(bench: Bench, disk: MountedDisk): Promise<void
 }
 
 /**
- * The disk fills while files are accepted and not imported, and a commit of them meets that. Returns what makes room. Where
- * the daemon was done before, it is tried again.
+ * The disk fills while files that were dropped are not imported, and a commit of their products meets that. Returns what
+ * makes room. Where the daemon was done before, or had not begun, it is tried again.
  */
 async function fillBeforeCommit(
-  bench: Bench,
-  disk: MountedDisk,
-  drop: () => Promise<void>,
+  { bench, disk, failure }: { bench: Bench; disk: MountedDisk; failure: string },
+  dropAndWait: () => Promise<void>,
 ): Promise<() => Promise<void>> {
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
     shrinkLog(bench)
-    await drop()
-    await bench.site.untilAccepted()
-    // Somewhere in the midst of it.
-    await delay(bench.random.between(0, 200))
+    await dropAndWait()
     const { daemon } = bench
     process.kill(daemon.pid, 'SIGSTOP')
     const told = daemon.stderr.length
     const makeRoom = await disk.fill()
     process.kill(daemon.pid, 'SIGCONT')
-    const failed = () => daemon.stderr.includes(commitFailed, told)
-    await waitFor(async () => failed() || !(await filesWait(bench)) || !daemon.running)
+    const failed = () => daemon.stderr.includes(failure, told)
+    // An import begins with a commit that carries none.
+    const isTooEarly = () => daemon.stderr.includes(otherFailed, told)
+    await waitFor(async () => failed() || isTooEarly() || !(await filesWait(bench)) || !daemon.running)
     if (failed()) return makeRoom
     await makeRoom()
   }
