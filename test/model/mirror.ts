@@ -28,6 +28,7 @@ export function freshMirror(generation: string, inode: number): Mirror {
     runId: 0,
     behind: false,
     startOver: null,
+    startOverSince: 0,
     callsFrom: 0,
     calls: undefined,
     applied: 0,
@@ -211,7 +212,9 @@ export function startOverWithNext(mirror: Mirror, { rules, now }: { rules: Rules
   if (!row) return false
   if (rules['starting over believes nothing']) row.acknowledged = ''
   row.dead = null
-  if (row.lane === null || row.number === null) placeNumbered(mirror, row, { lane: 'new', now })
+  if (!mirror.startOver) mirror.startOverSince = now
+  if (row.lane === null || row.number === null)
+    placeNumbered(mirror, row, { lane: 'new', now: mirror.startOverSince })
   else mirror.last.new++
   mirror.startOver = (mirror.startOver ?? 0) + 1
   return true

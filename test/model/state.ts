@@ -63,6 +63,8 @@ export interface Mirror {
   behind: boolean
   /** Next product, in the order in which they were added. */
   startOver: number | null
+  /** When its first product was placed: one transaction places many. */
+  startOverSince: number
   /** Calls of before the newest start over may take effect until then. */
   callsFrom: number
   /** The operator's last decision about all calls, and when. */
