@@ -35,9 +35,11 @@ export async function fillForLong(bench: Bench, disk: MountedDisk): Promise<void
   await bench.loadFor(random.between(300, 2_000))
   await bench.stopLoad()
   const makeRoom = await fillBeforeCommit({ bench, disk, failure: anyFailed }, async () => {
-    await bench.drop('delta', shop.flip(shop.some(), random.pick(['price', 'stock'] as const)))
-    await bench.site.untilAccepted()
-    await delay(random.between(0, 200))
+    // The first is accepted, and the others make sure that not all are imported yet.
+    for (let files = 0; files < 4; files += 1)
+      await bench.drop('delta', shop.flip(shop.some(), random.pick(['price', 'stock'] as const)))
+    await bench.site.untilAccepted(bench.site.dropped - 3)
+    await delay(random.between(0, 50))
   })
   await bench.loadFor(random.between(500, 4_000))
   const isKilled = random.chance(0.3)
