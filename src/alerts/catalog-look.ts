@@ -60,7 +60,7 @@ export class CatalogLook {
   #lookAtLoss(): Condition[] {
     const { catalog, mirror, connections } = this.#options
     const { lastLossMs, repairing } = mirror.repair()
-    if (!repairing && lastLossMs === this.#lossMs) return []
+    if (lastLossMs === this.#lossMs) return []
     if (!repairing) this.#lossMs = lastLossMs
     return [{ ...lostByRedis(connections.address), catalog: catalog.name }]
   }

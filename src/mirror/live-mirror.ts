@@ -107,6 +107,12 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
   }
 
   flush(): void {
+    this.#post()
+    // What is not planned yet, since it waits for a change under way, is not left behind.
+    void this.#tail.then(() => this.#post())
+  }
+
+  #post(): void {
     for (const request of this.#gathered.splice(0)) {
       this.#worker.postMessage(request, [request.chunk.buffer])
     }
@@ -142,7 +148,7 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
   /** Resolves when no such change is under way any more: what it changes is there to be read, or has failed. */
   async #until(isMeant: (waiting: Waiting) => boolean): Promise<void> {
     const meant = this.#waiting.filter(isMeant)
-    if (meant.length > 0) this.flush()
+    if (meant.length > 0) this.#post()
     await Promise.allSettled(meant.map(({ committed }) => committed.promise))
   }
 
@@ -152,7 +158,7 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
     const committed = Promise.withResolvers<void>()
     this.#waiting.push({ id, ids: new Set(ids), committed })
     this.#gathered.push({ kind: 'commit', id, chunk: serialize(chunk), nowMs: this.#options.clock.now() })
-    if (!gather) this.flush()
+    if (!gather) this.#post()
     return committed.promise
   }
 

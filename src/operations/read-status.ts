@@ -98,7 +98,7 @@ async function readCatalog(
   })
   const at = new Date(clock.now()).toISOString()
   const { repairing } = mirror.repair()
-  if (repairing && isStopped)
+  if (isStopped && mirror.identity().startOver !== undefined)
     notices.push({ key: 'start-over', text: 'every product is sent once more when catalogd starts', at })
   for (const reason of isUp && isStopped ? await startRefusals(context) : [])
     notices.push({

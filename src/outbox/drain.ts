@@ -8,7 +8,7 @@ import type { ScriptArgument } from './scripts/scripts.ts'
 const digestBytes = 16
 const fieldsMax = 2_000
 /** They come in no order: each transaction writes pages all over the tables, many fields hardly more than a few. */
-const partsMax = 50
+const partsMax = { alone: 50, besideOffers: 5 }
 
 /** One field of Redis. `held`: something of the product is under way there, so it keeps its place. */
 interface Field {
@@ -46,12 +46,15 @@ export class Drain {
   }
 
   /** Takes over as much as one transaction of the mirror is good for. */
-  async run({ acknowledged: waiting, refused }: Reports): Promise<void> {
+  async run(
+    { acknowledged: waiting, refused }: Reports,
+    how: keyof typeof partsMax = 'alone',
+  ): Promise<void> {
     const { mirror, clock } = this.#access
     const parts: Part[] = []
     for (let isLast = false; !isLast; ) {
       parts.push(await this.#read())
-      isLast = this.#cursor === '0' || parts.length >= Math.min(partsMax, waiting / fieldsMax)
+      isLast = this.#cursor === '0' || parts.length >= Math.min(partsMax[how], waiting / fieldsMax)
     }
     // Nothing is offered meanwhile: positions and letters of the last part are those of all.
     const { letters, positions } = parts.at(-1) as Part

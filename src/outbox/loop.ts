@@ -128,7 +128,7 @@ export class OutboxLoop implements AsyncDisposable {
     const drains = drain.hasWork(state)
     if (!offers && !drains) return { done: false, isBusy: state.isBusy }
     await beat(access)
-    if (drains) await drain.run(state)
+    if (drains) await drain.run(state, offers ? 'besideOffers' : 'alone')
     const offered = offers && (await this.#pump(access, state))
     return { done: offered || drains, isBusy: true }
   }

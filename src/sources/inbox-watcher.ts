@@ -1,7 +1,7 @@
 import { readFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../lib/clock.ts'
-import { describeError, SourceError } from '../lib/errors.ts'
+import { describeError, ifPresent, SourceError } from '../lib/errors.ts'
 import { type ClaimParts, parseClaimFileName } from './claim-name.ts'
 import { describeFolderError, isOperatingFailure, makeFolder, removeIfPresent } from './durable.ts'
 import { EventKeeper } from './event-keeper.ts'
@@ -133,6 +133,7 @@ async function parseDecision(path: string) {
 }
 
 async function removeIfOld(path: string, clock: Clock): Promise<void> {
-  const { mtimeMs } = await stat(path)
-  if (clock.now() - mtimeMs > temporaryAgeMsMax) await removeIfPresent(path)
+  // What is written just now has its own name by then.
+  const stats = await ifPresent(stat(path))
+  if (stats && clock.now() - stats.mtimeMs > temporaryAgeMsMax) await removeIfPresent(path)
 }

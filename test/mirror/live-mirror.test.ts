@@ -49,6 +49,23 @@ it('an update sees what the one before it has committed', async () => {
   expect(mirror.count()).toMatchObject({ products: 1, places: { new: { waiting: 1 } } })
 })
 
+it('a flush is also of what waits for a change under way', async () => {
+  await using mirror = await open()
+  const price = (text: string) => () => ({ writes: [writeOf(1, text)] })
+  const first = mirror.update([idOf(1)], price('1'))
+  const second = mirror.update([idOf(1)], price('2'), { gather: true })
+  mirror.flush()
+  await Promise.all([first, second])
+  expect(
+    JSON.parse(
+      mirror
+        .read([idOf(1)])
+        .get(idOf(1))
+        ?.document?.toString() ?? '',
+    ).price,
+  ).toBe('2')
+})
+
 it('finds products by key, and reads those that one product has', async () => {
   await using mirror = await open()
   const add = [1, 2, 3].map((n) => ({ field: 'ean', value: n === 3 ? 'b' : 'a', productId: idOf(n) }))
