@@ -295,14 +295,14 @@ describe('the watchdog', () => {
   test('takes a call that never begins for a stall, although its lease is renewed', async () => {
     await using w = await openWorker(undefined, { concurrency: 1 })
     const disk = Promise.withResolvers<string>()
-    const begun = Promise.withResolvers<void>()
+    let isBegun = false
     w.context.callLog.begin = () => {
-      begun.resolve()
+      isBegun = true
       return disk.promise
     }
     w.offer(['a'])
     w.delivery.wake()
-    await begun.promise
+    await w.until(() => isBegun)
     w.offer(['b'])
     const before = w.progress.length
     const expectations = () => w.progress.filter((what) => what === 'expected').length

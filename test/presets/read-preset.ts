@@ -77,7 +77,9 @@ export async function readFeed(feed: FeedConfig, path: string, now = '2026-06-01
         productId,
       )
       reading.documents[productId] =
-        composed.kind === 'complete' ? productSchema.parse(composed.document) : composed.missing
+        composed.kind === 'complete'
+          ? productSchema.parse(JSON.parse(composed.bytes.toString()))
+          : composed.missing
       if (later) reading.later[productId] = later
     }
   }
