@@ -7,8 +7,17 @@ export function digestDocument(document: Uint8Array): DocumentDigest {
   return hash('sha256', document, 'buffer').subarray(0, 16)
 }
 
-/** A document as it was read. The disk may have changed it, which SQLite does not notice: it is never sent then. */
-export function checkedDocument(bytes: Uint8Array, digest: Uint8Array, file: string): Buffer {
+/**
+ * A document as it was read, where the product has one. The disk may have changed or hidden it, which SQLite does not
+ * notice: it is never sent then.
+ */
+export function checkedDocument(
+  bytes: Uint8Array | null,
+  digest: Uint8Array | null,
+  file: string,
+): Buffer | undefined {
+  if (bytes === null && digest === null) return undefined
+  if (bytes === null || digest === null) throw damaged(file)
   const document = bufferOf(bytes, file)
   if (digestDocument(document).equals(bufferOf(digest, file))) return document
   throw damaged(file)

@@ -1,7 +1,7 @@
 import type { Lane } from '../catalog/model.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { Database } from '../lib/database.ts'
-import { checkedDocument } from './digest.ts'
+import { checkedDocument, damaged } from './digest.ts'
 import { LaneNumbers, type LaneRank, laneRank } from './lanes.ts'
 import type { Place } from './loop-model.ts'
 import { type NextPlace, placeAfterEdit, type SendingRow, sameBytes } from './place-after-edit.ts'
@@ -33,7 +33,8 @@ interface EditedProduct {
 }
 
 interface PlaceRow {
-  id: ProductId
+  /** Null: the product is gone, which only damage can do. */
+  id: ProductId | null
   number: number
   since: number
   digest: Uint8Array | null
@@ -100,7 +101,7 @@ export class Places {
   read({ lane, after, bytesMax, rowsMax }: ReadOptions): Place[] {
     const sql = `SELECT p.id, s.number, s.since, s.digest, s.acknowledged, d.document
       FROM sending s INDEXED BY places
-      JOIN products p ON p.key = s.product
+      LEFT JOIN products p ON p.key = s.product
       LEFT JOIN documents d ON d.product = s.product
       WHERE s.lane = ? AND s.number > ? ORDER BY s.number LIMIT ?`
     const places: Place[] = []
@@ -189,9 +190,10 @@ function placeOf(
   lane: Lane,
   file: string,
 ): Place {
+  if (id === null) throw damaged(file)
   const place = { productId: id, lane, number, since }
-  if (digest === null || document === null)
-    return { ...place, kind: 'withdrawn', document: undefined, digest: undefined }
+  const checked = checkedDocument(document, digest, file)
+  if (!digest || !checked) return { ...place, kind: 'withdrawn', document: undefined, digest: undefined }
   const kind = acknowledged?.length === 0 ? 'doubt' : sameBytes(acknowledged, digest) ? 'undone' : 'change'
-  return { ...place, kind, document: checkedDocument(document, digest, file), digest: Buffer.from(digest) }
+  return { ...place, kind, document: checked, digest: Buffer.from(digest) }
 }

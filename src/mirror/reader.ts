@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import type { Lane } from '../catalog/model.ts'
 import type { FeedName, ProductId } from '../lib/brand.ts'
 import { Database } from '../lib/database.ts'
-import { bufferOf, checkedDocument } from './digest.ts'
+import { bufferOf, checkedDocument, damaged } from './digest.ts'
 import { readCalls, readFact, readFacts } from './facts.ts'
 import { readIdentity } from './identity.ts'
 import { LaneNumbers, lanes } from './lanes.ts'
@@ -25,6 +25,8 @@ const productsPerPage = 500
 
 interface StoredRow {
   meta: string
+  /** Null: what is stored of the product is gone, which only damage can do. */
+  stored: number | null
   document: Uint8Array | null
   partial: Uint8Array | null
   digest: Uint8Array | null
@@ -60,8 +62,8 @@ export class MirrorReader implements Disposable {
 
   /** Has an entry for each id; all parts are undefined where the product is not known. */
   read(ids: readonly ProductId[]): Map<ProductId, StoredProduct> {
-    const sql = `SELECT p.meta, d.document, d.partial, s.digest
-      FROM products p JOIN documents d ON d.product = p.key LEFT JOIN sending s ON s.product = p.key WHERE p.id = ?`
+    const sql = `SELECT p.meta, d.product AS stored, d.document, d.partial, s.digest
+      FROM products p LEFT JOIN documents d ON d.product = p.key LEFT JOIN sending s ON s.product = p.key WHERE p.id = ?`
     const read = (id: ProductId): [ProductId, StoredProduct] => {
       const row = this.#database.get<StoredRow>(sql, id)
       return [id, row ? this.#stored(row) : { document: undefined, partial: undefined, meta: undefined }]
@@ -239,10 +241,11 @@ export class MirrorReader implements Disposable {
     this.#database[Symbol.dispose]()
   }
 
-  #stored({ meta, document, partial, digest }: StoredRow): StoredProduct {
+  #stored({ meta, stored, document, partial, digest }: StoredRow): StoredProduct {
+    if (stored === null) throw damaged(this.#database.file)
     return {
       meta,
-      document: document && digest ? checkedDocument(document, digest, this.#database.file) : undefined,
+      document: checkedDocument(document, digest, this.#database.file),
       partial: partial ? bufferOf(partial, this.#database.file) : undefined,
     }
   }

@@ -10,7 +10,7 @@ import { laneRank } from './lanes.ts'
 import type { Drained, MirrorIdentity, Place } from './loop-model.ts'
 import type { CallsDecision, DocumentDigest, MirrorChunk } from './model.ts'
 import { type DueOptions, Places, type ReadOptions } from './places.ts'
-import { missingMirror, prepareTables } from './schema.ts'
+import { checkTables, missingMirror, prepareTables } from './schema.ts'
 import { writeChunk } from './write-chunk.ts'
 
 /** Pages of the log that make a checkpoint worth its two fsyncs. */
@@ -52,6 +52,7 @@ export class MirrorStore implements Disposable {
       if (isNew && isThere && isExpected) throw missingMirror(file)
       if (isNew || takesCopy) writeFile(database, isNew)
       checkFile(database)
+      checkTables(database)
       return new MirrorStore(database)
     } catch (error) {
       database[Symbol.dispose]()
@@ -113,14 +114,13 @@ export class MirrorStore implements Disposable {
 
   /** Documents for echoes; ids without one are absent. */
   readDocuments(ids: readonly ProductId[]): Map<ProductId, { document: Buffer; digest: DocumentDigest }> {
-    const sql = `SELECT d.document, s.digest FROM products p JOIN documents d ON d.product = p.key
+    const sql = `SELECT d.document, s.digest FROM products p LEFT JOIN documents d ON d.product = p.key
       JOIN sending s ON s.product = p.key WHERE p.id = ?`
     const found = new Map<ProductId, { document: Buffer; digest: DocumentDigest }>()
     for (const id of ids) {
       const row = this.#database.get<{ document: Uint8Array | null; digest: Uint8Array | null }>(sql, id)
-      if (!row?.document || !row.digest) continue
-      const document = checkedDocument(row.document, row.digest, this.#database.file)
-      found.set(id, { document, digest: Buffer.from(row.digest) })
+      const document = row && checkedDocument(row.document, row.digest, this.#database.file)
+      if (row?.digest && document) found.set(id, { document, digest: Buffer.from(row.digest) })
     }
     return found
   }

@@ -91,7 +91,14 @@ describe('a damaged file', () => {
     expectRefusal({ isExpected: true }, 'database-damaged', restore)
   })
 
-  it('never shows another document than was written', () => {
+  it('is refused where an index hides a product that is unsent', () => {
+    fill(open(), 3)
+    rebuildIndex('lane = 7')
+    rebuildIndex('lane IS NOT NULL', { isFilled: false })
+    expectRefusal({}, 'database-damaged', restore)
+  })
+
+  it('never shows another document than was written, and hides none that is unsent', () => {
     fill(open(), 300)
     const whole = readFileSync(file)
     const pages = whole.length / 8_192
@@ -168,6 +175,16 @@ function commit(store: MirrorStore, first: number, products: number): void {
   store.commit(() => chunks.pop(), 1_000)
 }
 
+/** Which rows the index `places` is for; unless `isFilled`, its rows stay as they are. */
+function rebuildIndex(where: string, { isFilled = true } = {}): void {
+  using database = new DatabaseSync(file, { defensive: false })
+  const sql = `CREATE INDEX places ON sending (lane, number, since) WHERE ${where}`
+  database.exec('PRAGMA writable_schema = ON')
+  database.prepare("UPDATE sqlite_schema SET sql = ? WHERE name = 'places'").run(sql)
+  database.exec('PRAGMA writable_schema = RESET')
+  if (isFilled) database.exec('REINDEX places')
+}
+
 function priceOf(n: number): string {
   return `${n}`.repeat(300)
 }
@@ -178,8 +195,9 @@ function readAll(): void {
   for (const page of reader.pages()) {
     for (const { document } of reader.read(page.map(({ productId }) => productId)).values()) check(document)
   }
-  for (const { document } of store.readPlaces({ lane: 'new', after: 0, bytesMax: 1e9, rowsMax: 1e6 }))
-    check(document)
+  const places = store.readPlaces({ lane: 'new', after: 0, bytesMax: 1e9, rowsMax: 1e6 })
+  expect(places.map(({ kind }) => kind)).toEqual(Array(300).fill('change'))
+  for (const { document } of places) check(document)
   reader.count()
   reader.deadLetters()
   reader.identity()
