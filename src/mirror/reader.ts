@@ -86,13 +86,9 @@ export class MirrorReader implements Disposable {
 
   /** All known products, at most 500 a page; none twice. */
   *pages(): Iterable<readonly { productId: ProductId; meta: string }[]> {
-    const sql = 'SELECT key, id AS productId, meta FROM products WHERE key > ? ORDER BY key LIMIT ?'
+    const sql = `SELECT key, id AS productId, meta FROM products WHERE key > ? ORDER BY key LIMIT ${productsPerPage}`
     for (let after = 0; ; ) {
-      const page = this.#database.all<{ key: number; productId: ProductId; meta: string }>(
-        sql,
-        after,
-        productsPerPage,
-      )
+      const page = this.#database.all<{ key: number; productId: ProductId; meta: string }>(sql, after)
       const last = page.at(-1)
       if (!last) return
       after = last.key
