@@ -9,10 +9,9 @@ import type { Log } from '../lib/log.ts'
 import { makeFolder } from '../sources/durable.ts'
 import type { ManifestView } from '../sources/manifest-index.ts'
 import { readManifest } from '../sources/manifest-reader.ts'
-import { type ConsentReader, consentsPath, makeConsentTables } from './reader.ts'
+import { consentsPath, makeConsentTables } from './reader.ts'
 import type { ConsentRow } from './row.ts'
 import { ConsentStore } from './store.ts'
-import { ConsentTable } from './table.ts'
 
 /** Moves the log into the file after so many pages. */
 const checkpointPages = 1_000
@@ -51,61 +50,56 @@ export async function openConsents(options: OpenConsentsOptions): Promise<Consen
   using manifest = await readManifest(dir)
   const isAccepted = [...feeds].some((feed) => manifest.newest(feed) !== undefined)
   if (!existsSync(file) && !old && isAccepted) throw lostDatabase(file)
-  const database = Database.open({ file, access: 'write' })
-  try {
-    database.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}`)
-    makeConsentTables(database)
-    database.transaction(() => identify(database, options, manifest))
-    return new ConsentStore({ database, clock, onLost })
-  } catch (error) {
-    database[Symbol.dispose]()
-    throw error
-  }
+  using stack = new DisposableStack()
+  const database = stack.use(Database.open({ file, access: 'write' }))
+  database.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}`)
+  makeConsentTables(database)
+  const store = stack.use(new ConsentStore({ database, clock, onLost }))
+  store.commit(() => identify(store, file, { ...options, manifest }))
+  stack.move()
+  return store
 }
 
 /** Makes the database one of this file, this manifest and this endpoint; says so where it was of others. */
-function identify(database: Database, options: OpenConsentsOptions, manifest: ManifestView): void {
-  const { old, stateId, log, clock } = options
-  const table = new ConsentTable(database)
-  const known = table.fact('endpoint')
+function identify(
+  store: ConsentStore,
+  path: string,
+  { old, stateId, log, clock, manifest, ...options }: OpenConsentsOptions & { manifest: ManifestView },
+): void {
+  const known = store.fact('endpoint')
   const endpoint = options.endpoint?.replace(/\/+$/, '') ?? known
   const isForeign = known !== undefined && endpoint !== known
-  const file = fileIdentity(database.file)
-  const isNew = table.fact('key') === undefined
+  const file = fileIdentity(path)
+  const isNew = store.fact('key') === undefined
   if (isNew) {
-    for (const row of old?.rows ?? []) table.write(row)
-    table.remember({ key: old?.key ?? randomBytes(32).toString('hex'), state: stateId })
-  } else requireFitting(table, { file: database.file, stateId, manifest })
-  const isDistrusted = !isNew && (isForeign || !isSameFile(table.fact('file') ?? '', file))
+    for (const row of old?.rows ?? []) store.write(row)
+    store.remember({ key: old?.key ?? randomBytes(32).toString('hex'), state: stateId })
+  } else {
+    const isAhead = store.newestApplied() >= manifest.nextSequence
+    if (isAhead) throw foreignDatabase(path, 'knows files that the manifest beside it does not have')
+    if (store.fact('state') !== stateId) throw foreignDatabase(path, 'belongs to another manifest')
+  }
+  const isDistrusted = !isNew && (isForeign || !isSameFile(store.fact('file') ?? '', file))
   if (isDistrusted) {
     log.warn(
-      { path: database.file, reason: isForeign ? 'another endpoint' : 'restored or copied' },
+      { path, reason: isForeign ? 'another endpoint' : 'restored or copied' },
       'what consents.db says of the endpoint is not believed: revocations are sent again, grants that were accepted before wait (catalogd dead list --consents)',
     )
-    table.distrust({ isForeign, nowMs: clock.now() })
+    store.distrust({ isForeign, nowMs: clock.now() })
   }
   if (isDistrusted || isNew) {
     // Also an empty file that the operator has put there: what was sent before is not known.
     const waitsBefore = isNew && old ? 0 : manifest.nextSequence
-    const generation = Number(table.fact('generation') ?? 0) + 1
-    table.remember({ 'waits-before': String(waitsBefore), generation: String(generation) })
+    const generation = Number(store.fact('generation') ?? 0) + 1
+    store.remember({ 'waits-before': String(waitsBefore), generation: String(generation) })
   }
-  table.hurryUnconfirmed()
-  table.remember({ file, ...(endpoint === undefined ? {} : { endpoint }) })
+  store.hurryUnconfirmed()
+  store.remember({ file, ...(endpoint === undefined ? {} : { endpoint }) })
 }
 
-function requireFitting(
-  reader: ConsentReader,
-  { file, stateId, manifest }: { file: string; stateId: string; manifest: ManifestView },
-): void {
-  const isAhead = reader.newestApplied() >= manifest.nextSequence
-  if (reader.fact('state') === stateId && !isAhead) return
-  const problem = isAhead
-    ? 'knows files that the manifest beside it does not have'
-    : 'belongs to another manifest'
-  throw new StorageError('consents-foreign', `${file} ${problem}`, {
-    hint: 'Restore the state folder whole, from one backup',
-  })
+function foreignDatabase(file: string, problem: string): StorageError {
+  const hint = 'Restore the state folder whole, from one backup'
+  return new StorageError('consents-foreign', `${file} ${problem}`, { hint })
 }
 
 function lostDatabase(file: string): StorageError {

@@ -41,9 +41,10 @@ function hasConsentTables(database: Database): boolean {
 }
 
 /** Safe to repeat after a crash. */
-export function makeConsentTables(database: Database): void {
+export function makeConsentTables(database: Database): Database {
   if (!hasConsentTables(database))
     database.transaction(() => database.exec(`${schema}; PRAGMA user_version = ${format}`))
+  return database
 }
 
 /** By the folder of a catalog, `state/<catalog>`. */
@@ -68,23 +69,22 @@ export type DeadConsent = ConsentLetter & { id: ConsentId; email: string; consen
 
 /** The consents of a catalog as everybody may read them, beside the process that writes them. Synchronous and quick. */
 export class ConsentReader implements Disposable {
-  readonly #database: Database | undefined
+  protected readonly database: Database
   #secret: ReturnType<typeof createSecretKey> | undefined
 
-  /** Undefined: no consent was ever taken in. */
-  constructor(database: Database | undefined) {
-    this.#database = database
+  /** The tables are there. */
+  constructor(database: Database) {
+    this.database = database
   }
 
   /** Of `state/<catalog>`; empty where no consent was ever taken in. Creates nothing. */
   static open(dir: string): ConsentReader {
     const file = consentsPath(dir)
-    if (!existsSync(file)) return new ConsentReader(undefined)
     using stack = new DisposableStack()
-    const database = stack.use(Database.open({ file, access: 'read' }))
-    if (!hasConsentTables(database)) return new ConsentReader(undefined)
+    const found = existsSync(file) ? stack.use(Database.open({ file, access: 'read' })) : undefined
+    if (!found || !hasConsentTables(found)) return new ConsentReader(makeConsentTables(Database.inMemory()))
     stack.move()
-    return new ConsentReader(database)
+    return new ConsentReader(found)
   }
 
   /**
@@ -99,7 +99,7 @@ export class ConsentReader implements Disposable {
   }
 
   fact(name: string): string | undefined {
-    return this.#get<{ value: string }>('SELECT value FROM facts WHERE name = ?', name)?.value
+    return this.database.get<{ value: string }>('SELECT value FROM facts WHERE name = ?', name)?.value
   }
 
   /** The last accept sequence of the feed that is wholly applied; `*`: of decisions. */
@@ -109,7 +109,7 @@ export class ConsentReader implements Disposable {
 
   newestApplied(): number {
     const sql = "SELECT max(CAST(value AS INTEGER)) AS newest FROM facts WHERE name LIKE 'applied:%'"
-    return this.#get<{ newest: number | null }>(sql)?.newest ?? 0
+    return this.database.get<{ newest: number | null }>(sql)?.newest ?? 0
   }
 
   /** JSON of a running import. */
@@ -118,7 +118,7 @@ export class ConsentReader implements Disposable {
   }
 
   find(id: string): ConsentRow | undefined {
-    return this.#get<ConsentRow>('SELECT * FROM consents WHERE id = ?', id)
+    return this.database.get<ConsentRow>('SELECT * FROM consents WHERE id = ?', id)
   }
 
   get calls(): CallState {
@@ -128,8 +128,8 @@ export class ConsentReader implements Disposable {
 
   /** Refused, or grants that were not confirmed in time; oldest first. */
   dead(): DeadConsent[] {
-    const sql = 'SELECT * FROM consents WHERE letter IS NOT NULL'
-    return (this.#database?.all<ConsentRow>(sql) ?? [])
+    return this.database
+      .all<ConsentRow>('SELECT * FROM consents WHERE letter IS NOT NULL')
       .map(({ id, email, consent, letter }) => {
         const { reason, status, requestId, at } = JSON.parse(letter ?? '{}') as ConsentLetter
         return { id, email: email ?? '', consent: consent === 1, reason, status, requestId, at }
@@ -140,13 +140,13 @@ export class ConsentReader implements Disposable {
   overview(nowMs: number): OutboxOverview {
     const { pauses, holdUntilMs, holdReason, ...calls } = this.calls
     const [revocations, grants] = [this.#lane(0, nowMs), this.#lane(1, nowMs)]
-    const dead = this.#count('SELECT count(*) AS count FROM consents WHERE letter IS NOT NULL')
+    const dead = this.count('count(*)', 'letter IS NOT NULL')
     const holdMs = Math.max(0, Math.ceil(holdUntilMs - nowMs))
     return {
       lastFailure: undefined,
       ...calls,
       // No row is ever removed.
-      products: this.#count('SELECT max(number) AS count FROM consents'),
+      products: this.count('max(number)'),
       incomplete: 0,
       pending: revocations.waiting + grants.waiting + dead,
       lanes: { urgent: revocations, new: grants, deferred: { waiting: 0, oldestMs: 0, dueInMs: 0 } },
@@ -161,20 +161,17 @@ export class ConsentReader implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#database?.[Symbol.dispose]()
+    this.database[Symbol.dispose]()
   }
 
   #lane(lane: 0 | 1, nowMs: number) {
     const sql = 'SELECT count(*) AS waiting, min(since) AS since FROM consents WHERE lane = ?'
-    const row = this.#get<{ waiting: number; since: number | null }>(sql, lane)
+    const row = this.database.get<{ waiting: number; since: number | null }>(sql, lane)
     return { waiting: row?.waiting ?? 0, oldestMs: Math.max(0, nowMs - (row?.since ?? nowMs)), dueInMs: 0 }
   }
 
-  #count(sql: string): number {
-    return this.#get<{ count: number | null }>(sql)?.count ?? 0
-  }
-
-  #get<Row>(sql: string, ...values: (string | number)[]): Row | undefined {
-    return this.#database?.get<Row>(sql, ...values)
+  protected count(what: string, where = 'TRUE'): number {
+    const sql = `SELECT ${what} AS count FROM consents WHERE ${where}`
+    return this.database.get<{ count: number | null }>(sql)?.count ?? 0
   }
 }

@@ -2,9 +2,33 @@ import type { Clock } from '../lib/clock.ts'
 import type { Database } from '../lib/database.ts'
 import { watchFile } from '../lib/database-file.ts'
 import type { StorageError } from '../lib/errors.ts'
-import type { CallState } from './reader.ts'
-import type { ConsentChange, ConsentStep } from './row.ts'
-import { ConsentTable } from './table.ts'
+import { type CallState, ConsentReader } from './reader.ts'
+import {
+  acceptedBefore,
+  type CallEnd,
+  type ConsentCall,
+  type ConsentChange,
+  type ConsentRow,
+  type ConsentStep,
+  changeOf,
+  mayBeSent,
+  notConfirmed,
+  rowAfter,
+  rowWith,
+  settled,
+} from './row.ts'
+
+const columns = [
+  ...(['id', 'email', 'consent', 'position', 'known', 'attempted'] as const),
+  ...(['lane', 'since', 'letter', 'refused'] as const),
+]
+const write = `INSERT INTO consents (${columns}) VALUES (${columns.map(() => '?')})
+  ON CONFLICT (id) DO UPDATE SET (${columns.slice(1)}) = (${columns.slice(1).map((column) => `excluded.${column}`)})`
+
+interface Sending {
+  nowMs: number
+  horizonMs: number
+}
 
 /** By name: to set, or to remove (undefined). */
 export type Facts = Readonly<Record<string, string | undefined>>
@@ -16,27 +40,25 @@ interface StoreOptions {
   onLost: (error: StorageError) => void
 }
 
-/** A catalog's consents in the process that holds the state lock: the one writer. */
-export class ConsentStore extends ConsentTable implements AsyncDisposable {
-  /** Changed at once and in place, then `touch`: written with the next transaction. */
+/**
+ * A catalog's consents in the process that holds the state lock: the one writer. What says so is a transaction of its own;
+ * everything else that changes rows is a part of the one that `commit` makes. Times are epoch ms.
+ */
+export class ConsentStore extends ConsentReader implements AsyncDisposable {
+  /** Changed at once and in place; what has changed is written with the next transaction. */
   readonly callState: CallState
   /** Everything that was accepted before this process began is applied: what is due is the newest state. */
   isCaughtUp = false
   /** Something may be due. */
   onDue: () => void = () => {}
-  readonly #database: Database
   readonly #clock: Clock
-  /** Grants and retries that were accepted before wait for the operator. */
-  readonly #waitsBefore: number
   readonly #watch: Disposable
-  #isTouched = false
+  #writtenCalls = ''
 
   constructor({ database, clock, onLost }: StoreOptions) {
     super(database)
     this.callState = this.calls
-    this.#database = database
     this.#clock = clock
-    this.#waitsBefore = Number(this.fact('waits-before') ?? 0)
     this.#watch = watchFile(database.file, onLost)
   }
 
@@ -45,19 +67,21 @@ export class ConsentStore extends ConsentTable implements AsyncDisposable {
     this.onDue()
   }
 
-  touch(): void {
-    this.#isTouched = true
-  }
-
   /** One durable transaction: all of it, or nothing. It blocks the thread for as long as the disk needs. */
   commit<T>(change: () => T): T {
-    const done = this.#database.transaction(() => {
+    const [done, calls] = this.database.transaction(() => {
       const result = change()
-      if (this.#isTouched) this.remember({ calls: JSON.stringify(this.callState) })
-      return result
+      const state = JSON.stringify(this.callState)
+      if (state !== this.#writtenCalls) this.remember({ calls: state })
+      return [result, state] as const
     })
-    this.#isTouched = false
+    this.#writtenCalls = calls
     return done
+  }
+
+  /** Grants and retries that were accepted before wait for the operator. */
+  get #waitsBefore(): number {
+    return Number(this.fact('waits-before') ?? 0)
   }
 
   /** Records, and the facts that follow from what each of them changes. */
@@ -67,12 +91,20 @@ export class ConsentStore extends ConsentTable implements AsyncDisposable {
     if (steps.length > 0) this.onDue()
   }
 
-  /** The operator's decision about dead letters; others are left as they are. Safe to repeat. */
+  /**
+   * The operator's decision about dead letters; others are left as they are. Retry: due again. Drop: settled, until a
+   * newer record comes. Safe to repeat.
+   */
   settle(how: 'retry' | 'drop', ids: readonly string[], sequence: number): void {
     // Decided before the table was restored: that grant may have been taken, and withdrawn, since.
     if (how === 'retry' && sequence < this.#waitsBefore) return
+    const since = this.#clock.now()
     this.commit(() => {
-      for (const id of ids) this.settleLetter(id, how, this.#clock.now())
+      for (const row of ids.flatMap((id) => this.find(id) ?? [])) {
+        if (!row.letter || row.consent === null) continue
+        const place = how === 'retry' ? { lane: row.consent, since } : { known: null }
+        this.write({ ...row, ...settled, attempted: null, ...place })
+      }
     })
     this.onDue()
   }
@@ -86,13 +118,93 @@ export class ConsentStore extends ConsentTable implements AsyncDisposable {
       delete pauses.operator
       delete pauses['refuses-everything']
     }
-    this.touch()
     this.commit(() => undefined)
     this.onDue()
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  override [Symbol.dispose](): void {
     this.#watch[Symbol.dispose]()
+    super[Symbol.dispose]()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
     this[Symbol.dispose]()
+  }
+
+  /** Those that have been due longest, of one lane. */
+  due(lane: 0 | 1, count: number): ConsentRow[] {
+    const sql = 'SELECT * FROM consents WHERE lane = ? ORDER BY lane, since, number LIMIT ?'
+    return this.database.all<ConsentRow>(sql, lane, count)
+  }
+
+  /** Safe to repeat. */
+  applyStep(step: ConsentStep, options: Parameters<typeof rowWith>[2]): ConsentChange {
+    const row = this.find(step.id)
+    const next = rowWith(row, step, options)
+    if (next) this.write(next)
+    return changeOf(row, step)
+  }
+
+  /** Marks that the call of one that is due begins. Undefined: it waits for the operator now. */
+  begin(row: ConsentRow, options: Sending): ConsentCall | undefined {
+    const { id, email, consent, position, known, lane, attempted } = row
+    if (!mayBeSent(row, options)) {
+      const since = new Date(attempted ?? 0).toISOString()
+      const why = `first sent at ${since}, no answer said what became of it, and it is not repeated after ${options.horizonMs / 1000} s`
+      this.write({ ...row, ...settled, letter: notConfirmed(why, options.nowMs) })
+      return undefined
+    }
+    const sql = 'UPDATE consents SET known = NULL, attempted = ? WHERE id = ?'
+    this.database.run(sql, attempted ?? options.nowMs, id)
+    const isFirst = attempted === null
+    return { id, email: email ?? '', consent: consent === 1, position, known, lane, isFirst }
+  }
+
+  end(call: ConsentCall, end: CallEnd, nowMs: number): void {
+    if (end.kind === 'taken')
+      this.database.run('UPDATE consents SET refused = NULL WHERE refused IS NOT NULL')
+    const row = this.find(call.id)
+    if (row) this.write(rowAfter(row, call, end, nowMs))
+  }
+
+  /** How many were refused since the last one was taken, without being named. */
+  get refusedInARow(): number {
+    return this.count('count(*)', 'refused IS NOT NULL')
+  }
+
+  /** Those are due again: the refusals meant something else. */
+  takeBack(nowMs: number): void {
+    const sql = `UPDATE consents SET letter = NULL, refused = NULL, lane = consent, since = ? WHERE refused IS NOT NULL`
+    this.database.run(sql, nowMs)
+  }
+
+  /** After a crash: what was under way may have been taken. */
+  hurryUnconfirmed(): void {
+    this.database.run('UPDATE consents SET lane = 0 WHERE lane = 1 AND attempted IS NOT NULL')
+  }
+
+  /**
+   * The table may be older than what the endpoint holds, or (`isForeign`) is about another one: revocations are sent
+   * whatever it says, and grants that are due, or all of them, wait for the operator.
+   */
+  distrust({ isForeign, nowMs }: { isForeign: boolean; nowMs: number }): void {
+    this.database.run('UPDATE consents SET known = NULL, refused = NULL, attempted = NULL')
+    const revocations = 'SET lane = 0, since = ?, letter = NULL WHERE consent = 0 AND email IS NOT NULL'
+    this.database.run(`UPDATE consents ${revocations}`, nowMs)
+    const grants = `SET lane = NULL, since = NULL, letter = ?
+      WHERE consent = 1 AND letter IS NULL AND (lane IS NOT NULL OR ?)`
+    this.database.run(`UPDATE consents ${grants}`, notConfirmed(acceptedBefore, nowMs), Number(isForeign))
+  }
+
+  /** Facts to set, or to remove (undefined). */
+  remember(facts: Readonly<Record<string, string | undefined>>): void {
+    for (const [name, value] of Object.entries(facts)) {
+      if (value === undefined) this.database.run('DELETE FROM facts WHERE name = ?', name)
+      else this.database.run('INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)', name, value)
+    }
+  }
+
+  write(row: ConsentRow): void {
+    this.database.run(write, ...columns.map((column) => row[column]))
   }
 }

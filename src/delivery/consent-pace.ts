@@ -55,16 +55,15 @@ export class ConsentPace {
   }
 
   pause(reason: PauseReason, hint: string): void {
-    const { store, clock } = this.#options
+    const { clock } = this.#options
     const { pauses } = this.#state
     if (!pauses.credentials) this.#probes = this.#probeAt = 0
     pauses[reason] ??= { since: new Date(clock.now()).toISOString(), hint }
-    store.touch()
   }
 
   /** A call failed: none begins for a while, longer with each, or for as long as the endpoint wished. */
   fail(verdict: Exclude<FailureVerdict, { kind: 'pause' }>): void {
-    const { store, clock } = this.#options
+    const { clock } = this.#options
     const state = this.#state
     state.failuresInARow += 1
     state.lastFailure = { at: new Date(clock.now()).toISOString(), text: verdict.description }
@@ -75,13 +74,11 @@ export class ConsentPace {
       state.holdUntilMs = clock.now() + forMs
       state.holdReason = reason
     }
-    store.touch()
   }
 
   count(name: string, by = 1): void {
     const { counters } = this.#state
     counters[name] = (counters[name] ?? 0) + by
-    this.#options.store.touch()
   }
 
   /** True once whenever it is time to try refused credentials with a consent. */
@@ -97,7 +94,6 @@ export class ConsentPace {
   probed({ areTaken }: { areTaken: boolean }): void {
     if (areTaken) this.#probedAt = this.#options.clock.monotonic()
     delete this.#state.pauses.credentials
-    this.#options.store.touch()
   }
 
   get recentlyProbed(): boolean {

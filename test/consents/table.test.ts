@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeConsentTables } from '../../src/consents/reader.ts'
 import { type CallEnd, type ConsentCall, positionOf } from '../../src/consents/row.ts'
-import { ConsentTable } from '../../src/consents/table.ts'
+import { ConsentStore } from '../../src/consents/store.ts'
 import type { AcceptSequence, ConsentId } from '../../src/lib/brand.ts'
+import { systemClock } from '../../src/lib/clock.ts'
 import { Database } from '../../src/lib/database.ts'
 import { type TempDir, tempDir } from '../support/temp-dir.ts'
 
@@ -13,22 +14,23 @@ const letter = { reason: 'no', status: 400, requestId: null, at: '2026-01-01T00:
 
 let folder: TempDir
 let database: Database
+let table: ConsentStore
 beforeAll(async () => {
   folder = await tempDir('consents')
   database = Database.open({ file: folder.join('consents.db'), access: 'write' })
   makeConsentTables(database)
+  table = new ConsentStore({ database, clock: systemClock, onLost: () => undefined })
   // Never committed, and so never synced.
   database.exec('BEGIN')
 })
 afterAll(async () => {
-  database[Symbol.dispose]()
+  table[Symbol.dispose]()
   await folder[Symbol.asyncDispose]()
 })
 
 /** Empty; it ends the one before. */
 function openTable() {
   database.exec('DELETE FROM consents')
-  const table = new ConsentTable(database)
   const say = (consent: boolean, sequence: number, { nowMs = 0, waitsBefore = 0 } = {}) => {
     const statement = { email: 'anna@shop.example', consent }
     const position = positionOf(sequence as AcceptSequence, 1)
@@ -42,8 +44,14 @@ function openTable() {
     const [due] = [...table.due(0, 1), ...table.due(1, 1)]
     return due && table.begin(due, { nowMs, horizonMs })
   }
+  /** A transaction of its own. */
+  const settle = (how: 'retry' | 'drop') => {
+    database.exec('COMMIT')
+    table.settle(how, [id], 9)
+    database.exec('BEGIN')
+  }
   const send = (end: CallEnd, nowMs = 0) => table.end(begin(nowMs) as ConsentCall, end, nowMs)
-  return { table, say, row, begin, send }
+  return { say, row, begin, send, settle }
 }
 
 describe('a record of consent', () => {
@@ -91,12 +99,12 @@ describe('a record of consent', () => {
   })
 
   test('that says what was refused stays a letter; one that says otherwise, or a dropped one, is sent', () => {
-    const { table, say, row, send } = openTable()
+    const { say, row, send, settle } = openTable()
     say(true, 1)
     send({ kind: 'refused', letter, isNamed: false })
     say(true, 2)
     expect(row()).toMatchObject({ lane: null, letter: 'letter' })
-    table.settleLetter(id, 'drop', 0)
+    settle('drop')
     expect(row()).toMatchObject({ lane: null, letter: null })
     say(true, 3)
     expect(row()).toMatchObject({ lane: 1 })
@@ -106,10 +114,10 @@ describe('a record of consent', () => {
   })
 
   test('that grants and was accepted before the table was restored waits; a revocation does not', () => {
-    const { table, say, row } = openTable()
+    const { say, row, settle } = openTable()
     say(true, 5, { waitsBefore: 6 })
     expect(row()).toMatchObject({ lane: null, letter: 'letter' })
-    table.settleLetter(id, 'retry', 0)
+    settle('retry')
     expect(row()).toMatchObject({ lane: 1, letter: null })
     const other = openTable()
     other.say(false, 5, { waitsBefore: 6 })
@@ -132,7 +140,7 @@ test('a grant that is not confirmed goes before all others, and waits for the op
 })
 
 test('refusals in a row are taken back, but not those before an acceptance or with a name', () => {
-  const { table, say, row, send } = openTable()
+  const { say, row, send } = openTable()
   say(true, 1)
   send({ kind: 'refused', letter, isNamed: true })
   expect(table.refusedInARow).toBe(0)
@@ -163,7 +171,7 @@ test('records in any order, and calls with any end: the endpoint comes to hold t
   })
   fc.assert(
     fc.property(records, ends, (shuffled, fates) => {
-      const { table, say, row, begin } = openTable()
+      const { say, row, begin } = openTable()
       let held: boolean | undefined
       let isCertain = true
       const call = (kind: Exclude<CallEnd['kind'], 'refused'>, during?: () => void) => {
