@@ -1,20 +1,21 @@
 import type { ConfigDocument } from './document.ts'
 import { normalizeRule } from './field-rules.ts'
-import { fieldRuleSchema } from './field-schema.ts'
+import { type FieldRuleInput, fieldRuleSchema } from './field-schema.ts'
 import type { FormatConfig } from './format-model.ts'
 import { checkGroup } from './group-schema.ts'
 import { checkFieldNames, type FieldKnowledge, namesAt, soundPart } from './parts.ts'
 import { patternsOverlap } from './pattern-overlap.ts'
 import { type ConfigPath, suggestion, suggestWord } from './problems.ts'
 import { checkPull } from './pull-checks.ts'
-import { ruleProblems } from './rule-problems.ts'
+import type { FieldRule } from './rule-model.ts'
+import { type RuleProblem, ruleProblems } from './rule-problems.ts'
 import { checkSafety } from './safety-checks.ts'
 import { feedShape } from './schema.ts'
 
 export function checkFeed(document: ConfigDocument, path: ConfigPath, knowledge: FieldKnowledge): void {
   checkSource(document, path)
   const key = checkKey(document, [...path, 'key'], knowledge)
-  checkFields(document, [...path, 'fields'], { ...knowledge, key })
+  checkProductFields(document, [...path, 'fields'], { ...knowledge, key })
   checkGroup(document, [...path, 'group'], knowledge.checkGroup ?? (() => []))
   checkFieldNames(document, [...path, 'owns'], knowledge)
   checkOwned(document, path)
@@ -47,53 +48,62 @@ function checkFiles(document: ConfigDocument, path: ConfigPath): void {
   }
 }
 
-interface FieldsKnowledge extends FieldKnowledge {
-  key: string | undefined
+function checkProductFields(
+  document: ConfigDocument,
+  path: ConfigPath,
+  { productFields, key, checkRule: check = () => [] }: FieldKnowledge & { key: string | undefined },
+): void {
+  const id = { product_id: 'the column that holds the id of the product' }
+  checkFields(document, path, {
+    known: key === undefined || !productFields ? productFields : [...productFields, key],
+    noun: 'product field',
+    needed: key === undefined ? id : {},
+    // A key is computed as an id is, and called by its own name.
+    checkRule: (field, rule) =>
+      field === key
+        ? check('product_id', rule).map((message) => message.replaceAll('product_id', key))
+        : check(field, rule),
+  })
+  if (key !== undefined) checkKeyRule(document, path, key)
 }
 
-function checkFields(document: ConfigDocument, path: ConfigPath, knowledge: FieldsKnowledge): void {
+/** What the records of a feed can say. */
+interface FieldChecks {
+  /** Undefined: names are not checked. */
+  known: readonly string[] | undefined
+  /** `is no … field`. */
+  noun: string
+  /** What is expected where one of these is not mapped, though others are. */
+  needed: Readonly<Record<string, string>>
+  /** What is wrong with the parts of a rule for this field, besides what is wrong for all. */
+  partProblems?: (field: string, rule: FieldRuleInput) => RuleProblem[]
+  /** What is wrong with the rule as a whole, one sentence each. */
+  checkRule: (field: string, rule: FieldRule) => string[]
+}
+
+/** Without any mapping the columns map themselves. */
+export function checkFields(document: ConfigDocument, path: ConfigPath, checks: FieldChecks): void {
+  const { known, noun, needed } = checks
   const fields = namesAt(document, path)
   for (const field of fields) {
-    const rulePath = [...path, field]
-    const known = knowledge.productFields
-    if (field === knowledge.key) {
-      checkRule(document, rulePath, { knowledge, field: 'product_id' })
-      continue
-    }
-    if (known !== undefined && !known.includes(field)) {
-      document.addProblem(rulePath, `is no product field${suggestion(field, known)}`, 'key')
-      continue
-    }
-    checkRule(document, rulePath, { knowledge, field })
+    if (known === undefined || known.includes(field)) checkRule(document, [...path, field], checks)
+    else document.addProblem([...path, field], `is no ${noun}${suggestion(field, known)}`, 'key')
   }
-  if (knowledge.key !== undefined) {
-    checkKeyRule(document, path, knowledge.key)
-    return
-  }
-  // Without any mapping the columns map themselves, the id too; a misspelt product_id is reported above.
-  const isMapped = fields.some((field) => suggestWord(field, knowledge.productFields ?? []) === 'product_id')
-  if (fields.length > 0 && !fields.includes('product_id') && !isMapped) {
-    document.addProblem(
-      [...path, 'product_id'],
-      'is missing, expected the column that holds the id of the product',
-    )
+  for (const [field, expected] of fields.length > 0 ? Object.entries(needed) : []) {
+    // A misspelt one is reported above.
+    const isMapped = fields.some((name) => name === field || suggestWord(name, known ?? []) === field)
+    if (!isMapped) document.addProblem([...path, field], `is missing, expected ${expected}`)
   }
 }
 
-interface RuleKnowledge {
-  knowledge: FieldKnowledge
-  field: string
-}
-
-function checkRule(document: ConfigDocument, path: ConfigPath, { knowledge, field }: RuleKnowledge): void {
+function checkRule(document: ConfigDocument, path: ConfigPath, checks: FieldChecks): void {
   const rule = soundPart(document, path, fieldRuleSchema)
   if (rule === undefined) return
-  const problems = ruleProblems(rule)
+  const field = String(path.at(-1))
+  const problems = [...ruleProblems(rule), ...(checks.partProblems?.(field, rule) ?? [])]
   for (const problem of problems) document.addProblem([...path, ...problem.path], problem.message)
   if (problems.length > 0) return
-  // A key is computed as an id is, and called by its own name.
-  for (const message of knowledge.checkRule?.(field, normalizeRule(rule)) ?? [])
-    document.addProblem(path, message.replaceAll(field, String(path.at(-1))))
+  for (const message of checks.checkRule(field, normalizeRule(rule))) document.addProblem(path, message)
 }
 
 /** A feed can only own what it can write. */
