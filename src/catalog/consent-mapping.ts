@@ -2,14 +2,17 @@ import { isEmailAddress } from '../api/contract/values.ts'
 import type { FeedConfig } from '../config/model.ts'
 import type { FieldRule } from '../config/rule-model.ts'
 import { ConfigError } from '../lib/errors.ts'
+import type { IdReader } from '../records/judge-pass.ts'
 import type { ParsedRecord, RecordIssue } from '../records/model.ts'
-import { closestName } from './closest-name.ts'
-import { type Columns, type CompiledRule, type Compute, columnsOf } from './compiled-rule.ts'
+import { openAliases } from './aliases.ts'
+import type { CompiledRule, Compute } from './compiled-rule.ts'
+import { readId } from './map-record.ts'
+import { type Binding, implicitRules, missingColumn } from './mapping.ts'
 import { openNotes, Problem } from './problem.ts'
 import { compileSteps } from './steps.ts'
 import { textOf } from './text-of.ts'
 
-export type ConsentField = 'email' | 'consent'
+type ConsentField = 'email' | 'consent'
 
 /** What one record says. */
 export interface ConsentStatement {
@@ -22,19 +25,12 @@ export interface ConsentStatement {
 export interface ConsentMapping {
   readonly neededColumns: readonly string[]
   /** To the columns of one file; without one of the two fields a file says nothing. */
-  bind(columns: readonly string[]): ConsentBinding
+  bind(columns: readonly string[]): Binding<BoundConsents>
 }
 
-export type ConsentBinding =
-  | { kind: 'bound'; bound: BoundConsents }
-  | { kind: 'missing-columns'; missingColumns: readonly { column: string; field: ConsentField }[] }
-
 export interface BoundConsents {
-  /** For the pass that only needs ids, which are the addresses in lower case. */
-  readonly idReader: {
-    readonly indices: readonly number[]
-    read(cells: readonly unknown[]): string | undefined
-  }
+  /** Ids are the addresses in lower case: different spellings of an address are one. */
+  readonly idReader: IdReader
   /** No issue shows an address. `id` is there where the address could be read. */
   map(record: ParsedRecord): {
     id: string | undefined
@@ -45,27 +41,27 @@ export interface BoundConsents {
 
 const fields: readonly ConsentField[] = ['email', 'consent']
 const coercers = { email: coerceEmail, consent: coerceConsent }
+const expected = { email: 'an e-mail address', consent: 'true or false' }
 const locale = { decimal: '.', thousands: undefined } as const
 
 /** Throws a ConfigError that names everything wrong with the feed's rules, whatever its files hold. */
 export function compileConsentMapping(feed: FeedConfig): ConsentMapping {
-  const isImplicit = Object.keys(feed.fields).length === 0
+  const given = Object.keys(feed.fields).length === 0 ? implicitRules(fields) : feed.fields
   const problems: string[] = []
-  const compiled = fields.map((field) => {
-    const rule = isImplicit ? ownColumn(field) : feed.fields[field]
+  const compile = (field: ConsentField) => {
+    const rule = given[field]
     if (rule === undefined) problems.push(`fields do not map ${field}`)
     return rule && compileField(field, rule, problems)
-  })
-  const [email, consent] = compiled
+  }
+  const [email, consent] = [compile('email'), compile('consent')]
   if (!email || !consent) {
     throw new ConfigError('mapping', `feed ${feed.name}: ${problems.join('; ')}`, {
       hint: 'Correct fields in the configuration',
     })
   }
-  const rules = { email, consent }
   return {
     neededColumns: [...new Set([...email.columns, ...consent.columns])],
-    bind: (columns) => bindColumns(columns, rules),
+    bind: (columns) => bindColumns(columns, { email, consent }),
   }
 }
 
@@ -78,89 +74,53 @@ export function checkConsentRule(field: string, rule: FieldRule): string[] {
   return problems
 }
 
-function ownColumn(field: ConsentField): FieldRule {
-  return { from: { kind: 'columns', columns: [field] } }
-}
-
 function compileField(field: ConsentField, rule: FieldRule, problems: string[]): CompiledRule | undefined {
   const describe = field === 'email' ? () => 'a value (not shown)' : describeCell
-  return compileSteps(rule, {
-    options: { locale, secret: true, describe },
-    shape: 'scalar',
-    coerce: coercers[field],
-    problems,
-  })
+  const options = { locale, secret: true, describe }
+  return compileSteps(rule, { options, shape: 'scalar', coerce: coercers[field], problems })
 }
 
-type Rules = Readonly<Record<ConsentField, CompiledRule>>
-
-function bindColumns(columns: readonly string[], rules: Rules): ConsentBinding {
-  const places = columnsOf(columns)
-  const missingColumns = fields.flatMap((field) => missingIn(field, rules, places))
+function bindColumns(
+  names: readonly string[],
+  rules: Readonly<Record<ConsentField, CompiledRule>>,
+): Binding<BoundConsents> {
+  const columns = openAliases(names, undefined)
+  // A header with an address in it is a record of a file without a header.
+  const shown = names.filter((name) => !name.includes('@'))
+  const missingColumns = fields.flatMap((field) =>
+    rules[field].missing(columns).map((column) => missingColumn(column, field, shown)),
+  )
   if (missingColumns.length > 0) return { kind: 'missing-columns', missingColumns }
-  return { kind: 'bound', bound: bindRules(rules, places) }
-}
-
-function missingIn(field: ConsentField, rules: Rules, columns: Columns) {
-  return rules[field].missing(columns).map((column) => {
-    const suggestion = closestName(column, columns.names)
-    // A header with an address in it is a record of a file without a header.
-    const isShown = suggestion !== undefined && !suggestion.includes('@')
-    return isShown ? { column, field, suggestion } : { column, field }
-  })
-}
-
-function bindRules({ email, consent }: Rules, columns: Columns): BoundConsents {
-  const present = email.columns.filter((column) => columns.placeOf(column) !== undefined)
+  const computes = { email: rules.email.bind(columns), consent: rules.consent.bind(columns) }
   // The id reader is given only the cells of the address, so there the columns have other places.
-  const readEmail = email.bind(columnsOf(present))
-  const computes = { email: email.bind(columns), consent: consent.bind(columns) }
-  return {
-    idReader: {
-      indices: present.map((column) => columns.placeOf(column) ?? 0),
-      read: (cells) => {
-        const address = readEmail(cells, openNotes(undefined, 0))
-        return typeof address === 'string' ? foldEmail(address) : undefined
-      },
-    },
-    map: (record) => mapRecord(record, computes),
-  }
+  const ofId = columns.pick(rules.email.columns)
+  const computeId = rules.email.bind(ofId.columns)
+  const read = (cells: readonly unknown[]) => readId(computeId, cells)?.toLowerCase()
+  const map = (record: ParsedRecord) => mapRecord(record, computes)
+  return { kind: 'bound', bound: { idReader: { indices: ofId.indices, read }, map } }
 }
 
 function mapRecord(record: ParsedRecord, computes: Readonly<Record<ConsentField, Compute>>) {
   const notes = openNotes(record, 0)
   const email = computes.email(record.cells, notes)
   const consent = computes.consent(record.cells, notes)
-  const id = typeof email === 'string' ? foldEmail(email) : undefined
+  const id = typeof email === 'string' ? email.toLowerCase() : undefined
   if (typeof email === 'string' && typeof consent === 'boolean') {
     return { id, statement: { email, consent }, issues: [] }
   }
-  const issues: RecordIssue[] = []
-  for (const [field, value, expected] of [
-    ['email', email, 'an e-mail address'],
-    ['consent', consent, 'true or false'],
-  ] as const) {
-    const issue = issueOf({ record, field, value, expected })
-    if (issue) issues.push(issue)
-  }
-  return { id, statement: undefined, issues }
+  const issues = [issueOf(record, 'email', email), issueOf(record, 'consent', consent)]
+  return { id, statement: undefined, issues: issues.filter((issue) => issue !== undefined) }
 }
 
-interface Found {
-  record: ParsedRecord
-  field: ConsentField
-  value: unknown
-  expected: string
-}
-
-function issueOf({ record: { record, line }, field, value, expected }: Found): RecordIssue | undefined {
-  const place = { record, line, field, severity: 'reject' } as const
-  if (value instanceof Problem)
-    return { ...place, code: value.code, message: `${field}: ${value.text}`, remedy: value.remedy }
+function issueOf(
+  { record, line }: ParsedRecord,
+  field: ConsentField,
+  value: unknown,
+): RecordIssue | undefined {
   if (typeof value === 'string' || typeof value === 'boolean') return undefined
-  const remedy = 'give it a value'
-  const message = `${field}: found nothing, expected ${expected}; ${remedy}`
-  return { ...place, code: 'required-empty', message, remedy }
+  const words = { found: `found nothing, expected ${expected[field]}`, remedy: 'give it a value' }
+  const { code, text, remedy } = value instanceof Problem ? value : new Problem('required-empty', words)
+  return { record, line, field, code, message: `${field}: ${text}`, remedy, severity: 'reject' }
 }
 
 /**
@@ -194,11 +154,6 @@ function coerceEmail(value: unknown): string | Problem {
     found: 'found a text (not shown) that is no e-mail address',
     remedy: 'give one address, without blanks or a name around it',
   })
-}
-
-/** Under which different spellings of an address are one. */
-function foldEmail(email: string): string {
-  return email.trim().toLowerCase()
 }
 
 /** Only what looks like a word: any other cell of such a file may tell who somebody is. */

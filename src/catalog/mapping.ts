@@ -26,14 +26,16 @@ export interface Mapping {
   bindLeniently(columns: readonly string[]): MappingBinding
 }
 
-export type MappingBinding =
-  | { kind: 'bound'; bound: BoundMapping }
+export type MappingBinding = Binding<BoundMapping>
+
+export type Binding<Bound> =
+  | { kind: 'bound'; bound: Bound }
   | { kind: 'missing-columns'; missingColumns: readonly MissingColumn[] }
 
 export interface MissingColumn {
   column: string
   /** `group` where rows could not be put together without the column. */
-  field: ProductField | 'group'
+  field: string
   /** The column of the file with the most similar name, where one is similar. */
   suggestion?: string
 }
@@ -98,7 +100,7 @@ function compileFields(options: MappingOptions): Mapping {
   const { feed } = options
   const { key, aliases } = feed
   const isImplicit = Object.keys(feed.fields).length === 0
-  const rules = compileRules(isImplicit ? implicitRules() : rulesOf(feed), options)
+  const rules = compileRules(isImplicit ? implicitRules(productFields) : rulesOf(feed), options)
   const id = rules.find(({ field }) => field === 'product_id')
   if (!id) {
     throw new ConfigError('mapping', `feed ${feed.name}: fields do not map product_id`, {
@@ -155,18 +157,12 @@ function compileRules(
   })
 }
 
-function implicitRules(): Record<string, FieldRule> {
-  const entries = productFields.map(
-    (field) => [field, { from: { kind: 'columns', columns: [field] } }] as const,
-  )
-  return Object.fromEntries<FieldRule>(entries)
+/** Each field has the column of its name. */
+export function implicitRules(fields: readonly string[]): Readonly<Record<string, FieldRule>> {
+  return Object.fromEntries(fields.map((field) => [field, { from: { kind: 'columns', columns: [field] } }]))
 }
 
-function missingColumn(
-  column: string,
-  field: MissingColumn['field'],
-  names: readonly string[],
-): MissingColumn {
+export function missingColumn(column: string, field: string, names: readonly string[]): MissingColumn {
   const suggestion = closestName(column, names)
   return suggestion === undefined ? { column, field } : { column, field, suggestion }
 }

@@ -1,5 +1,5 @@
 import { type ConsentStatement, compileConsentMapping } from '../catalog/consent-mapping.ts'
-import { compileMapping, type MissingColumn } from '../catalog/mapping.ts'
+import { type Binding, compileMapping, type MissingColumn } from '../catalog/mapping.ts'
 import type { ProductPatch } from '../catalog/model.ts'
 import type { FeedConfig, FeedMode } from '../config/model.ts'
 import type { FileRefusedError } from '../lib/errors.ts'
@@ -47,7 +47,7 @@ export type ConsentFile = FeedFile<ConsentStatement> & { kind: 'consents' }
 export interface UnboundFile {
   kind: 'missing-columns'
   judgement: Judgement
-  missingColumns: readonly (Omit<MissingColumn, 'field'> & { field: string })[]
+  missingColumns: readonly MissingColumn[]
 }
 
 export interface OpenOptions {
@@ -111,8 +111,6 @@ interface FeedMapping<Bound> {
   bind(columns: readonly string[]): Binding<Bound>
   bindLeniently(columns: readonly string[]): Binding<Bound>
 }
-
-type Binding<Bound> = { kind: 'bound'; bound: Bound } | Omit<UnboundFile, 'judgement'>
 
 async function judgeWith<Bound extends { idReader: IdReader }>(
   mapping: FeedMapping<Bound>,
