@@ -8,7 +8,7 @@ import { openConsents } from './consents/open-consents.ts'
 import type { ConsentStore } from './consents/store.ts'
 import { openConsole } from './console/console.ts'
 import { CallLog } from './delivery/call-log.ts'
-import { openConsentDelivery } from './delivery/consent-delivery.ts'
+import { ConsentSlots } from './delivery/consent-slots.ts'
 import { newProcessName } from './delivery/process-name.ts'
 import { watchedProgress } from './delivery/watched-progress.ts'
 import { Delivery } from './delivery/worker.ts'
@@ -208,7 +208,7 @@ async function openCatalogConsents(
   // Durable in the store.
   await removeOldConsents(dir)
   if (delivers) {
-    stack.use('consent delivery', openConsentDelivery({ store, catalog, clock, log, onFatal }))
+    stack.use('consent delivery', new ConsentSlots({ store, catalog, clock, log, onFatal }))
   }
   return store
 }

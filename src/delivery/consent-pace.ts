@@ -2,15 +2,13 @@ import type { FailureVerdict } from '../api/classify.ts'
 import type { CallState } from '../consents/reader.ts'
 import type { ConsentStore } from '../consents/store.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { PauseReason } from '../outbox/model.ts'
+import { type PauseReason, probedForMs } from '../outbox/model.ts'
+import { probeTurnMs } from './probe.ts'
 import { backoffMs, holdAfter } from './waiting.ts'
 
 /** Timers are this coarse: so much of the rate is caught up with at once. */
 const catchUpMs = 20
 const holdMsMax = 86_400_000
-const probeEveryMsMin = 5_000
-const probeEveryMsMax = 30_000
-const probedForMs = 60_000
 
 interface PaceOptions {
   store: ConsentStore
@@ -85,7 +83,7 @@ export class ConsentPace {
   takeProbeTurn(): boolean {
     const now = this.#options.clock.monotonic()
     if (Object.keys(this.#state.pauses).join() !== 'credentials' || now < this.#probeAt) return false
-    this.#probeAt = now + Math.min(probeEveryMsMax, probeEveryMsMin * 2 ** this.#probes)
+    this.#probeAt = now + probeTurnMs(this.#probes)
     this.#probes += 1
     return true
   }

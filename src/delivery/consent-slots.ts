@@ -1,7 +1,7 @@
 import type { CallOutcome } from '../api/call-outcome.ts'
 import { type CallKind, classify, type Verdict } from '../api/classify.ts'
-import type { ConsentCalls } from '../api/consent-calls.ts'
-import type { ConsentsConfig } from '../config/model.ts'
+import { type ConsentCalls, openConsentCalls } from '../api/consent-calls.ts'
+import type { CatalogConfig } from '../config/model.ts'
 import {
   type CallEnd,
   type ConsentCall,
@@ -15,6 +15,7 @@ import type { ConsentId } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
 import { OperatingError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import { readVersion } from '../lib/version.ts'
 import { ConsentPace } from './consent-pace.ts'
 import { describeResponse } from './deliver-call.ts'
 import { hideEmail } from './hide-email.ts'
@@ -39,9 +40,9 @@ const consentCalls: CallKind = {
   addressAdvice: 'Check `api.url` and `consents.path` of this catalog',
 }
 
-interface ConsentSlotsOptions extends Pick<ConsentsConfig, 'concurrency' | 'callsPerSecond' | 'horizonMs'> {
+interface ConsentSlotsOptions {
   store: ConsentStore
-  calls: Pick<ConsentCalls, 'set'>
+  catalog: Pick<CatalogConfig, 'api' | 'consents'>
   clock: Clock
   log: Log
   onFatal: (error: unknown) => void
@@ -53,8 +54,8 @@ interface OpenCall extends ConsentCall {
 }
 
 /**
- * Sends a catalog's consents, one a call, in so many slots; one of them is kept free of grants, so that a revocation
- * never waits for them.
+ * Sends a catalog's consents from the process that holds the state lock, one a call, in so many slots; one of them is kept
+ * free of grants, so that a revocation never waits for them.
  *
  * running → stopping (no call begins; running ones finish, or are given up after 9 s and are not confirmed) → stopped.
  * Its one loop takes turns: a transaction writes what became of the calls that have ended, and marks those that begin;
@@ -63,6 +64,8 @@ interface OpenCall extends ConsentCall {
  */
 export class ConsentSlots implements AsyncDisposable {
   readonly #options: ConsentSlotsOptions
+  readonly #log: Log
+  readonly #calls: ConsentCalls
   readonly #pace: ConsentPace
   readonly #pathRefusals: PathRefusals
   /** Calls that are under way, or whose end is not durable yet. */
@@ -78,8 +81,18 @@ export class ConsentSlots implements AsyncDisposable {
 
   constructor(options: ConsentSlotsOptions) {
     this.#options = options
-    const { store, onFatal } = options
-    this.#pace = new ConsentPace(options)
+    const { store, catalog, clock, onFatal } = options
+    const { api, consents: config } = catalog
+    this.#log = options.log.child({ kind: 'consents' })
+    this.#calls = openConsentCalls({
+      url: () => api.url.value(),
+      token: () => api.emailToken.value(),
+      path: config.path,
+      timeoutMs: config.timeoutMs,
+      connections: config.concurrency,
+      version: readVersion(),
+    })
+    this.#pace = new ConsentPace({ store, clock, callsPerSecond: config.callsPerSecond })
     this.#pathRefusals = new PathRefusals(() => {
       this.#takesBack = true
     })
@@ -95,6 +108,7 @@ export class ConsentSlots implements AsyncDisposable {
     await this.#running
     clearTimeout(timer)
     this.#giveUp.abort()
+    await this.#calls[Symbol.asyncDispose]()
   }
 
   async #run(): Promise<void> {
@@ -115,7 +129,8 @@ export class ConsentSlots implements AsyncDisposable {
 
   /** Answers how long there is nothing to do, unless it is woken; undefined: the disk did not take it. */
   #takeTurn(): number | undefined {
-    const { store, log, clock } = this.#options
+    const { store, clock } = this.#options
+    const log = this.#log
     try {
       const { begun, parked, refusesAll } = store.commit(() => this.#write(clock.now()))
       if (this.#isDiskFailing) log.info('consents go on: the disk takes them again')
@@ -147,7 +162,8 @@ export class ConsentSlots implements AsyncDisposable {
 
   /** What a turn changes in the database. */
   #write(nowMs: number): { begun: OpenCall[]; parked: number; refusesAll: boolean } {
-    const { store, horizonMs } = this.#options
+    const { store, catalog } = this.#options
+    const { horizonMs } = catalog.consents
     if (this.#takesBack) store.takeBack(nowMs)
     const open = new Map(this.#open)
     for (const { call, end } of this.#ended) {
@@ -172,7 +188,8 @@ export class ConsentSlots implements AsyncDisposable {
 
   /** As many as there are free slots for, revocations first. */
   #findDue(open: ReadonlyMap<ConsentId, OpenCall>): ConsentRow[] {
-    const { store, concurrency } = this.#options
+    const { store, catalog } = this.#options
+    const { concurrency } = catalog.consents
     const find = (lane: 0 | 1, count: number) => {
       if (count <= 0) return []
       const rows = store.due(lane, count + open.size)
@@ -187,18 +204,18 @@ export class ConsentSlots implements AsyncDisposable {
 
   /** One request: sent, judged. What the answer says is kept without the address. */
   async #call(call: OpenCall): Promise<void> {
-    const { store, calls, clock, log } = this.#options
+    const { store, clock } = this.#options
     const beganAt = clock.monotonic()
     store.callState.inFlight += 1
-    const given = await calls.set(call, { signal: this.#giveUp.signal })
+    const given = await this.#calls.set(call, { signal: this.#giveUp.signal })
     store.callState.inFlight -= 1
     const outcome = hideEmail(given, call.email)
     const durationMs = Math.round(clock.monotonic() - beganAt)
     const verdict = this.#judge(call, outcome)
     const { status, requestId } = describeResponse(outcome)
     const fields = { consentId: call.id, status, requestId, durationMs, verdict: verdict.kind }
-    if (verdict.kind === 'acknowledge') log.debug(fields, 'call acknowledged')
-    else log.warn(fields, verdict.description)
+    if (verdict.kind === 'acknowledge') this.#log.debug(fields, 'call acknowledged')
+    else this.#log.warn(fields, verdict.description)
     this.#note(call, outcome, verdict)
     if (call.isTrial) this.#noteTrial(outcome)
     const at = new Date(clock.now()).toISOString()
@@ -242,7 +259,7 @@ export class ConsentSlots implements AsyncDisposable {
 
   /** No consent call is empty, so refused credentials are tried again with a consent that is due. */
   #noteTrial(outcome: CallOutcome): void {
-    const { log } = this.#options
+    const log = this.#log
     if (!isGoodAnswer(outcome, 'consent')) {
       log.warn('the endpoint still refuses the credentials or cannot be reached')
       return

@@ -6,6 +6,11 @@ import type { DeliveryContext } from './context.ts'
 
 const probeEveryMsMin = 5_000
 
+/** How long after a probe the next one comes. */
+export function probeTurnMs(failures: number): number {
+  return Math.min(probeEveryMsMax, probeEveryMsMin * 2 ** failures)
+}
+
 /**
  * Finds out whether credentials that were refused work again (G8).
  *
@@ -25,8 +30,7 @@ export class CredentialsProbe {
     if (!reasons.includes('credentials')) this.#failures = 0
     if (!reasons.includes('credentials') || reasons.includes('operator')) return false
     const { outbox, client, log, giveUp } = this.#context
-    const turnMs = Math.min(probeEveryMsMax, probeEveryMsMin * 2 ** this.#failures)
-    if (!(await outbox.takeProbeTurn(turnMs))) return false
+    if (!(await outbox.takeProbeTurn(probeTurnMs(this.#failures)))) return false
     const outcome = await client.probe({ signal: giveUp }, this.#context)
     if (!outcome) return false
     if (!isGoodAnswer(outcome, this.#context.calls.group)) {
