@@ -31,11 +31,10 @@ CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT 
 
 /** Whether the tables are there. Throws a StorageError where they are of another version. */
 function hasConsentTables(database: Database): boolean {
-  const found = database.get<{ user_version: number }>('PRAGMA user_version')?.user_version ?? 0
-  if (found <= format) return found === format
+  if (database.format <= format) return database.format === format
   throw new StorageError(
     'database-format',
-    `${database.file} has format ${found}, this version knows ${format}`,
+    `${database.file} has format ${database.format}, this version knows ${format}`,
     { hint: 'Use the newer version of catalogd that wrote it' },
   )
 }
@@ -130,10 +129,10 @@ export class ConsentReader implements Disposable {
   dead(): DeadConsent[] {
     return this.database
       .all<ConsentRow>('SELECT * FROM consents WHERE letter IS NOT NULL')
-      .map(({ id, email, consent, letter }) => {
-        const { reason, status, requestId, at } = JSON.parse(letter ?? '{}') as ConsentLetter
-        return { id, email: email ?? '', consent: consent === 1, reason, status, requestId, at }
-      })
+      .map(({ id, email, consent, letter }) => ({
+        ...{ id, email: email ?? '', consent: consent === 1 },
+        ...(JSON.parse(letter ?? '{}') as ConsentLetter),
+      }))
       .sort((one, other) => one.at.localeCompare(other.at))
   }
 
@@ -143,7 +142,6 @@ export class ConsentReader implements Disposable {
     const dead = this.count('count(*)', 'letter IS NOT NULL')
     const holdMs = Math.max(0, Math.ceil(holdUntilMs - nowMs))
     return {
-      lastFailure: undefined,
       ...calls,
       // No row is ever removed.
       products: this.count('max(number)'),
@@ -155,8 +153,6 @@ export class ConsentReader implements Disposable {
       paused: Object.entries(pauses).map(([reason, why]) => ({ reason: reason as PauseReason, ...why })),
       holdMs,
       holdReason: holdMs > 0 ? holdReason : undefined,
-      learnedBodyBytes: undefined,
-      learnedBodyBytesAgeMs: undefined,
     }
   }
 

@@ -53,6 +53,11 @@ export class Database implements Disposable {
     return new Database('memory', new DatabaseSync(':memory:'))
   }
 
+  /** Of the tables, as whoever made them numbered it; 0 where there are none. */
+  get format(): number {
+    return this.get<{ user_version: number }>('PRAGMA user_version')?.user_version ?? 0
+  }
+
   get<Row>(sql: string, ...values: SQLInputValue[]): Row | undefined {
     return this.#try(() => this.#statement(sql).get(...values) as Row | undefined)
   }

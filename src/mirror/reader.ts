@@ -19,7 +19,7 @@ import type {
   StepKey,
   StoredProduct,
 } from './model.ts'
-import { checkFormatVersion, prepareTables, readFormatVersion } from './schema.ts'
+import { checkFormatVersion, prepareTables } from './schema.ts'
 
 const productsPerPage = 500
 
@@ -50,7 +50,7 @@ export class MirrorReader implements Disposable {
     this.#database = file === undefined ? Database.inMemory() : Database.open({ file, access: 'read' })
     try {
       checkFormatVersion(this.#database)
-      if (readFormatVersion(this.#database) > 0) return
+      if (this.#database.format > 0) return
       this[Symbol.dispose]()
       this.#database = Database.inMemory()
       prepareTables(this.#database)

@@ -58,14 +58,9 @@ export type FactKind =
   /** `count:<claim>`: counters of an unfinished import. */
   | `count:${string}`
 
-/** 0 where the database is new. */
-export function readFormatVersion(database: Database): number {
-  return database.get<{ user_version: number }>('PRAGMA user_version')?.user_version ?? 0
-}
-
 /** A mirror of a later version is refused: what it holds beyond this one would be lost. */
 export function checkFormatVersion(database: Database): void {
-  const version = readFormatVersion(database)
+  const version = database.format
   if (version <= formatVersion) return
   throw new StorageError(
     'mirror-newer',
@@ -77,7 +72,7 @@ export function checkFormatVersion(database: Database): void {
 /** Makes the tables, or brings those of an earlier version up to date. Safe to repeat after a crash. */
 export function prepareTables(database: Database): void {
   checkFormatVersion(database)
-  for (let version = readFormatVersion(database); version < formatVersion; version += 1) {
+  for (let version = database.format; version < formatVersion; version += 1) {
     database.transaction(() => {
       if (version === 0) database.exec(tables)
       else migrations[version]?.(database)
