@@ -25,11 +25,6 @@ const columns = [
 const write = `INSERT INTO consents (${columns}) VALUES (${columns.map(() => '?')})
   ON CONFLICT (id) DO UPDATE SET (${columns.slice(1)}) = (${columns.slice(1).map((column) => `excluded.${column}`)})`
 
-interface Sending {
-  nowMs: number
-  horizonMs: number
-}
-
 /** By name: to set, or to remove (undefined). */
 export type Facts = Readonly<Record<string, string | undefined>>
 
@@ -146,7 +141,7 @@ export class ConsentStore extends ConsentReader implements AsyncDisposable {
   }
 
   /** Marks that the call of one that is due begins. Undefined: it waits for the operator now. */
-  begin(row: ConsentRow, options: Sending): ConsentCall | undefined {
+  begin(row: ConsentRow, options: Parameters<typeof mayBeSent>[1]): ConsentCall | undefined {
     const { id, email, consent, position, known, lane, attempted } = row
     if (!mayBeSent(row, options)) {
       const since = new Date(attempted ?? 0).toISOString()

@@ -53,10 +53,9 @@ export class ConsentPace {
   }
 
   pause(reason: PauseReason, hint: string): void {
-    const { clock } = this.#options
     const { pauses } = this.#state
     if (!pauses.credentials) this.#probes = this.#probeAt = 0
-    pauses[reason] ??= { since: new Date(clock.now()).toISOString(), hint }
+    pauses[reason] ??= { since: new Date(this.#options.clock.now()).toISOString(), hint }
   }
 
   /** A call failed: none begins for a while, longer with each, or for as long as the endpoint wished. */

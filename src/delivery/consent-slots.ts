@@ -96,7 +96,6 @@ export class ConsentSlots implements AsyncDisposable {
     this.#pathRefusals = new PathRefusals(() => {
       this.#takesBack = true
     })
-    store.callState.inFlight = 0
     store.onDue = () => this.#wake.abort()
     this.#running = this.#run().catch(onFatal)
   }
@@ -170,6 +169,7 @@ export class ConsentSlots implements AsyncDisposable {
       store.end(call, end, nowMs)
       open.delete(call.id)
     }
+    store.callState.inFlight = open.size
     const refusesAll = store.refusedInARow >= refusedInARowMax
     if (refusesAll) store.takeBack(nowMs)
     const turn = { begun: [] as OpenCall[], parked: 0, refusesAll }
@@ -180,6 +180,7 @@ export class ConsentSlots implements AsyncDisposable {
       const call = store.begin(row, { nowMs, horizonMs })
       if (call) {
         this.#pace.take()
+        store.callState.inFlight += 1
         turn.begun.push({ ...call, isTrial })
       } else turn.parked += 1
     }
@@ -204,12 +205,9 @@ export class ConsentSlots implements AsyncDisposable {
 
   /** One request: sent, judged. What the answer says is kept without the address. */
   async #call(call: OpenCall): Promise<void> {
-    const { store, clock } = this.#options
+    const { clock } = this.#options
     const beganAt = clock.monotonic()
-    store.callState.inFlight += 1
-    const given = await this.#calls.set(call, { signal: this.#giveUp.signal })
-    store.callState.inFlight -= 1
-    const outcome = hideEmail(given, call.email)
+    const outcome = hideEmail(await this.#calls.set(call, { signal: this.#giveUp.signal }), call.email)
     const durationMs = Math.round(clock.monotonic() - beganAt)
     const verdict = this.#judge(call, outcome)
     const { status, requestId } = describeResponse(outcome)

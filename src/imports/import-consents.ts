@@ -20,7 +20,7 @@ import {
   withRejects,
 } from './import-run.ts'
 import { keyOf } from './manifest-steps.ts'
-import { type ConsentFile, openConsents, type UnboundFile } from './open-feed-file.ts'
+import { openConsents, type UnboundFile } from './open-feed-file.ts'
 import { emptyTally, type Tally } from './tally.ts'
 
 /** So many rows block the thread for a few milliseconds. */
@@ -37,9 +37,17 @@ type ConsentRun = ImportRun<ConsentContext>
  * it says nothing. Whatever is reported shows no address: only the file of rejected records holds them.
  */
 export async function importConsents(run: ConsentRun): Promise<Ending> {
-  const opened = await judge(run, openConsents)
-  if (opened.kind === 'consents') return await applyFile(run, opened)
-  throw refuseColumns(run.accept.name, opened)
+  const file = await judge(run, openConsents)
+  if (file.kind !== 'consents') throw refuseColumns(run.accept.name, file)
+  const { judgement } = file
+  await using rejects = openRejects(run, judgement)
+  run.progress.update({ phase: 'applying', bytesRead: 0 })
+  const { unchanged, ...counted } = await applyPass(
+    { ...run, file, rejects },
+    { apply: (batch) => applyBatch(run, batch) },
+  )
+  const ending: Ending = { ...describeJudgement(judgement), outcome: 'imported', unchanged, counted }
+  return withRejects(ending, rejects)
 }
 
 /** Without the address, and without what it says, a record means nothing: there is no part that could be applied. */
@@ -56,18 +64,6 @@ export function refuseColumns(
       hint: 'Correct fields in the configuration, or the header of the file, and drop it again',
     },
   )
-}
-
-async function applyFile(run: ConsentRun, file: ConsentFile): Promise<Ending> {
-  const { judgement } = file
-  await using rejects = openRejects(run, judgement)
-  run.progress.update({ phase: 'applying', bytesRead: 0 })
-  const { unchanged, ...counted } = await applyPass(
-    { ...run, file, rejects },
-    { apply: (batch) => applyBatch(run, batch) },
-  )
-  const ending: Ending = { ...describeJudgement(judgement), outcome: 'imported', unchanged, counted }
-  return withRejects(ending, rejects)
 }
 
 async function applyBatch(

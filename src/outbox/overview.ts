@@ -14,13 +14,13 @@ export interface DeliveryOverview {
   paused: { reason: PauseReason; since: string; hint: string }[]
   /** No call starts for so long, and why. */
   holdMs: number
-  holdReason: string | undefined
+  holdReason?: string | undefined
   failuresInARow: number
-  lastFailure: { at: string; text: string } | undefined
+  lastFailure?: { at: string; text: string } | undefined
   /** Bytes a call may have after a 413; they grow again. */
-  learnedBodyBytes: number | undefined
+  learnedBodyBytes?: number | undefined
   /** How long ago that 413 was. */
-  learnedBodyBytesAgeMs: number | undefined
+  learnedBodyBytesAgeMs?: number | undefined
   counters: Readonly<Record<string, number>>
 }
 
@@ -30,11 +30,7 @@ const unknownDelivery: DeliveryOverview = {
   inFlight: 0,
   paused: [],
   holdMs: 0,
-  holdReason: undefined,
   failuresInARow: 0,
-  lastFailure: undefined,
-  learnedBodyBytes: undefined,
-  learnedBodyBytesAgeMs: undefined,
   counters: {},
 }
 
