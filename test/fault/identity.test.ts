@@ -60,7 +60,8 @@ repeat('two installations of one name on one Redis', async (random) => {
   if (random.chance(0.5)) {
     // Both at the same moment.
     const children = [await one.spawn(), await other.spawn()] as const
-    const isIn = (child: Child) => child.stderr.includes('watching and importing')
+    // The other one may say so, too, before it ends.
+    const isIn = ({ running, stderr }: Child) => running && stderr.includes('watching and importing')
     await waitFor(() => children.some(isIn) && children.some(({ running }) => !running), {
       what: () => children.map(({ stderr }) => stderr.slice(-2_000)).join('\n---\n'),
     })
