@@ -55,7 +55,7 @@ function checkProductFields(
 ): void {
   const id = { product_id: 'the column that holds the id of the product' }
   checkFields(document, path, {
-    known: key === undefined || !productFields ? productFields : [...productFields, key],
+    known: key === undefined || !productFields ? productFields : [...new Set([...productFields, key])],
     noun: 'product field',
     needed: key === undefined ? id : {},
     // A key is computed as an id is, and called by its own name.

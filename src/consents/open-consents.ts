@@ -53,8 +53,7 @@ export async function openConsents(options: OpenConsentsOptions): Promise<Consen
   using stack = new DisposableStack()
   const database = stack.use(Database.open({ file, access: 'write' }))
   database.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}`)
-  makeConsentTables(database)
-  const store = stack.use(new ConsentStore({ database, clock, onLost }))
+  const store = stack.use(new ConsentStore({ database: makeConsentTables(database), clock, onLost }))
   store.commit(() => identify(store, file, { ...options, manifest }))
   stack.move()
   return store
