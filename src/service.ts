@@ -16,7 +16,6 @@ import { type Intake, type IntakeOptions, openIntake } from './imports/intake.ts
 import { readStateId } from './imports/state-id.ts'
 import { noteUncaught } from './imports/unexpected-failures.ts'
 import type { CatalogName } from './lib/brand.ts'
-import { ReleaseStack } from './lib/release-stack.ts'
 import { readVersion } from './lib/version.ts'
 import { Watchdog } from './lib/watchdog.ts'
 import type { RedisConnections } from './redis/connections.ts'
@@ -49,34 +48,28 @@ export interface ServiceOptions extends StorageOptions {
  * reverse, so that nothing is taken in that could not be passed on.
  */
 export async function openService(options: ServiceOptions): Promise<AsyncDisposable> {
-  const stack = new ReleaseStack()
-  try {
-    for (const catalog of options.catalogs) checkEmailToken(options, catalog)
-    const watchdog = stack.use(
-      'watchdog',
-      new Watchdog({ onStall: (name) => options.onFatal(new Error(`no progress for 30 s: ${name}`)) }),
-    )
-    process.on('uncaughtExceptionMonitor', noteUncaught)
-    stack.push('note of an uncaught error', () => void process.off('uncaughtExceptionMonitor', noteUncaught))
-    const parts: CatalogParts[] = []
-    for (const catalog of options.catalogs) {
-      const part: CatalogParts = { catalog, watchdog, delivery: undefined, mirrorId: undefined }
-      if (options.roles.has('deliver') && hasProducts(catalog))
-        part.delivery = stack.use('delivery', openDeliveryWhenReady(options, part))
-      parts.push(part)
-    }
-    let intakes: Intakes | undefined
-    if (options.roles.has('watch') || options.roles.has('import')) {
-      intakes = stack.use('intake', openIntakes(options, parts))
-    }
-    if (options.roles.has('console') && options.config.console) {
-      stack.use('console', await openDaemonConsole(options, options.config.console, intakes))
-    }
-    return stack
-  } catch (error) {
-    await stack[Symbol.asyncDispose]()
-    throw error
+  await using stack = new AsyncDisposableStack()
+  for (const catalog of options.catalogs) checkEmailToken(options, catalog)
+  const watchdog = stack.use(
+    new Watchdog({ onStall: (name) => options.onFatal(new Error(`no progress for 30 s: ${name}`)) }),
+  )
+  process.on('uncaughtExceptionMonitor', noteUncaught)
+  stack.defer(() => void process.off('uncaughtExceptionMonitor', noteUncaught))
+  const parts: CatalogParts[] = []
+  for (const catalog of options.catalogs) {
+    const part: CatalogParts = { catalog, watchdog, delivery: undefined, mirrorId: undefined }
+    if (options.roles.has('deliver') && hasProducts(catalog))
+      part.delivery = stack.use(openDeliveryWhenReady(options, part))
+    parts.push(part)
   }
+  let intakes: Intakes | undefined
+  if (options.roles.has('watch') || options.roles.has('import')) {
+    intakes = stack.use(openIntakes(options, parts))
+  }
+  if (options.roles.has('console') && options.config.console) {
+    stack.use(await openDaemonConsole(options, options.config.console, intakes))
+  }
+  return stack.move()
 }
 
 interface CatalogParts {
@@ -114,7 +107,7 @@ interface Intakes extends AsyncDisposable {
 function openIntakes(options: ServiceOptions, parts: readonly CatalogParts[]): Intakes {
   const { config, clock, log, onStandby, onActive, onFatal } = options
   const stop = new AbortController()
-  const stack = new ReleaseStack()
+  const stack = new AsyncDisposableStack()
   const run = async () => {
     const lock = await openStateLock({
       file: join(config.stateDir, 'lock'),
@@ -127,7 +120,7 @@ function openIntakes(options: ServiceOptions, parts: readonly CatalogParts[]): I
       signal: stop.signal,
     })
     intakes.state = 'starting'
-    stack.use('state lock', lock)
+    stack.use(lock)
     if (await isOpenToOthers(config.stateDir)) {
       log.warn(
         { stateDir: config.stateDir },
@@ -138,10 +131,10 @@ function openIntakes(options: ServiceOptions, parts: readonly CatalogParts[]): I
       await closeToOthers(stateDirOf(config, part.catalog.name))
       const openConsents = () => openCatalogConsents(options, part, stack)
       const intake = await openIntake({ ...intakeOptions(options, part), openConsents })
-      intakes.opened.set(part.catalog.name, stack.use('intake', intake))
+      intakes.opened.set(part.catalog.name, stack.use(intake))
     }
     if (config.alerts && options.watchesDropFolders !== false) {
-      stack.use('alerts', await openAlerts(alertsOptions(options, config.alerts, intakes)))
+      stack.use(await openAlerts(alertsOptions(options, config.alerts, intakes)))
     }
     intakes.state = 'active'
     onActive?.()
@@ -152,7 +145,7 @@ function openIntakes(options: ServiceOptions, parts: readonly CatalogParts[]): I
     [Symbol.asyncDispose]: async () => {
       stop.abort()
       await running
-      await stack[Symbol.asyncDispose]()
+      await stack.disposeAsync()
     },
   }
   const running = run().catch((error: unknown) => {
@@ -191,7 +184,7 @@ function hasProducts({ feeds }: CatalogConfig): boolean {
 async function openCatalogConsents(
   options: ServiceOptions,
   { catalog }: CatalogParts,
-  stack: ReleaseStack,
+  stack: AsyncDisposableStack,
 ): Promise<ConsentStore | undefined> {
   const { config, clock, onFatal } = options
   const feeds = catalog.consents.feeds.keys()
@@ -204,11 +197,11 @@ async function openCatalogConsents(
   const endpoint = delivers ? catalog.api.url.value().href : undefined
   const old = await readOldConsents(dir, stateDir, stateId)
   const store = await openConsents({ dir, stateId, feeds, endpoint, clock, log, onLost: onFatal, old })
-  stack.use('consents', store)
+  stack.use(store)
   // Durable in the store.
   await removeOldConsents(dir)
   if (delivers) {
-    stack.use('consent delivery', new ConsentSlots({ store, catalog, clock, log, onFatal }))
+    stack.use(new ConsentSlots({ store, catalog, clock, log, onFatal }))
   }
   return store
 }
@@ -266,9 +259,8 @@ async function openCatalogDelivery(options: ServiceOptions, part: CatalogParts):
   const { catalog, watchdog } = part
   const { api, delivery } = catalog
   const log = options.log.child({ catalog: catalog.name })
-  const stack = new ReleaseStack()
+  const stack = new AsyncDisposableStack()
   const client = stack.use(
-    'API client',
     openCatalogCalls({
       url: () => api.url.value(),
       token: () => api.productsToken.value(),
@@ -280,12 +272,9 @@ async function openCatalogDelivery(options: ServiceOptions, part: CatalogParts):
   )
   const processName = newProcessName()
   const dir = join(stateDirOf(config, catalog.name), 'calls')
-  const callLog = stack.use(
-    'call log',
-    new CallLog({ dir, processName, horizonMs: delivery.horizonMs, clock, log }),
-  )
+  const callLog = stack.use(new CallLog({ dir, processName, horizonMs: delivery.horizonMs, clock, log }))
   const queue = await openTicketQueue({ connections, catalog: catalog.name, clock, log })
-  const tickets = stack.use('tickets', queue)
+  const tickets = stack.use(queue)
   const worker = new Delivery({
     ...{ client, tickets, processName, clock, log, callLog },
     outbox: await openOutbox({ catalog, connections, clock, mirrorId: () => part.mirrorId }),
@@ -293,6 +282,6 @@ async function openCatalogDelivery(options: ServiceOptions, part: CatalogParts):
     config: delivery,
     progress: watchedProgress(watchdog, `delivering ${catalog.name}`),
   })
-  stack.use('delivery', worker)
-  return { wake: () => worker.wake(), [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() }
+  stack.use(worker)
+  return { wake: () => worker.wake(), [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }

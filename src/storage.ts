@@ -5,7 +5,6 @@ import type { CatalogConfig, Config } from './config/model.ts'
 import type { CatalogName } from './lib/brand.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log, LogLevel } from './lib/log.ts'
-import { ReleaseStack } from './lib/release-stack.ts'
 import type { Watchdog } from './lib/watchdog.ts'
 import { LiveMirror } from './mirror/live-mirror.ts'
 import { MirrorReader } from './mirror/reader.ts'
@@ -37,25 +36,17 @@ const downAfterMs = 2_000
 
 /** Redis, embedded or given, for as long as a command needs it. */
 export async function openStorage({ config, ...options }: StorageOptions) {
-  const stack = new ReleaseStack()
-  try {
-    const within = options.mayBeDown ? { openWithinMs: downAfterMs } : {}
-    const at = async (): Promise<Pick<OpenRedisOptions, 'address' | 'cleanRuns' | 'openWithinMs'>> => {
-      if (config.redisUrl !== '') return { address: { kind: 'url', url: config.redisUrl }, ...within }
-      const dir = join(config.stateDir, 'redis')
-      const { socketPath, cleanRuns } = stack.use(
-        'embedded Redis',
-        await openEmbeddedRedis({ dir, ...options }),
-      )
-      return { address: { kind: 'socket', path: socketPath }, cleanRuns }
-    }
-    const opened = await openRedis({ ...options, ...(await at()) })
-    const connections = stack.use('Redis connections', opened)
-    return { connections, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() }
-  } catch (error) {
-    await stack[Symbol.asyncDispose]()
-    throw error
+  await using stack = new AsyncDisposableStack()
+  const within = options.mayBeDown ? { openWithinMs: downAfterMs } : {}
+  const at = async (): Promise<Pick<OpenRedisOptions, 'address' | 'cleanRuns' | 'openWithinMs'>> => {
+    if (config.redisUrl !== '') return { address: { kind: 'url', url: config.redisUrl }, ...within }
+    const dir = join(config.stateDir, 'redis')
+    const { socketPath, cleanRuns } = stack.use(await openEmbeddedRedis({ dir, ...options }))
+    return { address: { kind: 'socket', path: socketPath }, cleanRuns }
   }
+  const connections = stack.use(await openRedis({ ...options, ...(await at()) }))
+  const opened = stack.move()
+  return { connections, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }
 
 /**

@@ -4,7 +4,6 @@ import type { FeedName } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
 import { OperatingError, systemErrorCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import { ReleaseStack } from '../lib/release-stack.ts'
 import type { RedisConnections } from '../redis/connections.ts'
 import { AlertBook, type AlertKind, type Condition } from './alert-book.ts'
 import { AlertSender, formatPayload } from './alert-sender.ts'
@@ -47,14 +46,13 @@ export async function openAlerts(options: AlertsOptions): Promise<AsyncDisposabl
   // Asked for now, so that a variable that is not set ends the start with a clear message.
   config.url.value()
   for (const { value } of config.headers) value.value()
-  const stack = new ReleaseStack()
+  const stack = new AsyncDisposableStack()
   const store = new AlertStore({ path: join(stateDir, 'alerts.json'), log })
   const state = await store.read()
-  const webhook = stack.use('webhook', new Webhook(config))
+  const webhook = stack.use(new Webhook(config))
   const keep = () => store.write({ ...watch.state(), waiting: [...sender.waiting()] })
-  stack.push('what was alerted', keep)
+  stack.defer(keep)
   const sender = stack.use(
-    'alerts',
     new AlertSender({
       send: (payload, signal) => webhook.send(payload, signal),
       waiting: state.waiting,
@@ -84,7 +82,7 @@ export async function openAlerts(options: AlertsOptions): Promise<AsyncDisposabl
     }
   }
   const running = run().catch(options.onFatal)
-  stack.push('looking for alerts', async () => {
+  stack.defer(async () => {
     stop.abort()
     await running
   })

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander'
 import { ConfigProblemsError } from '../config/problems.ts'
-import { ExitCode, OperatingError, systemErrorCode } from '../lib/errors.ts'
+import { ExitCode, errorsWithin, OperatingError, systemErrorCode } from '../lib/errors.ts'
 import { redactText } from '../lib/redact.ts'
 import type { TextStream } from '../lib/terminal-text.ts'
 import { InterruptedError } from './interrupts.ts'
@@ -80,7 +80,7 @@ function traceOf(error: unknown, depth = 0): string {
   if (!(error instanceof Error)) return String(error)
   const own = error.stack ?? error.message
   if (depth === causesMax) return own
-  const several: unknown[] = error instanceof AggregateError ? error.errors.slice(0, causesMax) : []
+  const several = errorsWithin(error).slice(0, causesMax)
   const causes = error.cause === undefined ? several : [...several, error.cause]
   return [own, ...causes.map((cause) => `caused by ${traceOf(cause, depth + 1)}`)].join('\n')
 }

@@ -3,7 +3,6 @@ import type { CatalogConfig } from '../config/model.ts'
 import type { ConsentStore } from '../consents/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import { ReleaseStack } from '../lib/release-stack.ts'
 import type { Watchdog } from '../lib/watchdog.ts'
 import type { Mirror } from '../mirror/reader.ts'
 import type { RedisConnections } from '../redis/connections.ts'
@@ -61,54 +60,47 @@ export interface Intake extends AsyncDisposable {
  */
 export async function openIntake(options: IntakeOptions): Promise<Intake> {
   const { catalog, dir, connections, clock, log } = options
-  const stack = new ReleaseStack()
-  try {
-    const manifest = stack.use(
-      'manifest',
-      await openManifest({ dir, clock, log, onForeign: options.onFatal }),
-    )
-    const mirror = stack.use('mirror', await options.openMirror(manifest))
-    stack.push('delivery', options.endDelivery)
-    const consents = await options.openConsents?.()
-    const archive = await openArchive({ dir, manifest })
-    const notices = stack.use('notices', new NoticePublisher({ mirror, clock }))
-    const archiving = stack.use('archiving', new ArchiveQueue({ archive, manifest, clock, log }))
-    const { feeds } = catalog
-    const ofConsents = consents && { consents, book: consentBook(consents, manifest) }
-    const books = [mirror, ...(ofConsents ? [ofConsents.book] : [])]
-    const retention = new Retention({ ...options, feeds, manifest, mirror, books })
-    stack.use('retention', retention)
-    const runners = openRunners(options, { manifest, mirror, ofConsents, archive, notices, archiving })
-    if (options.imports) {
-      for (const runner of runners) {
-        runner.start()
-        stack.use('imports', runner)
-      }
-      archiving.start()
-      retention.start()
+  await using stack = new AsyncDisposableStack()
+  const manifest = stack.use(await openManifest({ dir, clock, log, onForeign: options.onFatal }))
+  const mirror = stack.use(await options.openMirror(manifest))
+  stack.defer(options.endDelivery)
+  const consents = await options.openConsents?.()
+  const archive = await openArchive({ dir, manifest })
+  const notices = stack.use(new NoticePublisher({ mirror, clock }))
+  const archiving = stack.use(new ArchiveQueue({ archive, manifest, clock, log }))
+  const { feeds } = catalog
+  const ofConsents = consents && { consents, book: consentBook(consents, manifest) }
+  const books = [mirror, ...(ofConsents ? [ofConsents.book] : [])]
+  const retention = new Retention({ ...options, feeds, manifest, mirror, books })
+  stack.use(retention)
+  const runners = openRunners(options, { manifest, mirror, ofConsents, archive, notices, archiving })
+  if (options.imports) {
+    for (const runner of runners) {
+      runner.start()
+      stack.use(runner)
     }
-    const wake = () => {
-      for (const runner of runners) runner.wake()
-    }
-    const sources = await openSources({
-      catalog,
-      dir,
-      manifest,
-      clock,
-      log,
-      watchesDropFolders: options.watchesDropFolders,
-      connections,
-      onAccepted: wake,
-      onDecision: wake,
-      onNotice: (key, text) => notices.set(key, text),
-    })
-    stack.use('sources', sources)
-    const { acceptPushed } = sources
-    return { manifest, mirror, acceptPushed, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() }
-  } catch (error) {
-    await stack[Symbol.asyncDispose]()
-    throw error
+    archiving.start()
+    retention.start()
   }
+  const wake = () => {
+    for (const runner of runners) runner.wake()
+  }
+  const sources = await openSources({
+    catalog,
+    dir,
+    manifest,
+    clock,
+    log,
+    watchesDropFolders: options.watchesDropFolders,
+    connections,
+    onAccepted: wake,
+    onDecision: wake,
+    onNotice: (key, text) => notices.set(key, text),
+  })
+  stack.use(sources)
+  const { acceptPushed } = sources
+  const opened = stack.move()
+  return { manifest, mirror, acceptPushed, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }
 
 interface Shared {

@@ -53,6 +53,12 @@ export function describeError(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
+/** What an error is made of besides its cause: several attempts, or a failure and that of a release after it. */
+export function errorsWithin(error: Error): readonly unknown[] {
+  if (error instanceof SuppressedError) return [error.error, error.suppressed]
+  return error instanceof AggregateError ? error.errors : []
+}
+
 /** The `code` of a system error (`ENOENT`, `EACCES` …), or undefined. */
 export function systemErrorCode(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined

@@ -1,6 +1,6 @@
 import { type Bindings, type ChildLoggerOptions, type Logger, pino, stdTimeFunctions } from 'pino'
 import { prettyFactory } from 'pino-pretty'
-import { systemErrorCode } from './errors.ts'
+import { errorsWithin, systemErrorCode } from './errors.ts'
 import { redactText, redactValue } from './redact.ts'
 import { safeLines, safeStream, type TextStream } from './terminal-text.ts'
 
@@ -81,6 +81,7 @@ function redactMessage(argument: unknown): unknown {
  */
 function describeForLog(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return redactValue(error)
+  const several = errorsWithin(error).slice(0, causesMax)
   return {
     type: error.name,
     message: redactText(error.message),
@@ -92,8 +93,8 @@ function describeForLog(error: unknown, depth = 0): unknown {
     ...(error.cause !== undefined && depth < causesMax
       ? { cause: describeForLog(error.cause, depth + 1) }
       : {}),
-    ...(error instanceof AggregateError && depth < causesMax
-      ? { errors: error.errors.slice(0, causesMax).map((entry) => describeForLog(entry, depth + 1)) }
+    ...(several.length > 0 && depth < causesMax
+      ? { errors: several.map((entry) => describeForLog(entry, depth + 1)) }
       : {}),
   }
 }

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import type { CatalogConfig, Config } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import { openLog } from '../lib/log.ts'
-import { ReleaseStack } from '../lib/release-stack.ts'
 import { readCheckedConfig } from '../operations/read-config.ts'
 import type { OperationContext } from '../operations/run-here.ts'
 import { defaultTokens } from '../sandbox/credentials.ts'
@@ -41,50 +40,45 @@ export async function openTemporaryDaemon({
   deferredAfter,
   productsFeed,
 }: Options): Promise<TemporaryDaemon> {
-  const stack = new ReleaseStack()
-  try {
-    const workDir = await mkdtemp(join(tmpdir(), 'catalogd-quickstart-'))
-    stack.push('temporary folder', () => rm(workDir, { recursive: true, force: true, maxRetries: 5 }))
-    // What is wrong with the user's own file is shown, not logged.
-    const log = openLog({ level: productsFeed === undefined ? 'warn' : 'error' })
-    const productsToken = defaultTokens.products
-    const sandbox = stack.use('sandbox', await openSandbox({ port: 0, productsToken, clock }))
-    const { config, catalog } = await writeConfig(workDir, sandbox, {
-      deferredAfter,
-      productsFeed: productsFeed ?? sampleFeed(),
-    })
-    const storage = stack.use('storage', await openStorage({ config, clock, log, signal }))
-    const { connections } = storage
-    const failed = Promise.withResolvers<never>()
-    // Whoever shows something races it against this; nobody may be at the moment.
-    failed.promise.catch(() => undefined)
-    const active = Promise.withResolvers<void>()
-    stack.use(
-      'daemon',
-      await openService({
-        config,
-        catalogs: [catalog],
-        roles: new Set(['watch', 'import', 'deliver'] as const),
-        connections,
-        clock,
-        log,
-        onActive: active.resolve,
-        onFatal: failed.reject,
-      }),
-    )
-    await Promise.race([active.promise, failed.promise])
-    return {
-      workDir,
-      dropDir: join(workDir, dropFolders.products),
-      newsletterDir: join(workDir, dropFolders.newsletter),
-      sandboxUrl: sandbox.url,
-      operation: { config, catalog, connections, clock, log, signal },
-      failed: failed.promise,
-      [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
-    }
-  } catch (error) {
-    await stack[Symbol.asyncDispose]()
-    throw error
+  await using stack = new AsyncDisposableStack()
+  const workDir = await mkdtemp(join(tmpdir(), 'catalogd-quickstart-'))
+  stack.defer(() => rm(workDir, { recursive: true, force: true, maxRetries: 5 }))
+  // What is wrong with the user's own file is shown, not logged.
+  const log = openLog({ level: productsFeed === undefined ? 'warn' : 'error' })
+  const productsToken = defaultTokens.products
+  const sandbox = stack.use(await openSandbox({ port: 0, productsToken, clock }))
+  const { config, catalog } = await writeConfig(workDir, sandbox, {
+    deferredAfter,
+    productsFeed: productsFeed ?? sampleFeed(),
+  })
+  const storage = stack.use(await openStorage({ config, clock, log, signal }))
+  const { connections } = storage
+  const failed = Promise.withResolvers<never>()
+  // Whoever shows something races it against this; nobody may be at the moment.
+  failed.promise.catch(() => undefined)
+  const active = Promise.withResolvers<void>()
+  stack.use(
+    await openService({
+      config,
+      catalogs: [catalog],
+      roles: new Set(['watch', 'import', 'deliver'] as const),
+      connections,
+      clock,
+      log,
+      onActive: active.resolve,
+      onFatal: failed.reject,
+    }),
+  )
+  await Promise.race([active.promise, failed.promise])
+  const opened = stack.move()
+  return {
+    workDir,
+    dropDir: join(workDir, dropFolders.products),
+    newsletterDir: join(workDir, dropFolders.newsletter),
+    sandboxUrl: sandbox.url,
+    operation: { config, catalog, connections, clock, log, signal },
+    failed: failed.promise,
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
 }
 

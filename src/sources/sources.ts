@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import type { CatalogConfig, FeedConfig } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import { ReleaseStack } from '../lib/release-stack.ts'
 import type { RedisConnections } from '../redis/connections.ts'
 import { Acceptor } from './acceptor.ts'
 import { DropAcceptor } from './drop-acceptor.ts'
@@ -66,26 +65,23 @@ export async function openSources(options: SourcesOptions): Promise<Sources> {
   const dropAcceptor = new DropAcceptor({ acceptor, catalog: catalog.name, clock })
   const growth = new GrowthWatch({ acceptor, clock, quietMs: growthQuietMs(feeds) })
   const shared = { acceptor, growth, clock, notices, log, rescanMs, onAccepted }
-  const opened = new ReleaseStack()
+  const opened = new AsyncDisposableStack()
   const hiddenDirs = new Set(watched.map(({ dropDir }) => hiddenDirOf(dropDir, catalog.name)))
-  const upkeep = opened.use('upkeep', new Upkeep({ ...shared, hiddenDirs: [...hiddenDirs] }))
+  const upkeep = opened.use(new Upkeep({ ...shared, hiddenDirs: [...hiddenDirs] }))
   await upkeep.start()
   const inbox = { inboxDir, failedDir: join(failedDir, 'inbox'), rescanMs: Math.min(rescanMs, inboxRescanMs) }
-  opened.use('inbox', new InboxWatcher({ ...shared, ...inbox, upkeep, onDecision }))
+  opened.use(new InboxWatcher({ ...shared, ...inbox, upkeep, onDecision }))
   for (const feed of watched) {
     const isForeign = foreignNames(feed, watched)
-    opened.use(
-      `watcher of ${feed.name}`,
-      new FeedWatcher({ ...shared, upkeep, dropAcceptor, feed, isForeign }),
-    )
+    opened.use(new FeedWatcher({ ...shared, upkeep, dropAcceptor, feed, isForeign }))
   }
   if (options.connections && options.watchesDropFolders !== false) {
     const { connections } = options
     const places = { catalog: catalog.name, dir, connections, network: systemNetwork }
-    opened.use('fetched files', new Pulls({ ...shared, ...places, upkeep, feeds }))
+    opened.use(new Pulls({ ...shared, ...places, upkeep, feeds }))
   }
-  const pushes = opened.use('pushed files', new PushAcceptor({ acceptor, upkeep, log, onAccepted }))
-  return { acceptPushed: pushes.accept, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() }
+  const pushes = opened.use(new PushAcceptor({ acceptor, upkeep, log, onAccepted }))
+  return { acceptPushed: pushes.accept, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }
 
 function foreignNames(feed: FeedConfig, feeds: readonly FeedConfig[]): (name: string) => boolean {

@@ -7,7 +7,6 @@ import { type ImportReport, readReport, reportPath } from '../../src/imports/rep
 import { readStateId } from '../../src/imports/state-id.ts'
 import type { FeedName } from '../../src/lib/brand.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import { ReleaseStack } from '../../src/lib/release-stack.ts'
 import { Watchdog } from '../../src/lib/watchdog.ts'
 import { openRedis } from '../../src/redis/connections.ts'
 import { putDecision, putFile } from '../../src/sources/inbox.ts'
@@ -22,9 +21,9 @@ import { catalogFrom } from './harness.ts'
 
 /** Imports of both kinds, with files put into the inbox; nothing is delivered. */
 export async function openConsentImports(feedLines: string) {
-  const stack = new ReleaseStack()
-  const folder = stack.use('folder', await tempDir('consents'))
-  const server = stack.use('server', await startRedis())
+  const stack = new AsyncDisposableStack()
+  const folder = stack.use(await tempDir('consents'))
+  const server = stack.use(await startRedis())
   const catalog = await catalogFrom(folder.path, feedLines)
   const stateDir = folder.join('state')
   const dir = join(stateDir, 'main')
@@ -32,16 +31,16 @@ export async function openConsentImports(feedLines: string) {
   const clock = systemClock
   const access = { catalog, clock, log }
   const address = { kind: 'url', url: server.url } as const
-  const connections = stack.use('connections', await openRedis({ address, clock, log }))
-  const watchdog = stack.use('watchdog', new Watchdog({ onStall: () => undefined }))
+  const connections = stack.use(await openRedis({ address, clock, log }))
+  const watchdog = stack.use(new Watchdog({ onStall: () => undefined }))
   const redis = new Redis(server.url)
-  stack.use('redis', { [Symbol.asyncDispose]: async () => redis.disconnect() })
+  stack.use({ [Symbol.asyncDispose]: async () => redis.disconnect() })
   const failures: unknown[] = []
   const onFatal = (error: unknown) => failures.push(error)
   const feeds = catalog.consents.feeds.keys()
   const stateId = await readStateId(dir)
   const where = { dir, stateId, feeds, endpoint: undefined }
-  const consents = stack.use('consents', await openConsents({ ...where, clock, log, onLost: onFatal }))
+  const consents = stack.use(await openConsents({ ...where, clock, log, onLost: onFatal }))
   const intakeOptions = {
     ...access,
     openMirror: () => openTestMirror(join(dir, 'catalog.db'), { clock }),
@@ -50,7 +49,7 @@ export async function openConsentImports(feedLines: string) {
     openConsents: async () => consents,
     onFatal,
   }
-  const { mirror } = stack.use('intake', await openIntake(intakeOptions))
+  const { mirror } = stack.use(await openIntake(intakeOptions))
 
   return {
     redis,
@@ -78,6 +77,6 @@ export async function openConsentImports(feedLines: string) {
       const row = consents.find(consents.idOf(email))
       return row && { email: row.email, consent: row.consent === 1, lane: row.lane }
     },
-    [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }
 }

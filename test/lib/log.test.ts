@@ -79,6 +79,13 @@ describe('openLog', () => {
     expect(err.errors).toMatchObject([{ type: 'TypeError', message: 'inner' }, 7])
   })
 
+  it('keeps what failed and what failed while it was released', () => {
+    const { log, lines } = collect()
+    log.error({ err: new SuppressedError(new Error('release'), new TypeError('work')) })
+    const err = lines()[0]?.err as { errors: unknown[] }
+    expect(err.errors).toMatchObject([{ message: 'release' }, { type: 'TypeError', message: 'work' }])
+  })
+
   it('ends a chain of causes that refers to itself', () => {
     const { log, lines } = collect()
     const loop = new ConfigError('x', 'loop')

@@ -1,7 +1,6 @@
 import type { FeedConfig } from '../../config/model.ts'
 import type { CatalogName } from '../../lib/brand.ts'
 import { describeError } from '../../lib/errors.ts'
-import { ReleaseStack } from '../../lib/release-stack.ts'
 import type { RedisConnections } from '../../redis/connections.ts'
 import { hasSchedules, openSchedules, type Schedules } from '../../redis/schedules.ts'
 import { isOperatingFailure } from '../durable.ts'
@@ -30,7 +29,7 @@ export class Pulls implements AsyncDisposable {
   readonly #pullers: readonly Puller[]
   readonly #loop: Loop
   readonly #closing = new AbortController()
-  readonly #opened = new ReleaseStack()
+  readonly #opened = new AsyncDisposableStack()
   #schedules: Schedules | undefined
   #isStarted = false
 
@@ -46,7 +45,7 @@ export class Pulls implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(new Error('catalogd ends'))
     await this.#loop[Symbol.asyncDispose]()
-    await this.#opened[Symbol.asyncDispose]()
+    await this.#opened.disposeAsync()
   }
 
   async #turn(): Promise<number | undefined> {
@@ -62,11 +61,11 @@ export class Pulls implements AsyncDisposable {
   async #open(): Promise<Schedules | undefined> {
     const { connections, catalog } = this.#options
     if (this.#pullers.length === 0 && !(await hasSchedules(connections, catalog))) return undefined
-    const schedules = this.#opened.use('schedules', await openSchedules(this.#options))
+    const schedules = this.#opened.use(await openSchedules(this.#options))
     if (this.#pullers.length === 0) return schedules
     const concurrency = Math.min(fetchesMax, this.#pullers.length)
     const onDue = (id: string) => this.#fetch(schedules, id)
-    this.#opened.use('fetches', schedules.run({ concurrency, onDue }))
+    this.#opened.use(schedules.run({ concurrency, onDue }))
     return schedules
   }
 

@@ -1,6 +1,5 @@
 import type { FeedConfig, PullConfig, SftpSource, UrlSource } from '../../../src/config/model.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
-import { ReleaseStack } from '../../../src/lib/release-stack.ts'
 import { Acceptor } from '../../../src/sources/acceptor.ts'
 import { openArchive } from '../../../src/sources/archive.ts'
 import { makeFolder } from '../../../src/sources/durable.ts'
@@ -57,10 +56,10 @@ interface SiteOptions {
 
 /** One pulled feed over a state folder, without schedules: each `fetch` is one run. */
 export async function openPullSite({ dir, pull, feed: changes = {}, network = systemNetwork }: SiteOptions) {
-  const stack = new ReleaseStack()
+  const stack = new AsyncDisposableStack()
   const { log, lines } = collectLog()
   const clock = systemClock
-  const manifest = stack.use('manifest', await openManifest({ dir, clock }))
+  const manifest = stack.use(await openManifest({ dir, clock }))
   await makeFolder(layoutOf(dir).archiveDir)
   const acceptor = new Acceptor({ dir, manifest, clock })
   const notices = new Map<string, string>()
@@ -70,7 +69,7 @@ export async function openPullSite({ dir, pull, feed: changes = {}, network = sy
   })
   const growth = new GrowthWatch({ acceptor, clock, quietMs: 1000 })
   const shared = { acceptor, growth, clock, notices: board, log, onAccepted: () => {} }
-  const upkeep = stack.use('upkeep', new Upkeep({ ...shared, hiddenDirs: [], rescanMs: 60_000 }))
+  const upkeep = stack.use(new Upkeep({ ...shared, hiddenDirs: [], rescanMs: 60_000 }))
   await upkeep.start()
   const closing = new AbortController()
   const feed = feedNamed('products', '', { files: [{ pattern: '*', mode: 'full' }], ...changes })
@@ -88,6 +87,6 @@ export async function openPullSite({ dir, pull, feed: changes = {}, network = sy
     trouble: () => notices.get('pull:products'),
     accepted: () => [...manifest.files()],
     archivedPaths: () => [...manifest.files()].map((accept) => archive.pathOf(accept)),
-    [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }
 }
