@@ -4,7 +4,6 @@ import { mergePatch } from '../catalog/merge.ts'
 import type { Change, ProductPatch, ProductState } from '../catalog/model.ts'
 import { composeDocument, decodeState } from '../catalog/stored-form.ts'
 import type { FeedName, ProductId } from '../lib/brand.ts'
-import { lanes } from '../mirror/lanes.ts'
 import type { StoredProduct } from '../mirror/model.ts'
 import type { Judgement } from '../records/judge.ts'
 import { reasonColumn } from '../records/model.ts'
@@ -21,6 +20,7 @@ import { emptyTally, type Tally } from './tally.ts'
 
 /** With fewer products a share says nothing. */
 const knownMin = 20
+const lanes = ['urgent', 'new', 'deferred'] as const
 
 /** Whether the file says of all products of the feed what there is, so that one it does not name is missing. */
 export function isWholeFeed(

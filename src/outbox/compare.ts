@@ -1,9 +1,10 @@
 import type { Lane } from '../catalog/model.ts'
 import { StorageError } from '../lib/errors.ts'
-import { lanes } from '../mirror/lanes.ts'
 import type { MirrorIdentity } from '../mirror/loop-model.ts'
 import { type GuardState, type MirrorPlace, passOf } from './guard.ts'
 import { outboxVersion } from './keys.ts'
+
+export const lanes = ['urgent', 'new', 'deferred'] as const satisfies readonly Lane[]
 
 export interface Compared {
   catalog: string

@@ -1,6 +1,5 @@
 import type { ProductId } from '../lib/brand.ts'
-import { lanes } from '../mirror/lanes.ts'
-import { ownerOf } from './compare.ts'
+import { lanes, ownerOf } from './compare.ts'
 import { type GuardState, guardFields } from './guard.ts'
 import { afterOthers, checkSession, type LoopAccess } from './loop-access.ts'
 import { leaseMs } from './model.ts'
