@@ -28,18 +28,14 @@ export async function decide(
   await using work = await openWorkHere(context, ['watch', 'import'])
   using manifest = await readManifest(dir)
   const giveUpAt = clock.monotonic() + daemonWithinMs
-  const carriedOut = async () => {
-    for (;;) {
-      await manifest.refresh()
-      const line = manifest.decisions().find((each) => each.request === request)
-      const done = kinds.map((kind) => line && isCarriedOut(context, line, kind))
-      if (line && (await Promise.all(done)).every(Boolean)) return line
-      if (work.daemon && clock.monotonic() > giveUpAt) throw notCarriedOut(work.daemon.pid)
-      await clock.sleep(lookEveryMs, signal)
-    }
+  for (;;) {
+    await manifest.refresh()
+    const line = manifest.decisions().find((each) => each.request === request)
+    const done = kinds.map((kind) => line && isCarriedOut(context, line, kind))
+    if (line && (await Promise.all(done)).every(Boolean)) return { sequence: line.sequence }
+    if (work.daemon && clock.monotonic() > giveUpAt) throw notCarriedOut(work.daemon.pid)
+    await Promise.race([clock.sleep(lookEveryMs, signal), work.failed])
   }
-  const { sequence } = await Promise.race([carriedOut(), work.failed])
-  return { sequence }
 }
 
 async function isCarriedOut(

@@ -118,10 +118,8 @@ export async function takeIn(options: TakingIn): Promise<ImportReport[]> {
   await requireReady(options)
   const claims = await options.put(layoutOf(dir).inboxDir)
   await using work = await openWorkHere(options, ['watch', 'import', 'deliver'])
-  const reports = await Promise.race([followImports(options, { claims, dir, work }), work.failed])
-  if (options.waits) {
-    await Promise.race([followDelivery(options, { work, files: claims.length }), work.failed])
-  }
+  const reports = await followImports(options, { claims, dir, work })
+  if (options.waits) await followDelivery(options, { work, files: claims.length })
   return reports
 }
 
@@ -146,7 +144,7 @@ interface Following {
 async function followImports(options: TakingIn, { claims, dir, work }: Following): Promise<ImportReport[]> {
   using manifest = await readManifest(dir)
   let reports: ImportReport[] = []
-  await lookUntil(options, async () => {
+  await lookUntil(options, work, async () => {
     await manifest.refresh()
     reports = await readReports(claims, { manifest, dir })
     options.onProgress(await readProgress(options, { work, files: claims.length, imported: reports.length }))
@@ -170,18 +168,23 @@ async function readReports(
 }
 
 function followDelivery(options: TakingIn, { work, files }: { work: WorkHere; files: number }) {
-  return lookUntil(options, async () => {
+  return lookUntil(options, work, async () => {
     const progress = await readProgress(options, { work, files, imported: files })
     options.onProgress(progress)
     return await options.isDelivered(progress.overview)
   })
 }
 
-async function lookUntil({ clock, signal }: TakingIn, look: () => Promise<boolean>): Promise<void> {
+async function lookUntil(
+  { clock, signal }: TakingIn,
+  { failed }: WorkHere,
+  look: () => Promise<boolean>,
+): Promise<void> {
   for (;;) {
     const began = clock.monotonic()
     if (await look()) return
-    await clock.sleep(Math.max(lookEveryMs, (clock.monotonic() - began) / lookShareMax), signal)
+    const restMs = Math.max(lookEveryMs, (clock.monotonic() - began) / lookShareMax)
+    await Promise.race([clock.sleep(restMs, signal), failed])
   }
 }
 

@@ -78,6 +78,10 @@ repeat('two installations of one name on one Redis', async (random) => {
       const refusal = await refusalOf(loser)
       expect(refusal).toContain(`its state is in ${winner.path('state/main')} on `)
       expect(refusal).toContain('catalogd adopt')
+      // Commands that would do the work themselves end, too.
+      expect(await refusalOf(loser, 'pause')).toContain('catalogd adopt')
+      await writeFile(loser.path('more.csv'), returningFile(1).text)
+      expect(await refusalOf(loser, 'load', 'products', loser.path('more.csv'))).toContain('catalogd adopt')
     }
     await winner.untilQuiet()
   }

@@ -124,6 +124,8 @@ export class Site implements AsyncDisposable {
   /** Runs a command to its end; it must succeed. */
   async run(...args: string[]): Promise<string> {
     const child = await this.spawn(...args)
+    const what = () => `the end of ${args.join(' ')}:\n${child.stdout}\n${this.logs()}`
+    await waitFor(() => !child.running, { withinMs: 240_000, what })
     const { code } = await child.ended()
     assert.equal(code, 0, child.stderr)
     return child.stdout

@@ -11,7 +11,7 @@ export interface RedisServerOptions {
   aof?: boolean
   /** Default: a free TCP port of 127.0.0.1. Ignored with `socket`. */
   port?: number
-  /** True: listens on a Unix socket in its folder and on no port. */
+  /** True: listens on the Unix socket in its folder alone, and on no port. */
   socket?: boolean
   /** Default: a temporary folder, removed on disposal. */
   dir?: string
@@ -45,7 +45,7 @@ export interface RestartOptions {
   untilListening?: boolean
 }
 
-const startDeadlineMs = 15_000
+const startDeadlineMs = 120_000
 
 export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
   const folder = options.dir === undefined ? await tempDir('redis') : undefined
@@ -63,7 +63,12 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
       ready: restart.untilListening ? anything : ready,
     })
   }
-  let running: ChildProcess | undefined = await run()
+  let running: ChildProcess | undefined = await run().catch(async (error: unknown) => {
+    if (options.socket || options.port !== undefined) throw error
+    // Somebody else took the port in between.
+    address.port = await freePort()
+    return run()
+  })
 
   const end = async (signal: NodeJS.Signals) => {
     const child = running
@@ -124,7 +129,8 @@ async function runServer({ dir, port, socketPath, options, ready }: Run): Promis
     appendfsync: 'everysec',
     'maxmemory-policy': 'noeviction',
     logfile: path.join(dir, 'test-redis.log'),
-    ...(options.socket ? { unixsocket: socketPath, unixsocketperm: '700' } : {}),
+    unixsocket: socketPath,
+    unixsocketperm: '700',
     ...options.config,
   }
   const args = Object.entries(settings).flatMap(([key, value]) => [`--${key}`, value])
@@ -134,17 +140,17 @@ async function runServer({ dir, port, socketPath, options, ready }: Run): Promis
   process.once('exit', killAtExit)
   child.once('exit', () => process.off('exit', killAtExit))
   await once(child, 'spawn')
-  const to = options.socket ? { path: socketPath } : { host: '127.0.0.1', port }
-  await untilAnswers(child, { to, dir, ready })
+  await untilAnswers(child, { socketPath, dir, ready })
   return child
 }
 
+/** Asked on its own socket: on the port another test's server may answer, and this one has ended without it. */
 async function untilAnswers(
   child: ChildProcess,
-  { to, dir, ready }: { to: net.NetConnectOpts; dir: string; ready: RegExp },
+  { socketPath, dir, ready }: Pick<Run, 'socketPath' | 'dir' | 'ready'>,
 ): Promise<void> {
   const deadline = performance.now() + startDeadlineMs
-  while (!ready.test((await ping(to)) ?? ' ')) {
+  while (!ready.test((await ping(socketPath)) ?? ' ')) {
     if (child.exitCode !== null || child.signalCode !== null || performance.now() > deadline) {
       child.kill('SIGKILL')
       const log = await readFile(path.join(dir, 'test-redis.log'), 'utf8').catch(() => '')
@@ -155,9 +161,9 @@ async function untilAnswers(
 }
 
 /** The answer to PING; undefined while nobody listens. */
-function ping(to: net.NetConnectOpts): Promise<string | undefined> {
+function ping(socketPath: string): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const socket = net.connect(to)
+    const socket = net.connect(socketPath)
     const settle = (answer: string | undefined) => {
       socket.destroy()
       resolve(answer)
