@@ -34,6 +34,9 @@ export default defineConfig({
     sequence: { sequencer: SlowFirst },
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    maxWorkers: 2,
+    // Many files wait for other processes most of the time, so two cores have work for more than two workers. A process
+    // for each file would load the same modules three hundred times.
+    maxWorkers: 4,
+    isolate: false,
   },
 })

@@ -43,7 +43,8 @@ function asStorageError(error: unknown, file: string): unknown {
   const result = Number(error.errcode) & 0xff
   const failure = failures[result]
   // With the general code: our statements are fixed, so what they name is gone; anything else is a bug.
-  if (!failure || (result === 1 && !/no such (table|column)/.test(error.message))) return error
+  if (!failure || (result === 1 && !/no such (table|column)|unsupported file format/.test(error.message)))
+    return error
   const { code, found, hint } = failure
   return new StorageError(code, `${file} ${found} (${error.message})`, { hint, cause: error })
 }
