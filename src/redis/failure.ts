@@ -23,6 +23,7 @@ const brokenCodes = new Set([
 
 const answers: readonly { starts: readonly string[]; code: string; hint: string }[] = [
   { starts: ['LOADING'], code: 'redis-loading', hint: 'Wait until Redis has loaded its data' },
+  { starts: ['BUSY '], code: 'redis-busy', hint: 'Wait until the script that runs there has ended' },
   {
     starts: ['READONLY', 'MASTERDOWN', 'NOREPLICAS'],
     code: 'redis-readonly',
@@ -68,10 +69,9 @@ export function explainRedisFailure(error: unknown, address: string): unknown {
   })
 }
 
-/** Waiting helps: Redis is away or silent, loads its data, is full or may not write. */
+/** Waiting helps: Redis is away, silent or busy, loads its data, is full or may not write. */
 export function isPassing(error: unknown): boolean {
-  const codes = ['redis-down', 'redis-silent', 'redis-loading', 'redis-readonly', 'redis-full', 'redis-disk']
-  return codes.includes(codeOf(error))
+  return /^redis-(down|silent|loading|busy|readonly|full|disk)$/.test(codeOf(error))
 }
 
 /** Redis refuses whatever may need memory. */

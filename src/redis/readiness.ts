@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts'
 import { type OperatingError, StorageError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { RedisConnection } from './connection.ts'
-import { downError, explainRedisFailure, isConnectionFailure } from './failure.ts'
+import { downError, explainRedisFailure, isPassing } from './failure.ts'
 import { parseServerInfo, type ServerInfo } from './server-info.ts'
 
 const progressEveryMs = 5_000
@@ -75,7 +75,7 @@ async function isLoading(connection: RedisConnection): Promise<boolean> {
 
 /** The server answered, and trying again will not change the answer. */
 function isRefusal(error: unknown): error is Error {
-  return error instanceof Error && !isConnectionFailure(error) && !error.message.startsWith('LOADING')
+  return error instanceof Error && !isPassing(error)
 }
 
 export function silentError(address: string, cause: unknown): OperatingError {

@@ -47,6 +47,18 @@ const outages: [string, (redis: RedisServer, site: Site) => Promise<void>][] = [
       await site.redis.call('REPLICAOF', 'NO', 'ONE')
     },
   ],
+  [
+    'busy with a script for a moment',
+    async (_redis, site) => {
+      await site.redis.config('SET', 'lua-time-limit', '100')
+      using other = Object.assign(site.redis.duplicate(), { [Symbol.dispose]: () => other.disconnect() })
+      await other.connect()
+      const endless = other.eval('while true do end', 0).catch(() => undefined)
+      await delay(3_000)
+      await site.redis.call('SCRIPT', 'KILL')
+      await endless
+    },
+  ],
   ['wiped', async (_redis, site) => void (await site.redis.flushall())],
 ]
 
