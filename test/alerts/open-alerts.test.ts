@@ -195,7 +195,8 @@ describe('alerts', () => {
     await server.stop()
     await waitFor(() => site.connections.failure !== undefined, { what: 'the outage' })
     // A Redis that is back within 20 s is no alert.
-    await waitFor(async () => (await readFile(site.stateFile, 'utf8')).includes('"down"'), { what: 'a look' })
+    const isSeen = async () => (await readFile(site.stateFile, 'utf8').catch(() => '')).includes('"down"')
+    await waitFor(isSeen, { what: 'a look' })
     expect(site.webhook.taken).toHaveLength(1)
     site.time.shiftMs = 21_000
     await site.webhook.until('redis', 'firing', 'down')

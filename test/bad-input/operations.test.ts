@@ -87,6 +87,7 @@ describe.concurrent('what the operator is told about the endpoint', () => {
     await place.start()
     await place.fault({ status: 413, overBytes: 3_000 })
     await place.drop('products', 'many.csv', csv(Array.from({ length: 60 }, (_, at) => row(`many-${at}`))))
+    await place.untilImported(1)
     await place.untilQuiet()
     expect((await place.documents()).size).toBe(60)
     const { stdout } = await place.run('status')
