@@ -2,7 +2,7 @@ import { type ProductField, productFields, requiredFields } from '../api/contrac
 import type { FeedName, ProductId } from '../lib/brand.ts'
 import { isJsonObject } from '../records/look-up.ts'
 import { decodeLater, encodeLater } from './later.ts'
-import type { ProductDocument, ProductState } from './model.ts'
+import type { ProductDocument, ProductPatch, ProductState } from './model.ts'
 import { inContractOrder, noFields, skuFields, variationFields } from './wire-order.ts'
 
 /** What is stored of a product. Parts that are undefined are removed from the store. */
@@ -71,14 +71,38 @@ export function storedForm(state: ProductState, composed: ComposedDocument): Sto
     return { document: undefined, partial, meta, incomplete: composed.missing.join(',') }
   }
   const unmarked = unmarkedFields(state)
-  const isWhole = Object.keys(unmarked).length === 0 && state.later === undefined
-  const partial = isWhole ? undefined : encodePartial(unmarked, state)
+  const isWhole = unmarked === undefined && state.later === undefined
+  const partial = isWhole ? undefined : encodePartial(unmarked ?? {}, state)
   return { document: composed.bytes, partial, meta, incomplete: undefined }
 }
 
-function unmarkedFields({ fields, missingFrom }: ProductState): ProductState['fields'] {
-  if (missingFrom.size === 0) return {}
+/**
+ * The same as that of the state which the patch makes of no state, without making one: of a first load these are all
+ * products. The patch announces nothing and keeps no entries.
+ */
+export function storedFormOfNew(
+  { set, clear }: Pick<ProductPatch, 'set' | 'clear'>,
+  composed: ComposedDocument,
+  feed: FeedName,
+): StoredForm {
+  let mask = 0
+  for (let place = 0; place < metaFields.length; place++) {
+    if (set[metaFields[place] as ProductField] !== undefined) mask |= 1 << place
+  }
+  for (const field of clear) mask |= 1 << metaFields.indexOf(field)
+  const meta = encodeEntry({ feed, standing: 'named', mask })
+  if (composed.kind === 'complete') {
+    return { document: composed.bytes, partial: undefined, meta, incomplete: undefined }
+  }
+  const partial = Buffer.from(JSON.stringify({ ...noFields, ...set }))
+  return { document: undefined, partial, meta, incomplete: composed.missing.join(',') }
+}
+
+/** Undefined where a missing mark changes none. */
+function unmarkedFields({ fields, missingFrom }: ProductState): ProductState['fields'] | undefined {
+  if (missingFrom.size === 0) return undefined
   const changed = Object.keys(outOfStock(fields)) as ProductField[]
+  if (changed.length === 0) return undefined
   return Object.fromEntries(changed.map((field) => [field, fields[field]]))
 }
 
@@ -122,8 +146,8 @@ export function encodeMeta({ writers, feeds, missingFrom }: ProductState): strin
   }
   return [...masks]
     .map(([feed, mask]) => {
-      const standing: Standing = missingFrom.has(feed) ? 'missing' : feeds.has(feed) ? 'named' : 'gone'
-      return encodeName(feed) + marks[standing] + (mask === 0 ? '' : mask.toString(36))
+      const standing = missingFrom.has(feed) ? 'missing' : feeds.has(feed) ? 'named' : 'gone'
+      return encodeEntry({ feed, standing, mask })
     })
     .sort()
     .join(' ')
@@ -166,8 +190,9 @@ function standings(entries: readonly MetaEntry[]): Pick<ProductState, 'feeds' | 
 }
 
 /** Leaves ordinary names as they are; blanks and the marks are escaped. */
-function encodeName(feed: FeedName): string {
-  return encodeURIComponent(feed).replaceAll('!', '%21')
+function encodeEntry({ feed, standing, mask }: MetaEntry): string {
+  const name = encodeURIComponent(feed).replaceAll('!', '%21')
+  return name + marks[standing] + (mask === 0 ? '' : mask.toString(36))
 }
 
 function parseFields(bytes: Buffer | undefined): StoredFields {
@@ -183,13 +208,14 @@ export type ComposedDocument =
  * The wire document of a product: the same state gives the same bytes on every host. While a feed no longer names the
  * product, it is out of stock everywhere, whoever writes availability.
  */
-export function composeDocument(state: ProductState, productId: ProductId): ComposedDocument {
-  const { fields } = state
-  const missing = requiredFields.filter((field) => field !== 'product_id' && fields[field] === undefined)
-  if (missing.length > 0) return { kind: 'incomplete', missing }
-  const document: Partial<Record<ProductField, unknown>> = { ...noFields }
-  for (const field of productFields) document[field] = field === 'product_id' ? productId : fields[field]
-  if (state.missingFrom.size > 0) Object.assign(document, outOfStock(fields))
+export function composeDocument(
+  { fields, missingFrom }: Pick<ProductState, 'fields'> & Partial<ProductState>,
+  productId: ProductId,
+): ComposedDocument {
+  const isMissing = (field: ProductField) => field !== 'product_id' && fields[field] === undefined
+  if (requiredFields.some(isMissing)) return { kind: 'incomplete', missing: requiredFields.filter(isMissing) }
+  const document = { ...noFields, ...fields, product_id: productId }
+  if (missingFrom && missingFrom.size > 0) Object.assign(document, outOfStock(fields))
   return { kind: 'complete', bytes: Buffer.from(JSON.stringify(document)), document }
 }
 

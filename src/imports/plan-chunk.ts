@@ -4,7 +4,13 @@ import { applyDue, nextSwitch } from '../catalog/later.ts'
 import { markMissing, mergePatch } from '../catalog/merge.ts'
 import type { Change, ProductPatch, ProductState } from '../catalog/model.ts'
 import { type FieldRanks, rankFields } from '../catalog/ranks.ts'
-import { type ComposedDocument, composeDocument, decodeState, storedForm } from '../catalog/stored-form.ts'
+import {
+  type ComposedDocument,
+  composeDocument,
+  decodeState,
+  storedForm,
+  storedFormOfNew,
+} from '../catalog/stored-form.ts'
 import type { CatalogConfig } from '../config/model.ts'
 import type { FeedName, ProductId } from '../lib/brand.ts'
 import type { KeyEntry, ProductWrite, StoredProduct } from '../mirror/model.ts'
@@ -45,6 +51,10 @@ export function planChunk({ steps, stored, feed, ranks, ...options }: PlanOption
   for (const step of steps) {
     const productId = 'patch' in step ? step.patch.productId : step.missing
     const before = stored.get(productId)
+    if ('patch' in step && before?.meta === undefined && isWhole(step.patch)) {
+      addNewProduct(plan, { ...options, patch: step.patch, feed })
+      continue
+    }
     const state = before && readState(before)
     if ('missing' in step && !state) continue
     const next =
@@ -77,6 +87,31 @@ export function planDue({ stored, nowMs, ranks, ...options }: DueOptions): DuePl
   return plan
 }
 
+/** What it says of a product that is new is all that is known of it. */
+function isWhole({ later, keepEntries }: ProductPatch): boolean {
+  return later === undefined && keepEntries === undefined
+}
+
+/** As `addProduct` of what the patch makes of nothing, without a state between: of a first load these are all products. */
+function addNewProduct(
+  plan: ChunkPlan,
+  { patch, feed, keyFields }: Pick<PlanOptions, 'feed' | 'keyFields'> & { patch: ProductPatch },
+): void {
+  const { productId, set: fields } = patch
+  const composed = composeDocument({ fields }, productId)
+  const lane = composed.kind === 'complete' ? 'new' : undefined
+  const keys = keysOf({ productId, keyFields }, [undefined, fields])
+  plan.writes.push({ productId, ...storedFormOfNew(patch, composed, feed), ...keys, lane })
+  if (lane === undefined) {
+    plan.tally.incomplete += 1
+    plan.incomplete.push(productId)
+    return
+  }
+  const change: Change = { productId, kind: 'added', fields: [], lane }
+  tallyChange(plan.tally, change)
+  plan.changes.push(change)
+}
+
 interface ProductOutcome extends Pick<PlanOptions, 'urgent' | 'keyFields'> {
   productId: ProductId
   before: StoredProduct | undefined
@@ -104,7 +139,7 @@ function addProduct(plan: ChunkPlan, outcome: ProductOutcome): void {
     productId,
     ...form,
     ...switchOf(state, next),
-    ...keysOf(outcome),
+    ...keysOf(outcome, [state?.fields, next.fields]),
     lane: change?.lane,
   })
   if (!change) return
@@ -133,10 +168,13 @@ function switchOf(before: ProductState | undefined, next: ProductState): Pick<Pr
 }
 
 /** What a feed with a key finds the product by, where that changes. */
-function keysOf({ productId, state, next, keyFields }: ProductOutcome): Pick<ProductWrite, 'keys'> {
+function keysOf(
+  { productId, keyFields }: Pick<ProductOutcome, 'productId' | 'keyFields'>,
+  [old, fields]: readonly [ProductState['fields'] | undefined, ProductState['fields']],
+): Pick<ProductWrite, 'keys'> {
   const [add, remove]: [KeyEntry[], KeyEntry[]] = [[], []]
   for (const field of keyFields) {
-    const [before, after] = [state ? keyValues(state.fields, field) : [], keyValues(next.fields, field)]
+    const [before, after] = [old ? keyValues(old, field) : [], keyValues(fields, field)]
     for (const value of after) if (!before.includes(value)) add.push({ field, value, productId })
     for (const value of before) if (!after.includes(value)) remove.push({ field, value, productId })
   }

@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type ProductField, productFields, productSchema } from '../../src/api/contract/product.ts'
+import { mergePatch } from '../../src/catalog/merge.ts'
 import type { ProductState } from '../../src/catalog/model.ts'
+import { rankFields } from '../../src/catalog/ranks.ts'
 import {
   composeDocument,
   decodeState,
@@ -9,6 +11,7 @@ import {
   feedsOf,
   metaFields,
   storedForm,
+  storedFormOfNew,
 } from '../../src/catalog/stored-form.ts'
 import type { FeedName, ProductId } from '../../src/lib/brand.ts'
 
@@ -111,10 +114,35 @@ describe('stored forms', () => {
     expect(metaFields.slice(20).join()).toBe('variations,inventory_level,supplier_cost,custom_fields,skus')
   })
 
+  const name = fc
+    .constantFrom('products', 'stock', 'a b', 'x=1', 'y!', 'z?', 'ü')
+    .map((text) => text as FeedName)
+
+  it('are the same for what is new, made without a state', () => {
+    const fieldsOf = fc.record(
+      Object.fromEntries(metaFields.map((field) => [field, fc.constantFrom('x', 5, '"', {}, ['é', '–'])])),
+      { requiredKeys: [] },
+    )
+    fc.assert(
+      fc.property(
+        fieldsOf,
+        fc.boolean(),
+        fc.subarray([...metaFields]),
+        name,
+        (some, isComplete, cleared, feed) => {
+          const set = isComplete ? { ...complete, ...some } : some
+          const patch = { productId, set, clear: cleared.filter((field) => set[field] === undefined) }
+          const state = mergePatch({ state: undefined, patch, feed, ranks: rankFields(new Map()) })
+          const composed = composeDocument({ fields: set }, productId)
+          expect(composed).toEqual(composeDocument(state, productId))
+          expect(storedFormOfNew(patch, composed, feed)).toEqual(storedForm(state, composed))
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+
   it('read back as the state that was stored', () => {
-    const name = fc
-      .constantFrom('products', 'stock', 'a b', 'x=1', 'y!', 'z?', 'ü')
-      .map((text) => text as FeedName)
     const availability = fc.constantFrom('InStock', 'OutOfStock')
     const member = fc.record({ availability, price: fc.integer() }, { requiredKeys: [] })
     const values: Partial<Record<ProductField, fc.Arbitrary<unknown>>> = {
