@@ -16,10 +16,8 @@ import { catalogKeys } from './outbox/keys.ts'
 import { RedisOutbox, type RedisOutboxOptions } from './outbox/outbox.ts'
 import { OutboxScripts } from './outbox/scripts/scripts.ts'
 import { type OpenRedisOptions, openRedis, type RedisConnections } from './redis/connections.ts'
-import { openEmbeddedRedis } from './redis/embedded-redis.ts'
 import type { ManifestView } from './sources/manifest-index.ts'
 import { readManifest } from './sources/manifest-reader.ts'
-import { upgradeCatalog } from './upgrade/upgrade.ts'
 
 export const mirrorFileName = 'catalog.db'
 
@@ -40,6 +38,7 @@ export async function openStorage({ config, ...options }: StorageOptions) {
   const within = options.mayBeDown ? { openWithinMs: downAfterMs } : {}
   const at = async (): Promise<Pick<OpenRedisOptions, 'address' | 'cleanRuns' | 'openWithinMs'>> => {
     if (config.redisUrl !== '') return { address: { kind: 'url', url: config.redisUrl }, ...within }
+    const { openEmbeddedRedis } = await import('./redis/embedded-redis.ts')
     const dir = join(config.stateDir, 'redis')
     const { socketPath, cleanRuns } = stack.use(await openEmbeddedRedis({ dir, ...options }))
     return { address: { kind: 'socket', path: socketPath }, cleanRuns }
@@ -83,6 +82,7 @@ export async function openMirrorThread({
   const file = join(stateDirOf(config, catalog.name), mirrorFileName)
   // Where there is a mirror, at most keys are left to be removed, which the next start does.
   if (!existsSync(file) || connections.failure === undefined) {
+    const { upgradeCatalog } = await import('./upgrade/upgrade.ts')
     using work = watchdog.watch(`moving ${catalogName} out of Redis`)
     const log = options.log.child({ catalog: catalogName })
     await upgradeCatalog({ ...options, log, catalog: catalogName, file, manifest, connections, work })

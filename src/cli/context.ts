@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { locateConfig, logLevelOf, namedConfig } from '../config/environment.ts'
+import { locateConfig, namedConfig } from '../config/environment.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import type { CatalogConfig } from '../config/model.ts'
 import { suggestion } from '../config/problems.ts'
@@ -7,9 +7,8 @@ import type { Environment } from '../config/variables.ts'
 import type { CatalogName } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
 import { ConfigError, type ExitCode } from '../lib/errors.ts'
-import { type Log, type LogLevel, openLog } from '../lib/log.ts'
+import { type Log, type LogLevel, logLevelOf, openLog } from '../lib/log.ts'
 import { safeValue, type TextStream } from '../lib/terminal-text.ts'
-import { readCheckedConfig } from '../operations/read-config.ts'
 import type { OperationContext } from '../operations/run-here.ts'
 
 export type InputStream = Readable & { isTTY?: boolean }
@@ -61,7 +60,7 @@ export class CommandContext {
   /** Opened at the first use; lines go to standard error. */
   get log(): Log {
     const { environment, logStream } = this.#surroundings
-    this.#log ??= openLog({ level: logLevelOf(environment, this.#logLevel), stream: logStream })
+    this.#log ??= openLog({ level: logLevelOf(environment.CATALOGD_LOG, this.#logLevel), stream: logStream })
     return this.#log
   }
 
@@ -95,9 +94,13 @@ export class CommandContext {
 
   /** Read once, at the first use. */
   async loadedConfig(): Promise<LoadedConfig> {
-    const { environment } = this.#surroundings
-    this.#loaded ??= readCheckedConfig({ file: this.configFile, env: environment })
+    this.#loaded ??= this.#loadConfig()
     return this.#loaded
+  }
+
+  async #loadConfig(): Promise<LoadedConfig> {
+    const { readCheckedConfig } = await import('../operations/read-config.ts')
+    return await readCheckedConfig({ file: this.configFile, env: this.#surroundings.environment })
   }
 
   /** The catalog that `--catalog` names; without it the only one. */
@@ -185,7 +188,7 @@ interface CommandInput<Options> {
 }
 
 /**
- * One command: a file of `src/cli/`, listed in program.ts. Methods, not function properties, so that commands with
+ * One command: a file of `src/cli/`, listed in commands.ts. Methods, not function properties, so that commands with
  * different options fit one list.
  */
 export interface CommandDefinition<Options extends object = object> {

@@ -1,23 +1,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError } from '../lib/errors.ts'
-import { type LogLevel, logLevels } from '../lib/log.ts'
 import type { Environment } from './variables.ts'
 
 /** The only place that reads the environment of the process. */
 export function readEnvironment(): Environment {
   return process.env
-}
-
-/** `CATALOGD_LOG`, else what the command prefers. */
-export function logLevelOf(environment: Environment, preferred: LogLevel): LogLevel {
-  const asked = environment.CATALOGD_LOG
-  if (asked === undefined || asked === '') return preferred
-  const level = logLevels.find((name) => name === asked.toLowerCase())
-  if (level !== undefined) return level
-  throw new ConfigError('log-level', `CATALOGD_LOG is "${asked}", expected one of ${logLevels.join(', ')}`, {
-    hint: 'Set it to info, or unset it',
-  })
 }
 
 /** What `CATALOGD_CONFIG` names; the file need not exist. */

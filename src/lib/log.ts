@@ -1,13 +1,23 @@
 import { type Bindings, type ChildLoggerOptions, type Logger, pino, stdTimeFunctions } from 'pino'
 import { prettyFactory } from 'pino-pretty'
-import { errorsWithin, systemErrorCode } from './errors.ts'
+import { ConfigError, errorsWithin, systemErrorCode } from './errors.ts'
 import { redactText, redactValue } from './redact.ts'
 import { safeLines, safeStream, type TextStream } from './terminal-text.ts'
 
 export type Log = Logger
 
-export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
+
+/** What `CATALOGD_LOG` asks for, else what the command prefers. */
+export function logLevelOf(asked: string | undefined, preferred: LogLevel): LogLevel {
+  if (asked === undefined || asked === '') return preferred
+  const level = logLevels.find((name) => name === asked.toLowerCase())
+  if (level !== undefined) return level
+  throw new ConfigError('log-level', `CATALOGD_LOG is "${asked}", expected one of ${logLevels.join(', ')}`, {
+    hint: 'Set it to info, or unset it',
+  })
+}
 
 export interface LogOptions {
   level: LogLevel

@@ -7,13 +7,12 @@ import { readReport, reportPath } from '../imports/report.ts'
 import type { MirrorReader } from '../mirror/reader.ts'
 import { type OutboxOverview, readOverview } from '../outbox/overview.ts'
 import type { RedisConnections, RedisState } from '../redis/connections.ts'
-import { readNextDue } from '../redis/schedules.ts'
+import { readNextDue } from '../redis/next-due.ts'
 import { countFailedFiles, failedDirOf } from '../sources/layout.ts'
 import { type ManifestReader, readManifest } from '../sources/manifest-reader.ts'
 import type { AcceptLine } from '../sources/model.ts'
 import { describeSchedule, describeSource } from '../sources/pull/describe-source.ts'
-import { pullDirOf, readPullState } from '../sources/pull/pull-state.ts'
-import { idOf } from '../sources/pull/pulls.ts'
+import { pullDirOf, readPullState, scheduleIdOf } from '../sources/pull/pull-state.ts'
 import { openMirror, stateDirOf } from '../storage.ts'
 import { startRefusals } from './adopt.ts'
 import { findDaemon, type OperationContext } from './run-here.ts'
@@ -213,7 +212,7 @@ async function readPullStatus(
   const { pull } = feed
   if (!pull) return null
   const { lastAt = null, succeededAt = null, failure = null } = await readPullState(pullDirOf(dir, feed.name))
-  const id = idOf(feed)
+  const id = scheduleIdOf(feed)
   const next = connections.failure ? undefined : await readNextDue(connections, { catalog: catalog.name, id })
   return {
     from: describeSource(pull.source),

@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts'
 import { StorageError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { RedisConnections } from '../redis/connections.ts'
-import { openService, type Role } from '../service.ts'
+import type { Role } from '../service.ts'
 import { type LockHolder, readLockHolder, tryStateLock } from '../sources/state-lock.ts'
 
 export interface OperationContext {
@@ -61,6 +61,7 @@ export async function openWorkHere(context: OperationContext, roles: readonly Ro
   const daemon = await findDaemon(context)
   if (daemon) return { daemon, failed, [Symbol.asyncDispose]: async () => undefined }
   const { config, catalog, connections, clock, log } = context
+  const { openService } = await import('../service.ts')
   const service = await openService({
     config,
     catalogs: [catalog],

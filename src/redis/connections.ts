@@ -169,8 +169,9 @@ export class RedisConnections implements AsyncDisposable {
   /** For `status`: never throws, and answers within two seconds even when the server is silent. */
   async state(): Promise<RedisState> {
     const { since } = this.#outage
+    const answered = new AbortController()
     try {
-      const info = await Promise.race([readServerInfo(this.commands), this.#giveUp()])
+      const info = await Promise.race([readServerInfo(this.commands), this.#giveUp(answered.signal)])
       return { up: true, since, address: this.address, info }
     } catch (error) {
       return {
@@ -179,6 +180,9 @@ export class RedisConnections implements AsyncDisposable {
         address: this.address,
         error: describeError(this.#outage.lastError ?? error),
       }
+    } finally {
+      // Its timer would keep a short command from ending.
+      answered.abort()
     }
   }
 
@@ -186,8 +190,8 @@ export class RedisConnections implements AsyncDisposable {
     await closeConnection(this.commands, this.#options.clock)
   }
 
-  async #giveUp(): Promise<never> {
-    await this.#options.clock.sleep(stateWithinMs)
+  async #giveUp(signal: AbortSignal): Promise<never> {
+    await this.#options.clock.sleep(stateWithinMs, signal)
     throw new Error('it does not answer')
   }
 }

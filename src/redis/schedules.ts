@@ -1,14 +1,8 @@
 import type { JobSchedulerJson } from 'bullmq'
 import type { PullConfig } from '../config/model.ts'
-import type { CatalogName } from '../lib/brand.ts'
 import type { RedisConnections } from './connections.ts'
-import {
-  type OpenTicketQueueOptions,
-  openTicketQueue,
-  queuePrefix,
-  type TicketQueue,
-  ticketOptions,
-} from './tickets.ts'
+import { schedulesName } from './next-due.ts'
+import { type OpenTicketQueueOptions, openTicketQueue, type TicketQueue, ticketOptions } from './tickets.ts'
 
 /** Something that is due again and again. */
 export interface Schedule {
@@ -23,28 +17,10 @@ interface RunOptions {
   onDue: (id: string) => Promise<void>
 }
 
-const queueName = 'schedules'
-
 /** Opens the schedules of a catalog; they go on in Redis while nobody has them open. */
 export async function openSchedules(options: Omit<OpenTicketQueueOptions, 'name'>): Promise<Schedules> {
-  const tickets = await openTicketQueue({ ...options, name: queueName })
+  const tickets = await openTicketQueue({ ...options, name: schedulesName })
   return new Schedules(tickets, options.connections)
-}
-
-/** Whether a catalog has schedules, without opening them. */
-export async function hasSchedules(connections: RedisConnections, catalog: CatalogName): Promise<boolean> {
-  const key = `${queuePrefix(catalog)}:${queueName}:repeat`
-  return (await connections.explained(() => connections.commands.zcard(key))) > 0
-}
-
-/** Wall-clock ms of the next time, by the clock that wrote it; undefined: none is known. */
-export async function readNextDue(
-  connections: RedisConnections,
-  { catalog, id }: { catalog: CatalogName; id: string },
-): Promise<number | undefined> {
-  const key = `${queuePrefix(catalog)}:${queueName}:repeat`
-  const score = await connections.explained(() => connections.commands.zscore(key, id))
-  return score === null ? undefined : Number(score)
 }
 
 /**

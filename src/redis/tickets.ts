@@ -3,6 +3,7 @@ import type { CatalogName } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { RedisConnections } from './connections.ts'
+import { queuePrefix } from './next-due.ts'
 import { type RunTicketsOptions, TicketRunner } from './ticket-runner.ts'
 
 /** A wake-up for a run of upsert calls. It carries nothing: what to send is looked up when it runs. */
@@ -32,11 +33,6 @@ const delayedScoreUnit = 0x1000
 const eventsMax = 100
 
 export const ticketOptions = { removeOnComplete: true, removeOnFail: true, attempts: 1 }
-
-/** A process of version 1, which has no such prefix, neither takes tickets of this one nor gives it any. */
-export function queuePrefix(catalog: CatalogName): string {
-  return `catalogd:{${catalog}}:2`
-}
 
 export function openTicketQueue(options: OpenTicketQueueOptions): Promise<TicketQueue> {
   const { connections } = options

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { productFields } from '../../src/api/contract/product.ts'
-import { locateConfig, logLevelOf } from '../../src/config/environment.ts'
+import { locateConfig } from '../../src/config/environment.ts'
 import { configJsonSchema, configJsonSchemaText } from '../../src/config/json-schema.ts'
 import { describeConfig, printConfig } from '../../src/config/print.ts'
+import { logLevelOf } from '../../src/lib/log.ts'
 import { read, withFeed } from './support.ts'
 
 const everything = `
@@ -100,12 +101,10 @@ describe('the JSON Schema', () => {
 
 describe('the environment', () => {
   it('chooses the log level', () => {
-    expect(logLevelOf({}, 'warn')).toBe('warn')
-    expect(logLevelOf({ CATALOGD_LOG: '' }, 'warn')).toBe('warn')
-    expect(logLevelOf({ CATALOGD_LOG: 'DEBUG' }, 'warn')).toBe('debug')
-    expect(() => logLevelOf({ CATALOGD_LOG: 'loud' }, 'warn')).toThrow(
-      'CATALOGD_LOG is "loud", expected one of trace,',
-    )
+    expect(logLevelOf(undefined, 'warn')).toBe('warn')
+    expect(logLevelOf('', 'warn')).toBe('warn')
+    expect(logLevelOf('DEBUG', 'warn')).toBe('debug')
+    expect(() => logLevelOf('loud', 'warn')).toThrow('CATALOGD_LOG is "loud", expected one of trace,')
   })
 
   it('names the configuration', () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { CatalogName } from '../../src/lib/brand.ts'
-import { systemClock } from '../../src/lib/clock.ts'
+import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { openRedis } from '../../src/redis/connections.ts'
 import { openTicketQueue } from '../../src/redis/tickets.ts'
 import { waitFor } from '../support/events.ts'
@@ -13,8 +13,8 @@ const leaks = leakCheck()
 beforeEach(leaks.remember)
 afterEach(leaks.check)
 
-const open = (url: string, log = collectLog().log, openWithinMs = 2_000) =>
-  openRedis({ address: { kind: 'url', url }, clock: systemClock, log, openWithinMs })
+const open = (url: string, log = collectLog().log, openWithinMs = 2_000, clock: Clock = systemClock) =>
+  openRedis({ address: { kind: 'url', url }, clock, log, openWithinMs })
 
 describe('opening', () => {
   test('a server that would evict keys is refused', async () => {
@@ -99,6 +99,19 @@ describe('a server that goes away while it is opened', () => {
     expect(proxy.cutsLeft).toBe(0)
     expect(await tickets.ensureTicket({ id: 'urgent', priority: 1 })).toBe('added')
   })
+})
+
+test('nothing waits any more once the state is known', async () => {
+  await using server = await startRedis()
+  let sleeping = 0
+  const sleep: Clock['sleep'] = async (...given) => {
+    sleeping++
+    await systemClock.sleep(...given).finally(() => sleeping--)
+  }
+  await using redis = await open(server.url, undefined, undefined, { ...systemClock, sleep })
+  await redis.state()
+  await new Promise(setImmediate)
+  expect(sleeping).toBe(0)
 })
 
 describe('while Redis is away', () => {

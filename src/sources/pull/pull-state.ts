@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import type { FeedConfig } from '../../config/model.ts'
 import { ifPresent } from '../../lib/errors.ts'
 import { writeDurably } from '../durable.ts'
 
@@ -70,4 +71,9 @@ export async function readPullState(pullDir: string): Promise<PullState> {
 
 export function writePullState(pullDir: string, state: PullState): Promise<void> {
   return writeDurably(join(pullDir, fileName), `${JSON.stringify(state)}\n`, join(pullDir, '.state.tmp'))
+}
+
+/** What the schedule of a feed is called in Redis. */
+export function scheduleIdOf({ name }: Pick<FeedConfig, 'name'>): string {
+  return `pull-${name}`
 }

@@ -2,9 +2,11 @@ import type { FeedConfig } from '../../config/model.ts'
 import type { CatalogName } from '../../lib/brand.ts'
 import { describeError } from '../../lib/errors.ts'
 import type { RedisConnections } from '../../redis/connections.ts'
-import { hasSchedules, openSchedules, type Schedules } from '../../redis/schedules.ts'
+import { hasSchedules } from '../../redis/next-due.ts'
+import { openSchedules, type Schedules } from '../../redis/schedules.ts'
 import { isOperatingFailure } from '../durable.ts'
 import { Loop } from '../loop.ts'
+import { scheduleIdOf } from './pull-state.ts'
 import { Puller, type PullerOptions } from './puller.ts'
 
 interface PullsOptions extends Omit<PullerOptions, 'feed' | 'pull' | 'closing'> {
@@ -72,17 +74,17 @@ export class Pulls implements AsyncDisposable {
   async #keep(schedules: Schedules): Promise<void> {
     const { feeds } = this.#options
     await schedules.set(
-      feeds.flatMap((feed) => (feed.pull ? [{ id: idOf(feed), at: feed.pull.schedule }] : [])),
+      feeds.flatMap((feed) => (feed.pull ? [{ id: scheduleIdOf(feed), at: feed.pull.schedule }] : [])),
     )
     if (this.#isStarted) return
     for (const puller of this.#pullers) {
-      if (await puller.isOverdue()) await schedules.runIn(idOf(puller.feed), 0)
+      if (await puller.isOverdue()) await schedules.runIn(scheduleIdOf(puller.feed), 0)
     }
     this.#isStarted = true
   }
 
   async #fetch(schedules: Schedules, id: string): Promise<void> {
-    const puller = this.#pullers.find(({ feed }) => idOf(feed) === id)
+    const puller = this.#pullers.find(({ feed }) => scheduleIdOf(feed) === id)
     const againInMs = await puller?.run()
     if (againInMs !== undefined) await this.#try(() => schedules.runIn(id, againInMs))
   }
@@ -99,8 +101,4 @@ export class Pulls implements AsyncDisposable {
       return false
     }
   }
-}
-
-export function idOf({ name }: Pick<FeedConfig, 'name'>): string {
-  return `pull-${name}`
 }
