@@ -20,7 +20,7 @@ export interface ApplyOptions extends PassOptions<ProductPatch> {
   accept: AcceptLine
   /** The feed has removals that wait for approval: naming a product takes it out of them. */
   hasHeld: boolean
-  /** Takes what is applied for good; without it the products that are changed are noted instead. */
+  /** Takes what is applied; without it the products that are changed are noted instead. */
   known?: KnownRecords | undefined
 }
 
@@ -53,7 +53,7 @@ function planItems(
   applied.incomplete += plan.tally.incomplete
   for (const { record, issues, item } of known ? items : []) {
     const isForGood = issues.length === 0 && !item.later && !plan.incomplete.includes(item.productId)
-    if (isForGood) known?.remember(record.record, item.productId)
+    known?.remember(record.record, item.productId, isForGood)
   }
   if (plan.writes.length === 0 && progressJson === undefined && !accept.resend && !hasHeld) return undefined
   return {

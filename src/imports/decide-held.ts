@@ -35,7 +35,10 @@ export async function decideHeld(
     writes: [],
     applied,
     held: { feed: feed.name, value: formatHeld(rest) },
-    ...(held.kind === 'removals' ? { heldIds: { feed: feed.name, clear: true } } : {}),
+    // The index counts the products of the feed.
+    ...(held.kind === 'removals'
+      ? { heldIds: { feed: feed.name, clear: true }, known: { feed: feed.name, value: undefined } }
+      : {}),
     forgetCounts: claim,
   }))
   return undefined

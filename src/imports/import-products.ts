@@ -1,7 +1,6 @@
 import { ConfigError, FileRefusedError } from '../lib/errors.ts'
 import { IdTableBuilder } from '../records/id-table.ts'
 import type { Judgement } from '../records/judge.ts'
-import type { RecordSlice } from '../records/model.ts'
 import { type AbsentProducts, absentProducts } from './absent-products.ts'
 import { applyKeyedRecords, applyRecords } from './apply-records.ts'
 import { readHeld, reasonToHold } from './context.ts'
@@ -17,8 +16,15 @@ import {
   openRejects,
   withRejects,
 } from './import-run.ts'
-import { openKnownRecords, saveKnownRecords } from './known-records.ts'
-import { type OpenOptions, openProducts, type ProductFile, type UnboundFile } from './open-feed-file.ts'
+import { beginKnownRecords, openKnownRecords, saveKnownRecords } from './known-index.ts'
+import type { KnownRecords } from './known-records.ts'
+import {
+  type OpenOptions,
+  openProducts,
+  type ProductFile,
+  type Reading,
+  type UnboundFile,
+} from './open-feed-file.ts'
 import { applyRemovals, findRemovals } from './removals.ts'
 
 /** A file of products: what it says, then what it no longer names. Throws FileRefusedError when it says nothing. */
@@ -28,10 +34,18 @@ export async function importProducts(run: ImportRun): Promise<Ending> {
 }
 
 async function importTimed(run: ImportRun, time: FileTime): Promise<Ending> {
-  const opened = await judge(run, (options) => openOrRefuse({ ...options, listener: time }))
+  let known: KnownRecords | string | undefined
+  const openKnown = async (reading: Reading) => {
+    known = isWholeFeed(run.accept, reading) ? await openKnownRecords(run, reading) : undefined
+    return typeof known === 'object' ? known : undefined
+  }
+  const opened = await judge(run, (options) => openOrRefuse({ ...options, listener: time, openKnown }))
   const late = time.late()
   if (late) return { ...describeJudgement(opened.judgement), ...late }
-  return opened.kind === 'products' ? await applyFile(run, opened) : await holdFile(run, opened)
+  if (opened.kind !== 'products') return await holdFile(run, opened)
+  const ending = await applyFile(run, opened, typeof known === 'object' ? known : undefined)
+  if (known === undefined || ending.outcome === 'held') return ending
+  return { ...ending, skipped: typeof known === 'object' ? known.describe() : { records: 0, because: known } }
 }
 
 /** A table that cannot be read concerns the files that need it, and no others: they are refused. */
@@ -94,8 +108,13 @@ async function holdWhole(
   }
 }
 
-async function applyFile(run: ImportRun, file: ProductFile): Promise<Ending> {
+async function applyFile(
+  run: ImportRun,
+  opened: ProductFile,
+  known: KnownRecords | undefined,
+): Promise<Ending> {
   const { context, accept, problems, progress } = run
+  const file = { ...opened, select: known?.select }
   const { feed } = context
   const { judgement } = file
   const isWhole = isWholeFeed(accept, judgement)
@@ -112,13 +131,11 @@ async function applyFile(run: ImportRun, file: ProductFile): Promise<Ending> {
     progress.update({ phase: 'applying', bytesRead: 0 })
   }
   const found = await IdTableBuilder.open()
-  const known = isWhole ? await openKnownRecords(run, file) : undefined
-  const select = known && ((slices: readonly RecordSlice[]) => known.unknownOf(slices))
+  if (isWhole) await beginKnownRecords(run, known)
   const { unchanged, ...counted } =
     feed.key === undefined
-      ? await applyRecords({ ...options, known, file: { ...file, select } })
+      ? await applyRecords({ ...options, known })
       : await applyKeyedRecords({ ...options, key: feed.key, found })
-  if (known) await saveKnownRecords(run, known)
   const applying: Ending = {
     ...describeJudgement(judgement),
     outcome: 'imported',
@@ -129,22 +146,27 @@ async function applyFile(run: ImportRun, file: ProductFile): Promise<Ending> {
   }
   const ending = withRejects(applying, rejects)
   const countsMissing = isWhole && feed.missing.action === 'out_of_stock'
-  // Awaited here: closing the rejects file may fail, and nothing may still be running then.
-  if (!countsMissing) return ending
   const absentOf = absentProducts(context, { ids: judgement.ids, found })
-  return await removeMissing(run, { judgement, absentOf, ending })
+  // Awaited here: closing the rejects file may fail, and nothing may still be running then.
+  const ended = countsMissing ? await removeMissing(run, { judgement, absentOf, ending, known }) : ending
+  if (known) await saveKnownRecords(run, known, { keepsAbsent: ended.outcome === 'held' })
+  return ended
 }
 
 interface Removing {
   judgement: Judgement
   absentOf: AbsentProducts
   ending: Ending
+  known: KnownRecords | undefined
 }
 
-async function removeMissing(run: ImportRun, { judgement, absentOf, ending }: Removing): Promise<Ending> {
+async function removeMissing(
+  run: ImportRun,
+  { judgement, absentOf, ending, known }: Removing,
+): Promise<Ending> {
   const { context, accept, problems } = run
   const { feed, clock } = context
-  const removals = await findRemovals(context, absentOf)
+  const removals = await findRemovals(context, absentOf, known)
   const reason = reasonToHold({
     removals,
     atMost: feed.missing.atMost,

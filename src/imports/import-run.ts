@@ -44,7 +44,7 @@ export type Ending = Partial<ImportReport> &
 /** The first pass over the file, as its kind is opened. */
 export async function judge<Opened extends { judgement: Judgement }>(
   run: ImportRun<StepContext>,
-  open: (options: OpenOptions) => Promise<Opened>,
+  open: (options: Omit<OpenOptions, 'openKnown' | 'listener'>) => Promise<Opened>,
 ): Promise<Opened> {
   const { context, accept, path, bytes, progress, bypassesHold: isLenient } = run
   const { feed, book, work, signal } = context

@@ -1,198 +1,195 @@
-import { randomUUID } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import type { FeedName } from '../lib/brand.ts'
-import { systemErrorCode } from '../lib/errors.ts'
-import type { KnownIndex } from '../mirror/model.ts'
-import type { Mirror } from '../mirror/reader.ts'
-import {
-  type BytesHash,
-  type HashedText,
-  openBytesHash,
-  openTextHash,
-  type TextHash,
-} from '../records/id-table.ts'
-import type { Judgement } from '../records/judge.ts'
+import type { ProductId } from '../lib/brand.ts'
+import { NumberList } from '../lib/number-list.ts'
+import { EntryList, EntryMatcher, numbersPerEntry } from '../records/entries.ts'
+import type { BytesHash, HashedText, IdTable, IdTableBuilder, TextHash } from '../records/id-table.ts'
+import type { KnownFilter } from '../records/judge-pass.ts'
 import type { RecordSlice } from '../records/model.ts'
 import { PartitionedTable } from '../records/partitioned-table.ts'
-import { makeFolder, removeIfPresent, writeDurably } from '../sources/durable.ts'
-import type { FeedContext } from './context.ts'
-import type { ImportRun } from './import-run.ts'
-import type { ProductFile } from './open-feed-file.ts'
+import type { Removals } from './context.ts'
 
-/** Of a record its digest, and the digest of its product id, in two halves each. */
-const numbersPerEntry = 4
 /** Digests of records that were read and are not applied yet; forgetting one costs a comparison with the next file. */
 const noted = 10_000
+const none: HashedText = [0, 0]
 
 /**
- * The records of a feed's last full file that were applied without an issue (its index), and those of the file that is
- * read. A record that is known would change nothing: it is neither parsed nor compared.
+ * A feed's index has an entry for each product that its last full file named or left: with the digest of its record where
+ * that was applied without an issue. A record that is known would change nothing: it is neither judged nor parsed, and
+ * an entry whose product the file does not name is missing.
  *
- * It holds by construction. The mirror names the index in the transaction behind the file's last record; it is void once
+ * It holds by construction. The mirror names the index in the transaction behind the file's last removal; it is void once
  * another full file has begun, or the rules have changed. Products that other files of the feed have changed since are
- * named in the mirror, in the transactions that changed them.
+ * named in the mirror, in the transactions that changed them: their records are not known.
  */
-export class KnownRecords {
-  /** Records that were left out. */
-  skipped = 0
+export class KnownRecords implements KnownFilter {
+  /** Why no record is known. */
+  because: string | undefined
   readonly #hash: { ofRecord: BytesHash; ofId: TextHash }
-  readonly #ids: Judgement['ids']
-  readonly #before: Uint32Array
-  /** Where in `before` a record stands, by its digest. */
-  readonly #places = new PartitionedTable({ withValues: true })
+  readonly #changed: readonly ProductId[]
+  readonly #matcher: EntryMatcher
+  readonly #readsFirst: boolean
+  /** By record: 1 where it is known. */
+  #known = new NumberList((length) => new Uint8Array(length))
   readonly #digests = new Map<number, HashedText>()
-  #next = new Uint32Array(1_024)
-  #length = 0
+  /** The ids of the records that are not known. */
+  #others: IdTableBuilder | undefined
+  #skipped = 0
+  /** Of the records that are not known and were applied. */
+  readonly #applied = new EntryList()
+  /** Products of the feed whose record is neither known nor applied. */
+  readonly #rest = { named: new EntryList(), absent: new EntryList() }
+  /** The ids of those, and of what was applied. */
+  #placed: PartitionedTable | undefined
+  #matchedIds: PartitionedTable | undefined
 
   constructor(options: {
     hash: { ofRecord: BytesHash; ofId: TextHash }
-    ids: Judgement['ids']
-    before: Uint32Array
+    entries: Uint32Array
     /** Products that were changed since. */
-    changed: Iterable<string>
+    changed: readonly ProductId[]
+    because: string | undefined
+    /** More than its records is read from the file's first record. */
+    readsFirst: boolean
   }) {
-    this.#hash = options.hash
-    this.#ids = options.ids
-    this.#before = options.before
-    const changed = new PartitionedTable({ withValues: false })
-    for (const id of options.changed) {
-      const [low, high] = this.#hash.ofId(id)
-      changed.of(high).put(low, high)
+    const { hash, entries, changed, because, readsFirst } = options
+    this.#readsFirst = readsFirst
+    this.#hash = hash
+    this.#changed = changed
+    this.because = because
+    const ids = new PartitionedTable({ withValues: false })
+    for (const id of changed) {
+      const [low, high] = hash.ofId(id)
+      ids.of(high).put(low, high)
     }
-    for (let place = 0; place < this.#before.length; place += numbersPerEntry) {
-      const [low, high, idLow, idHigh] = this.#entry(place)
-      if (!changed.of(idHigh).has(idLow, idHigh)) this.#places.of(high).put(low, high, place)
+    for (let at = 0; at < entries.length && changed.length > 0; at += numbersPerEntry) {
+      const [low = 0, high = 0] = entries.subarray(at + 2, at + 4)
+      if (ids.of(high).has(low, high)) entries.fill(0, at, at + 2)
+    }
+    this.#matcher = new EntryMatcher(entries)
+  }
+
+  get skipped(): number {
+    return this.#skipped
+  }
+
+  describe(): { records: number; because?: string } {
+    const because =
+      this.#skipped > 0 ? undefined : (this.because ?? 'none of them stood in the last full file')
+    return { records: this.#skipped, ...(because === undefined ? {} : { because }) }
+  }
+
+  isKnown({ bytes, record }: RecordSlice): boolean {
+    if (record === 1 && this.#readsFirst) return false
+    if (this.#matcher.matched.length === 0 || !this.#matcher.match(...this.#hash.ofRecord(bytes)))
+      return false
+    this.#known.set(record, 1)
+    this.#skipped += 1
+    return true
+  }
+
+  settle(others: IdTableBuilder): IdTable | undefined {
+    this.#others = others
+    let named = 0
+    for (const id of this.#ids(0)) if (others.hasHash(id)) named += 1
+    if (named < others.size) {
+      // Of several records with one id only the last one counts.
+      for (const id of this.#ids(1)) if (others.hasHash(id)) return this.#giveUp()
+    }
+    return {
+      size: others.size + this.#skipped,
+      repeated: others.repeated,
+      has: (id) => others.has(id) || this.#isMatched(this.#hash.ofId(id)),
+      isLast: (id, record) => others.isLast(id, record),
     }
   }
 
   /** The records of a batch that are not known. */
-  unknownOf(slices: readonly RecordSlice[]): RecordSlice[] {
+  readonly select = (slices: readonly RecordSlice[]): readonly RecordSlice[] => {
+    const unknown = this.#skipped === 0 ? slices : slices.filter(({ record }) => !this.#known.has(record, 1))
     if (this.#digests.size > noted) this.#digests.clear()
-    return slices.filter(({ bytes, record }) => {
-      const digest = this.#hash.ofRecord(bytes)
-      const place = this.#places.of(digest[1]).get(...digest)
-      const [, , ...id] = place === undefined ? [] : this.#entry(place)
-      // Of several records with one id only the last one counts.
-      if (place !== undefined && !this.#ids.isRepeated(id as unknown as HashedText)) {
-        this.#add(digest, id as unknown as HashedText)
-        this.skipped += 1
-        return false
-      }
-      this.#digests.set(record, digest)
-      return true
-    })
+    for (const { bytes, record } of unknown) this.#digests.set(record, this.#hash.ofRecord(bytes))
+    return unknown
   }
 
-  /** The record was applied, without an issue and for good. */
-  remember(record: number, id: string): void {
+  /** The record was applied; `isForGood`: without an issue, and nothing of it is still to come. */
+  remember(record: number, id: string, isForGood: boolean): void {
     const digest = this.#digests.get(record)
-    if (!digest) return
     this.#digests.delete(record)
-    this.#add(digest, this.#hash.ofId(id))
+    this.#applied.add((isForGood && digest) || none, this.#hash.ofId(id))
   }
 
-  /** All that is remembered, with a checksum behind it. */
-  toBuffer(): Buffer {
-    const checksum = this.#hash.ofRecord(bytesOf(this.#next.subarray(0, this.#length)))
-    this.#grow()
-    this.#next.set(checksum, this.#length)
-    return bytesOf(this.#next.subarray(0, this.#length + checksum.length))
+  /** What the file leaves, where it names all products of the feed: without a look at any of them. */
+  unmissed(): Removals | undefined {
+    const others = this.#others
+    if (!others || this.#skipped === 0) return undefined
+    const isNamed = (id: HashedText) => others.hasHash(id)
+    const left = [...this.#ids(0)]
+    const changed = this.#changed.map((id) => this.#hash.ofId(id))
+    if (!left.every(isNamed) || !changed.every(isNamed)) return undefined
+    for (const id of [...left, ...changed]) this.#addRest(id, 'named')
+    return { missing: 0, of: this.#skipped + this.#applied.length + this.#rest.named.length }
   }
 
-  #entry(place: number): [number, number, number, number] {
-    const [low = 0, high = 0, idLow = 0, idHigh = 0] = this.#before.subarray(place, place + numbersPerEntry)
-    return [low, high, idLow, idHigh]
+  /** A product of the feed that the file names, or not. */
+  addProduct(productId: ProductId, isAbsent: boolean): void {
+    const id = this.#hash.ofId(productId)
+    if (!this.#isMatched(id)) this.#addRest(id, isAbsent ? 'absent' : 'named')
   }
 
-  #add(digest: HashedText, id: HashedText): void {
-    this.#grow()
-    this.#next.set(digest, this.#length)
-    this.#next.set(id, this.#length + 2)
-    this.#length += numbersPerEntry
+  /** The index of this file, with a checksum behind it. `keepsAbsent`: what is missing is not marked so. */
+  toBuffer({ keepsAbsent }: { keepsAbsent: boolean }): Buffer {
+    const { entries, matched } = this.#matcher
+    const applied = this.#applied
+    const rest = keepsAbsent ? [this.#rest.named, this.#rest.absent] : [this.#rest.named]
+    const next = new EntryList(this.#skipped + rest.reduce((sum, list) => sum + list.length, applied.length))
+    const places = this.#skipped > 0 ? applied.places() : undefined
+    const taken = new Uint8Array(applied.length)
+    for (let entry = 0; entry < matched.length; entry++) {
+      const at = entry * numbersPerEntry
+      if (matched[entry] === 1) {
+        next.copy(entries, at)
+        continue
+      }
+      // A changed record keeps the place of the one before it, so that the next file finds it in order.
+      const [low = 0, high = 0] = [entries[at + 2], entries[at + 3]]
+      const place = places?.of(high).get(low, high)
+      if (place === undefined || taken[place] === 1) continue
+      next.copy(applied.numbers, place * numbersPerEntry)
+      taken[place] = 1
+    }
+    for (let place = 0; place < taken.length; place++)
+      if (taken[place] === 0) next.copy(applied.numbers, place * numbersPerEntry)
+    for (const list of rest) next.copy(list.numbers, 0, list.length)
+    return next.toBuffer(this.#hash.ofRecord)
   }
 
-  /** Makes room for one more. */
-  #grow(): void {
-    if (this.#length + numbersPerEntry <= this.#next.length) return
-    const grown = new Uint32Array(this.#next.length * 2)
-    grown.set(this.#next)
-    this.#next = grown
+  #giveUp(): undefined {
+    this.#skipped = 0
+    this.because = 'records that are known share their ids with others'
+    this.#matcher.matched.fill(0)
+    this.#known = new NumberList((length) => new Uint8Array(length))
   }
-}
 
-/**
- * What the records of a full file are held against; undefined where none can be known. From now on no other file may use
- * the index: what a file has applied in part is in none.
- */
-export async function openKnownRecords(
-  { context, accept }: ImportRun,
-  { judgement, tables }: ProductFile,
-): Promise<KnownRecords | undefined> {
-  const { feed, mirror } = context
-  const { dialect, columns, grouping, ids } = judgement
-  const named = readKnown(mirror, feed.name)
-  const isOwn = named !== undefined && (named.claim ?? accept.claim) === accept.claim
-  // What a record says has to stand in its bytes alone.
-  const isPlain = dialect.type !== 'xml' && !grouping && feed.key === undefined && !feed.transform
-  const isMeant = isPlain && !accept.resend
-  if (named) {
-    const { claim } = accept
-    const value = isOwn && isMeant ? { ...named, claim } : undefined
-    await mirror.update([], () => ({ writes: [], known: { feed: feed.name, value } }))
+  #addRest(id: HashedText, list: 'named' | 'absent'): void {
+    this.#placed ??= this.#applied.places()
+    if (this.#placed.of(id[1]).put(...id)) this.#rest[list].add(none, id)
   }
-  if (!isMeant) return undefined
-  const hash = {
-    ofRecord: await openBytesHash(JSON.stringify([dialect, columns, tables])),
-    ofId: await openTextHash(),
+
+  #isMatched([low, high]: HashedText): boolean {
+    if (this.#skipped === 0) return false
+    if (!this.#matchedIds) {
+      this.#matchedIds = new PartitionedTable({ withValues: false })
+      for (const [one, other] of this.#ids(1)) this.#matchedIds.of(other).put(one, other)
+    }
+    return this.#matchedIds.of(high).has(low, high)
   }
-  const before = isOwn ? await readIndex(pathOf(context, named.id), hash.ofRecord) : undefined
-  const changed = before ? mirror.changedSince(feed.name) : []
-  return new KnownRecords({ hash, ids, before: before ?? new Uint32Array(), changed })
-}
 
-/** Which index holds the records of the feed's last full file. */
-export function readKnown(mirror: Pick<Mirror, 'known'>, feed: FeedName): KnownIndex | undefined {
-  const text = mirror.known().get(feed)
-  return text === undefined ? undefined : (JSON.parse(text) as KnownIndex)
-}
-
-/** Every record of the file is applied, durably: the next full file is held against them. */
-export async function saveKnownRecords({ context }: ImportRun, known: KnownRecords): Promise<void> {
-  const { feed, mirror, rulesDigest: rules } = context
-  const id = randomUUID()
-  const path = pathOf(context, id)
-  await makeFolder(dirname(path))
-  await writeDurably(path, known.toBuffer(), `${path}.tmp`)
-  await mirror.update([], () => ({ writes: [], known: { feed: feed.name, value: { id, rules } } }))
-  for (const name of await readdir(dirname(path))) {
-    const other = join(dirname(path), name)
-    if (other !== path && name.startsWith(prefixOf(context))) await removeIfPresent(other)
+  /** Of the entries that are matched (1), or not (0). */
+  *#ids(isMatched: 0 | 1): Generator<HashedText> {
+    const { entries, matched } = this.#matcher
+    for (let entry = 0; entry < matched.length; entry++) {
+      if (matched[entry] !== isMatched) continue
+      const at = entry * numbersPerEntry + 2
+      yield [entries[at] ?? 0, entries[at + 1] ?? 0]
+    }
   }
-}
-
-/** Undefined where it is not there, or not as it was written: then no record is known. */
-async function readIndex(path: string, hash: BytesHash): Promise<Uint32Array | undefined> {
-  try {
-    const bytes = await readFile(path)
-    const numbers = new Uint32Array(bytes.buffer, bytes.byteOffset, Math.floor(bytes.length / 4))
-    const entries = numbers.subarray(0, -2)
-    const [low, high] = hash(bytesOf(entries))
-    return low === numbers.at(-2) && high === numbers.at(-1) ? entries : undefined
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return undefined
-    throw error
-  }
-}
-
-function pathOf(context: Pick<FeedContext, 'reportsDir' | 'feed'>, id: string): string {
-  return join(dirname(context.reportsDir), 'index', prefixOf(context) + id)
-}
-
-function prefixOf({ feed }: Pick<FeedContext, 'feed'>): string {
-  return `${encodeURIComponent(feed.name)}~`
-}
-
-function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength)
 }

@@ -5,8 +5,8 @@ import type { FeedConfig, FeedMode } from '../config/model.ts'
 import type { FileRefusedError } from '../lib/errors.ts'
 import { redactEmails } from '../lib/redact.ts'
 import { type Judgement, judgeFile } from '../records/judge.ts'
-import type { IdReader } from '../records/judge-pass.ts'
-import type { ParsedRecord, RecordIssue, RejectedRecord } from '../records/model.ts'
+import type { IdReader, KnownFilter } from '../records/judge-pass.ts'
+import type { Dialect, ParsedRecord, RecordIssue, RejectedRecord } from '../records/model.ts'
 import type { FileSource } from '../records/read-file.ts'
 import { readGroupedRecords } from '../records/read-grouped-records.ts'
 import type { ReadOptions as RecordOptions } from '../records/read-records.ts'
@@ -36,11 +36,7 @@ export interface FeedFile<Item> {
   show(issue: RecordIssue): RecordIssue
 }
 
-export type ProductFile = FeedFile<ProductPatch> & {
-  kind: 'products'
-  /** What decides what a record says, besides the configuration: the tables in which values are looked up. */
-  tables: string
-}
+export type ProductFile = FeedFile<ProductPatch> & { kind: 'products' }
 export type ConsentFile = FeedFile<ConsentStatement> & { kind: 'consents' }
 
 /** Without these columns the file says nothing, or not what the feed is to say. */
@@ -58,6 +54,15 @@ export interface OpenOptions {
   isLenient?: boolean
   /** Reads more of each record than its id. */
   listener?: IdListener
+  openKnown?: ((reading: Reading) => Promise<KnownFilter | undefined>) | undefined
+}
+
+/** What decides what the bytes of a record say, besides the configuration. */
+export interface Reading {
+  dialect: Dialect
+  columns: readonly string[]
+  /** Of the tables in which values are looked up. */
+  tables: string
 }
 
 export interface IdListener {
@@ -70,13 +75,12 @@ export async function openProducts(options: OpenOptions): Promise<ProductFile | 
   const { feed, mode, source } = options
   const tables = await readTables(feed, source.signal)
   const readTable = tables?.read
-  const opened = await judgeWith(compileMapping({ feed, mode, readTable }), options)
+  const opened = await judgeWith(compileMapping({ feed, mode, readTable }), options, tables?.digest)
   if (opened.kind !== 'bound') return opened
   const { bound, ...file } = opened
   return {
     ...file,
     kind: 'products',
-    tables: tables?.digest ?? '',
     transform: bound.transform,
     map: (record, nowMs) => {
       const { patch, issues } = bound.map(record, nowMs)
@@ -114,11 +118,13 @@ interface FeedMapping<Bound> {
 
 async function judgeWith<Bound extends { idReader: IdReader }>(
   mapping: FeedMapping<Bound>,
-  { feed, source, isLenient = false, listener }: OpenOptions,
+  { feed, source, isLenient = false, listener, openKnown }: OpenOptions,
+  tables = '',
 ) {
   const judgement = await judgeFile({
     ...source,
     format: feed.format,
+    openKnown: openKnown && ((found) => openKnown({ ...found, tables })),
     neededColumns: [...new Set([...mapping.neededColumns, ...(listener?.columns ?? [])])],
     openIdReader: (columns) => {
       const binding = mapping.bindLeniently(columns)

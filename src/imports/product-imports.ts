@@ -15,8 +15,8 @@ import { decideHeld } from './decide-held.ts'
 import { importFile } from './import-file.ts'
 import { importProducts } from './import-products.ts'
 import { Importer, type ImporterOptions } from './importer.ts'
+import { readKnown } from './known-index.ts'
 import { productPages } from './known-products.ts'
-import { readKnown } from './known-records.ts'
 import { planDue, planRulesOf } from './plan-chunk.ts'
 
 interface ProductImportOptions {

@@ -1,18 +1,27 @@
 import type { AbsentProducts } from './absent-products.ts'
 import type { FeedContext, Removals } from './context.ts'
 import { knownProducts } from './known-products.ts'
+import type { KnownRecords } from './known-records.ts'
 import { planChunk } from './plan-chunk.ts'
 
 const idsPerStep = 500
 
 /** Which products of the feed the file no longer names. Bounded memory: the ids are collected in the mirror. */
-export async function findRemovals(context: FeedContext, absentOf: AbsentProducts): Promise<Removals> {
+export async function findRemovals(
+  context: FeedContext,
+  absentOf: AbsentProducts,
+  index: KnownRecords | undefined,
+): Promise<Removals> {
   const { feed, mirror } = context
   await mirror.update([], () => ({ writes: [], heldIds: { feed: feed.name, clear: true } }))
+  const unmissed = index?.unmissed()
+  if (unmissed) return unmissed
   const removals: Removals = { missing: 0, of: 0 }
   for await (const known of knownProducts(context)) {
     removals.of += known.length
     const add = absentOf(known)
+    const absent = new Set(add)
+    for (const id of index ? known : []) index?.addProduct(id, absent.has(id))
     removals.missing += add.length
     if (add.length > 0) await mirror.update([], () => ({ writes: [], heldIds: { feed: feed.name, add } }))
   }

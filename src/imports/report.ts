@@ -46,6 +46,8 @@ export interface ImportReport {
   rejected: number
   warned: number
   unchanged: number
+  /** Of a full file: records that stood in the last one, which were not looked into. `because`: why there are none. */
+  skipped?: { records: number; because?: string }
   /** Products of the feed that the file no longer names, and out of how many. */
   removals?: { missing: number; of: number; held: boolean }
   changes: Tally

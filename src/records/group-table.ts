@@ -72,10 +72,6 @@ export class GroupTable implements IdTable {
     return 0
   }
 
-  isRepeated(): boolean {
-    return false
-  }
-
   isLast(): boolean {
     return true
   }

@@ -6,8 +6,6 @@ export interface IdTable {
   /** Ids that more than one record has. */
   readonly repeated: number
   has(id: string): boolean
-  /** More than one record has the id with this hash. */
-  isRepeated(hash: HashedText): boolean
   /** Of the records with this id only the last one of the file counts. */
   isLast(id: string, record: number): boolean
 }
@@ -44,12 +42,11 @@ export class IdTableBuilder implements IdTable {
   }
 
   has(id: string): boolean {
-    const [low, high] = this.#hash(id)
-    return this.#seen.of(high).has(low, high)
+    return this.hasHash(this.#hash(id))
   }
 
-  isRepeated([low, high]: HashedText): boolean {
-    return this.#lastRecords.of(high).has(low, high)
+  hasHash([low, high]: HashedText): boolean {
+    return this.#seen.of(high).has(low, high)
   }
 
   isLast(id: string, record: number): boolean {

@@ -43,6 +43,21 @@ export interface JudgeOptions extends FileSource {
   neededColumns: readonly string[]
   /** Given the file's columns; undefined when the columns of the id are not among them. */
   openIdReader: (columns: readonly string[]) => IdReader | undefined
+  /** Tells of records which are known; undefined: none is. Asked once the columns are known. */
+  openKnown?: ((found: Found) => Promise<KnownFilter | undefined>) | undefined
+}
+
+interface Found {
+  dialect: Dialect
+  columns: readonly string[]
+}
+
+/** Tells which records need not be judged, since all that they say is applied. */
+export interface KnownFilter {
+  /** Asked once of each record, in file order. */
+  isKnown(record: RecordSlice): boolean
+  /** After the last record: the ids of all, given those of the others. Undefined: none may count as known. */
+  settle(others: IdTableBuilder): IdTable | undefined
 }
 
 export interface PassResult {
@@ -77,14 +92,15 @@ export async function runPass(
     using splitter = pass.beginText(name)
     for await (const chunk of chunks) {
       for (const batch of splitter.push(chunk)) {
-        if (batch.length > 0) pass.take(batch)
+        if (batch.length > 0) await pass.take(batch)
         await nextTurn()
       }
     }
-    for (const batch of splitter.end()) pass.take(batch)
+    for (const batch of splitter.end()) await pass.take(batch)
     pass.endText(splitter)
   }
-  return await pass.finish()
+  const result = await pass.finish()
+  return result ?? (await runPass({ ...options, openKnown: undefined }, dialect))
 }
 
 class JudgePass {
@@ -97,6 +113,7 @@ class JudgePass {
   #columns: readonly string[] | undefined
   #frame: RecordFrame | undefined
   #idReader: IdReader | undefined
+  #known: KnownFilter | undefined
   /** In the place of the table of ids where rows make products together. */
   #groups: GroupTable | undefined
   /** The text being read: its name, and whether its header has been seen where it has one. */
@@ -134,9 +151,20 @@ class JudgePass {
     return this.#xml ?? openSplitter(name, this.#dialect, { recordBytes, before })
   }
 
-  take(batch: readonly RecordSlice[]): void {
-    const valid = everyValid(batch)
+  async take(batch: readonly RecordSlice[]): Promise<void> {
+    const isFirst = this.#columns === undefined
     const records = this.#begun ? batch : this.#begin(batch)
+    if (isFirst)
+      this.#known = await this.#options.openKnown?.({ dialect: this.#dialect, columns: this.#columns ?? [] })
+    this.#judge(this.#known ? records.filter((slice) => !this.#known?.isKnown(slice)) : records)
+    this.#records += records.length
+    if (this.#dialect.type === 'csv') {
+      for (const { bytes } of batch.slice(-2)) this.#widths = [this.#widths[1], this.#cells.count(bytes)]
+    }
+  }
+
+  #judge(records: readonly RecordSlice[]): void {
+    const valid = everyValid(records)
     for (const slice of records) {
       const sound = valid || isUtf8(slice.bytes)
       if (!sound) this.#undecodable += 1
@@ -144,10 +172,6 @@ class JudgePass {
       const id = cells && this.#idReader?.read(cells)
       // An id with undecodable bytes reads like others that differ from it in just these bytes.
       this.#addId(slice.record, sound || !id?.includes('\ufffd') ? id : undefined, cells)
-    }
-    this.#records += records.length
-    if (this.#dialect.type === 'csv') {
-      for (const { bytes } of batch.slice(-2)) this.#widths = [this.#widths[1], this.#cells.count(bytes)]
     }
   }
 
@@ -160,7 +184,8 @@ class JudgePass {
     if (openEnded) this.#checkLastRecord(this.#columns ?? [])
   }
 
-  async finish(): Promise<PassResult> {
+  /** Undefined: known records have to be judged, too. */
+  async finish(): Promise<PassResult | undefined> {
     if (this.#columns === undefined) throw emptyFile(this.#options.name)
     if (this.#records === 0) {
       this.#warnings.push(`the file has ${this.#dialect.type === 'csv' ? 'a header and ' : ''}no record`)
@@ -179,7 +204,8 @@ class JudgePass {
     const links = this.#idReader?.links
     const table = this.#groups
     if (!table || !links) {
-      return { ...judged, records: this.#records, unreadableIds: this.#unreadableIds, ids: this.#ids }
+      const ids = this.#known ? this.#known.settle(this.#ids) : this.#ids
+      return ids && { ...judged, records: this.#records, unreadableIds: this.#unreadableIds, ids }
     }
     await table.finish()
     const grouping = { rows: this.#records, table, links }

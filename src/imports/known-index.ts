@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { FeedName } from '../lib/brand.ts'
+import type { KnownIndex } from '../mirror/model.ts'
+import type { Mirror } from '../mirror/reader.ts'
+import { readEntries } from '../records/entries.ts'
+import { openBytesHash, openTextHash } from '../records/id-table.ts'
+import type { Dialect } from '../records/model.ts'
+import { makeFolder, removeIfPresent, writeDurably } from '../sources/durable.ts'
+import type { FeedContext } from './context.ts'
+import type { ImportRun } from './import-run.ts'
+import { KnownRecords } from './known-records.ts'
+import type { Reading } from './open-feed-file.ts'
+
+/** Raised when an index says something else: none of before is read then. */
+const format = 2
+
+/** What the records of a full file are held against; or why none of a file of its kind are. */
+export async function openKnownRecords(
+  { context, accept }: ImportRun,
+  { dialect, columns, tables }: Reading,
+): Promise<KnownRecords | string> {
+  const { feed, mirror } = context
+  const reason =
+    reasonOfAll(context, dialect) ?? (accept.resend ? 'every product is to be sent again' : undefined)
+  if (reason !== undefined) return reason
+  const hash = {
+    ofRecord: await openBytesHash(JSON.stringify([format, dialect, columns, tables])),
+    ofId: await openTextHash(),
+  }
+  const named = readKnown(mirror, feed.name)
+  const isOwn = named !== undefined && (named.claim ?? accept.claim) === accept.claim
+  const entries = isOwn ? await readEntries(pathOf(context, named.id), hash.ofRecord) : undefined
+  const changed = entries ? mirror.changedSince(feed.name) : []
+  const because = !named
+    ? 'no full file was imported by these rules before'
+    : !isOwn
+      ? 'the last full file was not imported to its end'
+      : !entries
+        ? 'the index of the last full file is gone or damaged, or that file was read in another way'
+        : undefined
+  return new KnownRecords({
+    hash,
+    entries: entries ?? new Uint32Array(),
+    changed,
+    because,
+    readsFirst: feed.asOf?.from === 'column',
+  })
+}
+
+/** Why no record says all that it says in its bytes alone. */
+function reasonOfAll({ feed }: FeedContext, { type }: Dialect): string | undefined {
+  if (type === 'xml') return 'records of XML depend on what stands around them'
+  if (feed.group) return 'rows make products together'
+  if (feed.key !== undefined) return 'its products are found by a key'
+  return feed.transform === undefined ? undefined : 'a transform makes its records'
+}
+
+/** From now on no other file may use the index: what a file has applied in part is in none. */
+export async function beginKnownRecords({ context, accept }: ImportRun, known: KnownRecords | undefined) {
+  const { feed, mirror } = context
+  const { claim } = accept
+  const named = readKnown(mirror, feed.name)
+  if (!named) return
+  const isOwn = (named.claim ?? claim) === claim
+  const value = isOwn && known ? { ...named, claim } : undefined
+  await mirror.update([], () => ({ writes: [], known: { feed: feed.name, value } }))
+}
+
+/** Which index holds the records of the feed's last full file. */
+export function readKnown(mirror: Pick<Mirror, 'known'>, feed: FeedName): KnownIndex | undefined {
+  const text = mirror.known().get(feed)
+  return text === undefined ? undefined : (JSON.parse(text) as KnownIndex)
+}
+
+/** All that the file says is applied, durably: the next full file is held against it. */
+export async function saveKnownRecords(
+  { context }: ImportRun,
+  known: KnownRecords,
+  options: { keepsAbsent: boolean },
+): Promise<void> {
+  const { feed, mirror, rulesDigest: rules } = context
+  const id = randomUUID()
+  const path = pathOf(context, id)
+  await makeFolder(dirname(path))
+  await writeDurably(path, known.toBuffer(options), `${path}.tmp`)
+  await mirror.update([], () => ({ writes: [], known: { feed: feed.name, value: { id, rules } } }))
+  for (const name of await readdir(dirname(path))) {
+    const other = join(dirname(path), name)
+    if (other !== path && name.startsWith(prefixOf(context))) await removeIfPresent(other)
+  }
+}
+
+function pathOf(context: Pick<FeedContext, 'reportsDir' | 'feed'>, id: string): string {
+  return join(dirname(context.reportsDir), 'index', prefixOf(context) + id)
+}
+
+function prefixOf({ feed }: Pick<FeedContext, 'feed'>): string {
+  return `${encodeURIComponent(feed.name)}~`
+}
