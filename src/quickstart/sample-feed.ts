@@ -4,7 +4,7 @@ import { finished } from 'node:stream/promises'
 import { seededRandom } from '../lib/seeded-random.ts'
 
 /** The columns of the sample, named as an ERP would name them. */
-const sampleColumns = [
+export const sampleColumns = [
   'sku',
   'title',
   'link',
@@ -83,8 +83,8 @@ export function sampleId(product: number): string {
   return `SKU-${String(product).padStart(8, '0')}`
 }
 
-/** One row of the sample as cells, the same for the same number every time. */
-function sampleRow(product: number, options: SampleOptions): string[] {
+/** One row of the sample as cells in the order of the columns, the same for the same number every time. */
+export function sampleRow(product: number, options: SampleOptions): string[] {
   const { sentencesPerProduct = 6, isRepriced, isReworded } = options
   const random = seededRandom((product + 1) * 0x9e3779b1)
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T

@@ -1,12 +1,17 @@
 import { benchBeside } from './beside.ts'
 import { benchBig } from './big.ts'
 import { benchConsents } from './consents.ts'
+import { benchDeliverers } from './deliverers.ts'
 import { benchDrain } from './drain.ts'
 import { benchIntent } from './intent.ts'
 import { benchLatency } from './latency.ts'
+import { benchLinear } from './linear.ts'
 import { benchLoad } from './load.ts'
 import { benchMirror } from './mirror.ts'
+import { benchScale } from './scale.ts'
+import { runSuite } from './suite/run-suite.ts'
 
+/** Each measures one thing, with arguments of its own. */
 const benches: Record<string, (args: readonly string[]) => Promise<void>> = {
   load: benchLoad,
   latency: benchLatency,
@@ -16,12 +21,19 @@ const benches: Record<string, (args: readonly string[]) => Promise<void>> = {
   mirror: benchMirror,
   drain: benchDrain,
   beside: benchBeside,
+  deliverers: benchDeliverers,
+  linear: benchLinear,
+  scale: benchScale,
 }
 
-const [name = '', ...args] = process.argv.slice(2)
+const [name = '--quick', ...args] = process.argv.slice(2)
 const bench = benches[name]
 if (bench) await bench(args)
+else if (name.startsWith('--')) await runSuite([name, ...args])
 else {
-  console.error(`usage: npm run bench -- ${Object.keys(benches).join('|')} [size]`)
+  const names = Object.keys(benches).join('|')
+  console.error(
+    `usage: npm run bench -- [--quick|--full|--scale] [--json file]\n       npm run bench -- ${names} [size]`,
+  )
   process.exitCode = 2
 }

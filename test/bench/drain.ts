@@ -14,6 +14,13 @@ const filler = 'x'.repeat(1_200)
 export async function benchDrain([size = '1000000']: readonly string[]): Promise<void> {
   const products = Number(size)
   console.log(`drain of ${products} acknowledgements; ${machine()}`)
+  const { seconds, cpuSeconds, redisCpuSeconds, left, unsent } = await measureDrain(products)
+  console.log(
+    `${seconds.toFixed(1)} s  CPU ${cpuSeconds.toFixed(1)} s, of Redis ${redisCpuSeconds.toFixed(1)} s  left ${left}  unsent ${unsent}`,
+  )
+}
+
+export async function measureDrain(products: number) {
   await using harness = await openHarness({ redis: { aof: true } })
   const { connection, keys, mirror, loop } = harness
   await harness.settle()
@@ -42,10 +49,13 @@ export async function benchDrain([size = '1000000']: readonly string[]): Promise
   }
   const seconds = (performance.now() - began) / 1000
   const { user, system } = process.cpuUsage(cpu)
-  const left = await connection.hlen(keys.acknowledged)
-  console.log(
-    `${seconds.toFixed(1)} s  CPU ${((user + system) / 1e6).toFixed(1)} s, of Redis ${((await redisCpu()) - cpuBefore).toFixed(1)} s  left ${left}  unsent ${harness.places().length}`,
-  )
+  return {
+    seconds,
+    cpuSeconds: (user + system) / 1e6,
+    redisCpuSeconds: (await redisCpu()) - cpuBefore,
+    left: await connection.hlen(keys.acknowledged),
+    unsent: harness.places().length,
+  }
 }
 
 function idOf(n: number): ProductId {
