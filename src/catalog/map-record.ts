@@ -66,7 +66,7 @@ export function mapRecord(
     } else if (value instanceof Problem) reportEmptyOrProblem(bound, findings, value)
     else set[bound.field] = value
   }
-  checkCurrencies(notes, set, findings)
+  if (notes.currencies.length > 0) checkCurrencies(notes, set, findings)
   warnOfAvailabilities(set, findings)
   const timed =
     notes.boundaries.length > 0 ? readTimed(record, { fields, notes, said: { set, clear } }) : undefined

@@ -23,9 +23,14 @@ export function withoutInvisible(text: string): string {
   return text.replace(/[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, '')
 }
 
+/** A number in the form in which the contract wants it, as most cells hold it: with a point, and of at most 15 digits. */
+export function isPlainNumber(text: string): boolean {
+  return plain.test(text)
+}
+
 /** A plain decimal (`-1299.5`: sign, digits, a point) or the fault. */
 export function parseNumberText(text: string, locale: NumberLocale): string | NumberFault {
-  if (locale.decimal === '.' && locale.thousands !== '.' && plain.test(text)) return text
+  if (locale.decimal === '.' && locale.thousands !== '.' && isPlainNumber(text)) return text
   if (scientific.test(text)) {
     return { code: 'not-a-number', found: 'in scientific notation', remedy: 'write the digits out' }
   }

@@ -71,7 +71,7 @@ function compileValue(
   const options = optionsOf(field, rule, context)
   if (!options) return undefined
   const { problems } = context
-  return compileSteps(rule, { ...stepsOf(kind, rule, options), coerce: coerceWith(options), problems })
+  return compileSteps(rule, { ...stepsOf(kind, rule, options), kind, coerce: coerceWith(options), problems })
 }
 
 /** `custom_fields`, from wherever its entries come. */

@@ -1,3 +1,4 @@
+import type { FieldKind } from '../api/contract/kinds.ts'
 import type { FieldRule } from '../config/rule-model.ts'
 import { readAvailability } from './availability-words.ts'
 import { compileBelow } from './below.ts'
@@ -12,6 +13,7 @@ import { htmlToText } from './html-text.ts'
 import { jsonText } from './json-text.ts'
 import { compileLess } from './less.ts'
 import { openRowView, withoutMark } from './members.ts'
+import { withOrdinary } from './ordinary-cell.ts'
 import { compilePattern } from './pattern.ts'
 import { openNotes, Problem, type RecordNotes } from './problem.ts'
 import { compileSource, missingOf, type Source } from './take.ts'
@@ -19,6 +21,8 @@ import { compileWhen, outcomesOf } from './when.ts'
 import { compileChosen } from './where.ts'
 
 export interface Steps {
+  /** Left out: there is no field that would say what is right. */
+  kind?: FieldKind
   options: Pick<CoerceOptions, 'locale' | 'secret' | 'describe'> & Partial<Pick<CoerceOptions, 'field'>>
   shape: Reading['shape']
   coerce: Coerce
@@ -85,7 +89,8 @@ export function compileSteps(rule: FieldRule, steps: Steps): CompiledRule | unde
     }
   }
   if (rule.from.kind === 'value') return constantRule(bindValue, problems)
-  const bindTimed = during ? (columns: Columns) => during.bind(columns, bindValue(columns)) : bindValue
+  const bindOrdinary = withOrdinary(rule, { ...steps, finish }, bindValue)
+  const bindTimed = during ? (columns: Columns) => during.bind(columns, bindValue(columns)) : bindOrdinary
   const beside = [below, during, less].flatMap((part) => part?.columns ?? [])
   const read = [...source.columns, ...beside.flatMap(namesOf)]
   const bind = (columns: Columns): Compute =>

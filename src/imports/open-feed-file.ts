@@ -174,6 +174,9 @@ export interface ReadBatch<Item> {
   bytesRead: number
 }
 
+/** What is made of a record takes many times its bytes. A few at a time are garbage before anything has to copy them. */
+const recordsPerBatch = 16
+
 interface ReadOptions {
   /** For which time the records are read: since the epoch in ms. */
   now(): number
@@ -197,6 +200,8 @@ export async function* readFeedFile<Item>(
   const records = readGroupedRecords({
     ...{ ...source, ...file.judgement, recordBytes, onProgress },
     select: file.select,
+    // Each batch is a message to the thread of a transform.
+    ...(transform ? {} : { recordsPerBatch }),
   })
   for await (const read of transformRecords(records, transform, { name: source.name, onMoved })) {
     for (const issue of read.skipped ?? []) problems.add([issue])

@@ -8,9 +8,14 @@ const unsafeInUrl = /[\u0000-\u0020\u007f\s]/
 /** The most of all addresses. Names of letters and digits alone, so that no rule of a host name can be broken. */
 const plainUrl = /^https?:\/\/(?:[a-z\d]+[.-])*[a-z]{2,}(?:[/?#][!-~]*)?$/i
 
+/** True for most addresses. */
+export function isPlainUrl(text: string): boolean {
+  return plainUrl.test(text)
+}
+
 /** An absolute http or https address with a host. Non-ASCII letters are fine, white space is not. */
 export function isHttpUrl(text: string): boolean {
-  if (plainUrl.test(text)) return true
+  if (isPlainUrl(text)) return true
   return httpOrigin.test(text) && !unsafeInUrl.test(text) && URL.canParse(text)
 }
 
