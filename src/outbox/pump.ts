@@ -1,7 +1,7 @@
 import type { Lane } from '../catalog/model.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { Place } from '../mirror/loop-model.ts'
-import type { RedisBatch } from '../redis/connection.ts'
+import { type RedisBatch, readRedisTime } from '../redis/connection.ts'
 import { lanes } from './compare.ts'
 import { type LoopAccess, OutboxMovedError } from './loop-access.ts'
 import type { ScriptArgument } from './scripts/scripts.ts'
@@ -22,6 +22,8 @@ export interface LaneState {
   echoBytes: number
   /** The first products whose echo is due and has no document. */
   requests: readonly ProductId[]
+  /** Dead letters. */
+  dead: number
 }
 
 /** Whether there is anything to offer. */
@@ -40,7 +42,7 @@ export function hasOffers({ mirror, pendingBytes, delivery }: LoopAccess, state:
  */
 export async function pump(access: LoopAccess, state: LaneState): Promise<boolean> {
   const batch = access.connection.multi()
-  const offered = appendNext(access, batch, state)
+  const offered = await appendNext(access, batch, state)
   const answered = appendAnswers(access, batch, state)
   if (!offered && !answered) return false
   const answer = await batch.exec()
@@ -49,7 +51,7 @@ export async function pump(access: LoopAccess, state: LaneState): Promise<boolea
   return true
 }
 
-function appendNext(access: LoopAccess, batch: RedisBatch, state: LaneState): boolean {
+async function appendNext(access: LoopAccess, batch: RedisBatch, state: LaneState): Promise<boolean> {
   const last = access.mirror.readIdentity().last
   const room = { bytes: portionBytesMax, rows: portionRowsMax }
   let isAny = false
@@ -58,7 +60,7 @@ function appendNext(access: LoopAccess, batch: RedisBatch, state: LaneState): bo
     if (places === undefined) continue
     // Numbers that nobody has any more end the lane.
     const position = places.at(-1)?.number ?? last[lane]
-    appendOffers(access, batch, places)
+    await appendOffers(access, batch, { lane, places, state })
     batch.hset(access.keys.positions, lane, position)
     isAny = true
     for (const { document } of places) room.bytes -= document?.length ?? 0
@@ -83,20 +85,48 @@ function readPortion(
   return first > roomBytes && !isEmpty ? undefined : places
 }
 
-function appendOffers(
-  { keys, scripts, clock, newAfterMs }: LoopAccess,
+/**
+ * A change of a product of which Redis holds nothing needs no script: only offers of this session bring a document, so
+ * there is none when the transaction runs, either.
+ */
+async function appendOffers(
+  access: LoopAccess,
   batch: RedisBatch,
-  places: readonly Place[],
-): void {
+  { lane, places, state }: { lane: Lane; places: readonly Place[]; state: LaneState },
+): Promise<void> {
   if (places.length === 0) return
+  const { connection, keys, scripts, clock, newAfterMs } = access
   const now = clock.now()
-  const documents = places.flatMap(({ productId, document }) => (document ? [productId, document] : []))
-  if (documents.length > 0) batch.hset(keys.documents, ...documents)
-  const args: ScriptArgument[] = [newAfterMs]
-  for (const { productId, digest, lane, kind, since } of places) {
-    args.push(productId, digest ?? '', laneCodes[lane], kindCodes[kind], Math.max(0, now - since))
+  const ids = places.map(({ productId }) => productId)
+  const [held, redisNow] = await Promise.all([
+    connection.hmgetBuffer(keys.pending, ...ids),
+    readRedisTime(connection),
+  ])
+  const isPlain = state.requests.length === 0 && state.dead === 0
+  const documents: ScriptArgument[] = []
+  const pending: ScriptArgument[] = []
+  const scores: ScriptArgument[] = []
+  const offers: ScriptArgument[] = []
+  let bytes = 0
+  for (const [index, { productId, document, digest, kind, since }] of places.entries()) {
+    const ageMs = Math.max(0, now - since)
+    if (document) documents.push(productId, document)
+    if (kind === 'change' && isPlain && !held[index]) {
+      const size = document.length
+      bytes += size
+      pending.push(productId, Buffer.concat([digest, Buffer.from(`${laneCodes[lane]}${size}`)]))
+      scores.push(redisNow - ageMs + (lane === 'new' ? newAfterMs : 0), productId)
+    } else {
+      offers.push(productId, digest ?? '', laneCodes[lane], kindCodes[kind], ageMs)
+    }
   }
-  scripts.append(batch, 'offer', args)
+  if (documents.length > 0) batch.hset(keys.documents, ...documents)
+  if (pending.length > 0) {
+    batch.hset(keys.pending, ...pending)
+    batch.zadd(keys[lane], ...scores)
+    batch.hincrby(keys.bytes, laneCodes[lane], bytes)
+  }
+  if (offers.length > 0) scripts.append(batch, 'offer', [newAfterMs, ...offers])
 }
 
 /** Echoes that are due get the newest documents, a bounded portion at a time. */

@@ -9,7 +9,6 @@ export interface RedisState extends LaneState {
   beat: number
   /** Fields that the mirror has to learn. */
   acknowledged: number
-  dead: number
   /** Products that were ever refused. */
   refused: number
   /** Something of products is there. */

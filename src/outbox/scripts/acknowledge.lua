@@ -37,7 +37,44 @@ local function decideRefusals()
   redis.call('DEL', refusals)
 end
 
-for i = 3, #ARGV, 2 do settle(ARGV[i], ARGV[i + 1]) end
+-- Most products are still bound, and the document that was sent is their newest: their fields go all at once.
+local function settleAll(ids, digests)
+  local held, claims, echoed = valuesOf('HMGET', pending, ids), valuesOf('HMGET', claimed, ids), areEchoed(ids)
+  local done, taken, sizes, lanes = {}, {}, {}, {}
+  -- Products that waited equally long have the same claim.
+  local claim, holder, began, lane
+  for i, id in ipairs(ids) do
+    if claims[i] ~= claim then
+      claim = claims[i]
+      holder, began, lane = readClaim(claim)
+    end
+    local newest, purpose, size = readHeld(held[i])
+    if holder == token and newest == digests[i] and not echoed[i] then
+      done[#done + 1] = id
+      taken[#taken + 1] = id
+      taken[#taken + 1] = newest
+      sizes[purpose] = (sizes[purpose] or 0) + size
+      lanes[lane] = (lanes[lane] or 0) + 1
+    else
+      settle(id, digests[i])
+    end
+  end
+  if #done == 0 then return end
+  count = count + #done
+  redis.call('HSET', acknowledged, unpack(taken))
+  for _, key in ipairs({ claimed, pending, documents }) do redis.call('HDEL', key, unpack(done)) end
+  -- The same document may have been offered again meanwhile.
+  for _, key in pairs(laneKeys) do valuesOf('ZREM', key, done) end
+  for purpose, size in pairs(sizes) do redis.call('HINCRBY', bytes, purpose, -size) end
+  for from, number in pairs(lanes) do redis.call('HINCRBY', counters, 'acknowledged:' .. from, number) end
+end
+
+local ids, digests = {}, {}
+for i = 3, #ARGV, 2 do
+  ids[#ids + 1] = ARGV[i]
+  digests[#digests + 1] = ARGV[i + 1]
+end
+settleAll(ids, digests)
 if last == '1' then redis.call('ZREM', leases, token) end
 if count > 0 then
   redis.call('HDEL', pace, 'failures')

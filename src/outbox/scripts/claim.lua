@@ -33,6 +33,7 @@ local ids, claims, removals = {}, {}, { u = {}, n = {}, d = {} }
 local bodyBytes, misfits, asked, full = 2, 0, 0, false
 -- Whose product was bound first.
 local firstLane
+local began = token .. ' ' .. string.format('%.0f', now) .. ' '
 
 local function flush()
   if #claims > 0 then redis.call('HSET', claimed, unpack(claims)) end
@@ -50,10 +51,10 @@ local function bind(id, lane, score)
     local other, otherScore = laneOf(id)
     if other then lane, score = other, otherScore end
   end
-  if lane ~= 'e' then table.insert(removals[lane], id) end
-  table.insert(claims, id)
-  table.insert(claims, token .. ' ' .. string.format('%.0f', now) .. ' ' .. lane .. ' ' .. score)
-  table.insert(ids, id)
+  if lane ~= 'e' then removals[lane][#removals[lane] + 1] = id end
+  claims[#claims + 1] = id
+  claims[#claims + 1] = began .. lane .. ' ' .. score
+  ids[#ids + 1] = id
 end
 
 -- A product that waits without its document: the pump is asked for it.
@@ -69,20 +70,24 @@ end
 local function take(lane, key, dueMs)
   local passed = 0
   while not full and #ids < idsMax and asked < requestsMax do
-    local page = redis.call('ZRANGEBYSCORE', key, '-inf', dueMs, 'WITHSCORES', 'LIMIT', passed, 250)
+    local page = redis.call('ZRANGEBYSCORE', key, '-inf', dueMs, 'WITHSCORES', 'LIMIT', passed, 500)
     if #page == 0 then return end
+    local pageIds = {}
+    for i = 1, #page, 2 do pageIds[#pageIds + 1] = page[i] end
+    local held, inFlight = valuesOf('HMGET', pending, pageIds), valuesOf('HMGET', claimed, pageIds)
     for i = 1, #page, 2 do
       local id, score = page[i], page[i + 1]
-      local size = redis.call('HSTRLEN', documents, id)
+      local nth = (i + 1) / 2
+      local size = held[nth] and tonumber(string.sub(held[nth], 18)) or 0
       local cost = size + (#ids > 0 and 1 or 0)
-      if redis.call('HEXISTS', claimed, id) == 1 or (lane == 'e' and redis.call('HEXISTS', dead, id) == 1) then
+      if inFlight[nth] or (lane == 'e' and redis.call('HEXISTS', dead, id) == 1) then
         passed = passed + 1
       elseif size == 0 then
         request(id, key, score)
       elseif bodyBytes + cost <= bodyBytesMax then
         bodyBytes = bodyBytes + cost
         bind(id, lane, score)
-        if lane == 'e' then redis.call('HSET', claimed, unpack(claims)); claims = {}; passed = passed + 1 end
+        if lane == 'e' then passed = passed + 1 end
         if #ids >= idsMax then full = true break end
       elseif #ids == 0 then
         -- Alone it is too large for any call: it is handed out alone, to be refused with that reason.

@@ -97,9 +97,12 @@ end
 
 -- `pending` holds of each document in Redis its digest, what it is there for (u n d: a lane, e: an echo alone, r: refused,
 -- which is not decided yet) and the bytes it counts for there.
-local function heldDocument(id)
-  local held = redis.call('HGET', pending, id)
+local function readHeld(held)
   if held then return string.sub(held, 1, 16), string.sub(held, 17, 17), tonumber(string.sub(held, 18)) end
+end
+
+local function heldDocument(id)
+  return readHeld(redis.call('HGET', pending, id))
 end
 
 local function holdDocument(id, digest, purpose)
@@ -141,27 +144,33 @@ local function doubt(id)
 end
 
 -- Who holds a product, and since when; nil: nobody. `lane` and `score`: where it was taken from (e: it is an echo alone).
-local function claimOf(id)
-  local claim = redis.call('HGET', claimed, id)
+local function readClaim(claim)
   if claim then return string.match(claim, '^(%S+) (%S+) (%S+) (%S+)') end
+end
+
+local function claimOf(id)
+  return readClaim(redis.call('HGET', claimed, id))
 end
 
 -- Of many products at once: a fraction of what as many commands cost. Lua passes some 8,000 values.
 local function valuesOf(command, key, ids)
-  return #ids == 0 and {} or redis.call(command, key, unpack(ids))
+  if #ids == 0 or redis.call('EXISTS', key) == 0 then return {} end
+  return redis.call(command, key, unpack(ids))
+end
+
+local function eitherOf(some, others)
+  if not next(some) then return others end
+  for i, value in pairs(others) do some[i] = some[i] or value end
+  return some
 end
 
 local function areEchoed(ids)
-  local due, asked = valuesOf('ZMSCORE', echoes, ids), valuesOf('ZMSCORE', requests, ids)
-  for i in ipairs(ids) do due[i] = due[i] or asked[i] end
-  return due
+  return eitherOf(valuesOf('ZMSCORE', echoes, ids), valuesOf('ZMSCORE', requests, ids))
 end
 
 -- Whether anything of a product is under way, besides what the mirror has to learn.
 local function areHeld(ids)
-  local held, claims, echoed = valuesOf('HMGET', pending, ids), valuesOf('HMGET', claimed, ids), areEchoed(ids)
-  for i in ipairs(ids) do held[i] = held[i] or claims[i] or echoed[i] end
-  return held
+  return eitherOf(eitherOf(valuesOf('HMGET', pending, ids), valuesOf('HMGET', claimed, ids)), areEchoed(ids))
 end
 
 -- A send that began at `began` has ended well or was refused: an echo that was due then is used up. Returns whether one was.
