@@ -12,12 +12,13 @@ import { ConsentSlots } from './delivery/consent-slots.ts'
 import { newProcessName } from './delivery/process-name.ts'
 import { watchedProgress } from './delivery/watched-progress.ts'
 import { Delivery } from './delivery/worker.ts'
+import { ImportThread } from './imports/import-thread.ts'
 import { type Intake, type IntakeOptions, openIntake } from './imports/intake.ts'
 import { readStateId } from './imports/state-id.ts'
 import { noteUncaught } from './imports/unexpected-failures.ts'
 import type { CatalogName } from './lib/brand.ts'
 import { readVersion } from './lib/version.ts'
-import { Watchdog } from './lib/watchdog.ts'
+import { stallOf, Watchdog } from './lib/watchdog.ts'
 import type { RedisConnections } from './redis/connections.ts'
 import { openTicketQueue } from './redis/tickets.ts'
 import { closeToOthers, isOpenToOthers } from './sources/layout.ts'
@@ -50,9 +51,7 @@ export interface ServiceOptions extends StorageOptions {
 export async function openService(options: ServiceOptions): Promise<AsyncDisposable> {
   await using stack = new AsyncDisposableStack()
   for (const catalog of options.catalogs) checkEmailToken(options, catalog)
-  const watchdog = stack.use(
-    new Watchdog({ onStall: (name) => options.onFatal(new Error(`no progress for 30 s: ${name}`)) }),
-  )
+  const watchdog = stack.use(new Watchdog({ onStall: (name) => options.onFatal(stallOf(name)) }))
   process.on('uncaughtExceptionMonitor', noteUncaught)
   stack.defer(() => void process.off('uncaughtExceptionMonitor', noteUncaught))
   const parts: CatalogParts[] = []
@@ -218,7 +217,11 @@ function intakeOptions(options: ServiceOptions, part: CatalogParts): IntakeOptio
       const onOffered = () => delivery?.wake()
       const mirror = await openMirrorThread({ ...options, catalog, manifest, watchdog, onOffered })
       part.mirrorId = mirror.identity().mirrorId
-      return mirror
+      return {
+        mirror,
+        openProducts: (given) => new ImportThread({ ...given, mirror: mirror.connect() }),
+        [Symbol.asyncDispose]: () => mirror[Symbol.asyncDispose](),
+      }
     },
     endDelivery: async () => delivery?.[Symbol.asyncDispose](),
     watchesDropFolders: watchesDropFolders && options.roles.has('watch'),

@@ -6,8 +6,7 @@ import type { Log } from '../lib/log.ts'
 import type { WatchedWork } from '../lib/watchdog.ts'
 import type { MirrorChunk } from '../mirror/model.ts'
 import type { Mirror, MirrorReader } from '../mirror/reader.ts'
-import type { Archive } from '../sources/archive.ts'
-import type { Manifest } from '../sources/manifest.ts'
+import type { Archive, LineManifest } from '../sources/archive.ts'
 import type { PlanRules } from './plan-chunk.ts'
 import type { UnexpectedFailures } from './unexpected-failures.ts'
 
@@ -17,10 +16,13 @@ export interface ImportBook extends Pick<MirrorReader, 'applied' | 'isApplied' |
   update(change: Omit<MirrorChunk, 'writes'>): Promise<void>
 }
 
+/** What of a catalog's configuration decides what its files mean. */
+export type FeedsConfig = Pick<CatalogConfig, 'name' | 'feeds' | 'urgent'>
+
 /** What every step of an import of one catalog is given, whatever its feeds hold. */
 export interface ImportContext {
-  catalog: CatalogConfig
-  manifest: Manifest
+  catalog: FeedsConfig
+  manifest: LineManifest
   archive: Archive
   /** `state/<catalog>/reports`. */
   reportsDir: string

@@ -21,7 +21,7 @@ import { ImportRunner } from './import-runner.ts'
 import { Importer } from './importer.ts'
 import { appliedStep } from './manifest-steps.ts'
 import { NoticePublisher } from './notice-publisher.ts'
-import { openProductImports } from './product-imports.ts'
+import type { ProductRunnerOptions } from './product-imports.ts'
 import { describeTrouble, type ImportReport, logImport } from './report.ts'
 import { Retention } from './retention.ts'
 import { UnexpectedFailures } from './unexpected-failures.ts'
@@ -32,7 +32,7 @@ export interface IntakeOptions {
   dir: string
   connections: RedisConnections
   /** Opens the catalog's mirror for writing; asked once, with what the manifest says. */
-  openMirror: (manifest: ManifestView) => Promise<Mirror & AsyncDisposable>
+  openMirror: (manifest: ManifestView) => Promise<OpenMirror>
   /** Comes before the mirror is closed, which is to learn what was sent. */
   endDelivery: () => Promise<void>
   /** Asked after the mirror, whose refusals are to come before anything is sent. Undefined: the catalog has none. */
@@ -46,6 +46,21 @@ export interface IntakeOptions {
   log: Log
   watchdog: Watchdog
   onFatal: (error: unknown) => void
+}
+
+export interface OpenMirror extends AsyncDisposable {
+  mirror: Mirror
+  /** Who imports the catalog's products into it. Changes of products are its alone. */
+  openProducts: (options: ProductOptions) => Products
+}
+
+type ProductOptions = Omit<ProductRunnerOptions, 'mirror' | 'watchdog' | 'manifest'> & { manifest: Manifest }
+
+type Runner = AsyncDisposable & Pick<ImportRunner, 'start' | 'wake'>
+
+interface Products extends Runner {
+  /** `forgetProducts`, as long as it runs. */
+  forget(nowMs: number): Promise<void>
 }
 
 export interface Intake extends AsyncDisposable {
@@ -62,18 +77,18 @@ export async function openIntake(options: IntakeOptions): Promise<Intake> {
   const { catalog, dir, connections, clock, log } = options
   await using stack = new AsyncDisposableStack()
   const manifest = stack.use(await openManifest({ dir, clock, log, onForeign: options.onFatal }))
-  const mirror = stack.use(await options.openMirror(manifest))
+  const { mirror, openProducts } = stack.use(await options.openMirror(manifest))
   stack.defer(options.endDelivery)
   const consents = await options.openConsents?.()
   const archive = await openArchive({ dir, manifest })
   const notices = stack.use(new NoticePublisher({ mirror, clock }))
   const archiving = stack.use(new ArchiveQueue({ archive, manifest, clock, log }))
-  const { feeds } = catalog
   const ofConsents = consents && { consents, book: consentBook(consents, manifest) }
   const books = [mirror, ...(ofConsents ? [ofConsents.book] : [])]
-  const retention = new Retention({ ...options, feeds, manifest, mirror, books })
-  stack.use(retention)
-  const runners = openRunners(options, { manifest, mirror, ofConsents, archive, notices, archiving })
+  const shared = { manifest, openProducts, ofConsents, archive, notices, archiving }
+  const { products, runners } = openRunners(options, shared)
+  const forget = (nowMs: number) => products.forget(nowMs)
+  const retention = stack.use(new Retention({ ...options, manifest, mirror, books, forget }))
   if (options.imports) {
     for (const runner of runners) {
       runner.start()
@@ -105,7 +120,7 @@ export async function openIntake(options: IntakeOptions): Promise<Intake> {
 
 interface Shared {
   manifest: Manifest
-  mirror: Mirror
+  openProducts: OpenMirror['openProducts']
   ofConsents: { consents: ConsentStore; book: ImportBook } | undefined
   archive: Archive
   notices: NoticePublisher
@@ -113,50 +128,45 @@ interface Shared {
 }
 
 /** Products and consents are imported side by side: each kind has its own store, and its own progress through the manifest. */
-function openRunners(options: IntakeOptions, shared: Shared): ImportRunner[] {
-  const { catalog, dir, clock, log, watchdog, onFatal } = options
-  const { manifest, mirror, ofConsents, archive, notices, archiving } = shared
-  const unexpectedFailures = new UnexpectedFailures(dir)
+function openRunners(options: IntakeOptions, shared: Shared): { products: Products; runners: Runner[] } {
+  const { catalog, dir, clock, log, onFatal } = options
+  const { manifest, openProducts, ofConsents, archive, notices, archiving } = shared
+  const onImported = (report: ImportReport, accept: AcceptLine) => {
+    logImport(log, report)
+    notices.set(`failed:${report.feed}`, describeTrouble(report, catalog.feeds.get(report.feed)))
+    archiving.add(accept)
+  }
+  const onNotice = (text: string | undefined) => notices.set('imports', text)
+  const common = { catalog, dir, manifest, archive, clock, log, onImported, onFatal }
+  const products = openProducts({ ...common, onNotice })
+  const consents = ofConsents ? [openConsentRunner(options, { ...shared, ...ofConsents, onImported })] : []
+  return { products, runners: [products, ...consents] }
+}
+
+function openConsentRunner(
+  { catalog, dir, clock, log, watchdog, onFatal }: IntakeOptions,
+  {
+    manifest,
+    archive,
+    notices,
+    consents,
+    book,
+    onImported,
+  }: Shared & NonNullable<Shared['ofConsents']> & Pick<ProductOptions, 'onImported'>,
+): Runner {
+  const unexpectedFailures = new UnexpectedFailures(dir, 'unexpected-consent-failures.json')
   const reportsDir = join(dir, 'reports')
-  const common = {
-    context: { catalog, manifest, archive, reportsDir, unexpectedFailures, clock, log },
-    watchdog,
-    onImported: (report: ImportReport, accept: AcceptLine) => {
-      logImport(log, report)
-      notices.set(`failed:${report.feed}`, describeTrouble(report, catalog.feeds.get(report.feed)))
-      archiving.add(accept)
-    },
-  }
-  const running = { unexpectedFailures, clock, log, onFatal }
-  const ofProducts = {
-    ...common,
-    feeds: [...catalog.feeds.values()].filter(({ kind }) => kind === 'products'),
-  }
-  const products = new ImportRunner({
-    ...running,
-    open: (signal) => openProductImports({ catalog, mirror, log }, ofProducts, signal),
-    onNotice: (text) => notices.set('imports', text),
-  })
-  if (!ofConsents) return [products]
-  const { consents, book } = ofConsents
-  const openImporter = async () =>
+  const context = { catalog, manifest, archive, reportsDir, unexpectedFailures, clock, log, book }
+  const open = async () =>
     new Importer({
-      ...common,
-      context: { ...common.context, book },
-      feeds: [...catalog.consents.feeds.values()],
-      importFile: (context, accept) => importFile({ ...context, consents }, accept, importConsents),
+      ...{ context, watchdog, onImported, feeds: [...catalog.consents.feeds.values()] },
+      importFile: (given, accept) => importFile({ ...given, consents }, accept, importConsents),
       // Nothing of consents is ever held.
-      decideHeld: async ({ book, feed }, step) =>
+      decideHeld: async ({ feed }, step) =>
         void (await book.update({ applied: appliedStep(feed.name, step) })),
       onCatalogDecision: async (line) => applyConsentDecision(consents, line),
       onCaughtUp: () => consents.caughtUp(),
     })
-  return [
-    products,
-    new ImportRunner({
-      ...running,
-      open: openImporter,
-      onNotice: (text) => notices.set('consent-imports', text),
-    }),
-  ]
+  const onNotice = (text: string | undefined) => notices.set('consent-imports', text)
+  return new ImportRunner({ open, unexpectedFailures, clock, log, onNotice, onFatal })
 }

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
+import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { keyValues } from '../catalog/feed-key.ts'
 import { decodeState } from '../catalog/stored-form.ts'
-import type { CatalogConfig } from '../config/model.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { Log } from '../lib/log.ts'
 import { readVersion } from '../lib/version.ts'
@@ -10,17 +10,42 @@ import type { WatchedWork } from '../lib/watchdog.ts'
 import type { KeyEntry, StoredProduct } from '../mirror/model.ts'
 import type { Mirror } from '../mirror/reader.ts'
 import { applyCatalogDecision } from './catalog-decisions.ts'
-import type { ImportBook, ProductContext, ProductParts } from './context.ts'
+import type { FeedsConfig, ImportBook, ProductContext, ProductParts } from './context.ts'
 import { decideHeld } from './decide-held.ts'
 import { importFile } from './import-file.ts'
 import { importProducts } from './import-products.ts'
+import { ImportRunner, type ImportRunnerOptions } from './import-runner.ts'
 import { Importer, type ImporterOptions } from './importer.ts'
 import { readKnown } from './known-index.ts'
 import { productPages } from './known-products.ts'
 import { planDue, planRulesOf } from './plan-chunk.ts'
+import { UnexpectedFailures } from './unexpected-failures.ts'
+
+export interface ProductRunnerOptions
+  extends Omit<ImportRunnerOptions, 'open' | 'unexpectedFailures'>,
+    Pick<ImporterOptions, 'watchdog' | 'onImported'>,
+    Pick<ImporterOptions['context'], 'manifest' | 'archive'> {
+  catalog: FeedsConfig
+  /** `state/<catalog>`. */
+  dir: string
+  mirror: Mirror
+}
+
+/** Imports of a catalog's products into its mirror, to be started. */
+export function openProductRunner(options: ProductRunnerOptions): ImportRunner {
+  const { catalog, dir, manifest, archive, mirror, clock, log } = options
+  const unexpectedFailures = new UnexpectedFailures(dir)
+  const shared = {
+    ...options,
+    context: { catalog, manifest, archive, reportsDir: join(dir, 'reports'), unexpectedFailures, clock, log },
+    feeds: [...catalog.feeds.values()].filter(({ kind }) => kind === 'products'),
+  }
+  const open = (signal: AbortSignal) => openProductImports({ catalog, mirror, log }, shared, signal)
+  return new ImportRunner({ ...options, unexpectedFailures, open })
+}
 
 interface ProductImportOptions {
-  catalog: CatalogConfig
+  catalog: FeedsConfig
   mirror: Mirror
   log: Log
 }
@@ -55,7 +80,7 @@ export async function openProductImports(
 }
 
 /** Whatever may decide what a record of any feed changes: another version, or another feed, may read it otherwise. */
-function digestOf({ feeds, urgent }: CatalogConfig): string {
+function digestOf({ feeds, urgent }: FeedsConfig): string {
   const options = { depth: null, maxArrayLength: null, maxStringLength: null }
   return hash('sha256', inspect([readVersion(), feeds, urgent], options))
 }

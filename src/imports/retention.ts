@@ -6,7 +6,7 @@ import type { AcceptSequence, FeedName, ProductId } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
 import { describeError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import type { Mirror } from '../mirror/reader.ts'
+import type { Mirror, MirrorReader } from '../mirror/reader.ts'
 import { removeIfPresent } from '../sources/durable.ts'
 import { layoutOf } from '../sources/layout.ts'
 import type { ManifestView } from '../sources/manifest-index.ts'
@@ -22,17 +22,21 @@ const forgetEvery = 24
 /** A mirror that was upgraded or restored a moment ago may have to be made once more. */
 const quietMs = 24 * 3_600_000
 
-export interface RetentionOptions {
+interface ExpiryOptions {
   /** `state/<catalog>`. */
   dir: string
-  feeds: ReadonlyMap<FeedName, FeedConfig>
   keepMs: number
   manifest: ManifestView
-  mirror: Mirror
+  mirror: Pick<MirrorReader, 'madeAtMs' | 'held'>
   /** Of each kind of feeds. */
   books: readonly Pick<ImportBook, 'isApplied'>[]
   clock: Clock
   log: Log
+}
+
+interface RetentionOptions extends ExpiryOptions {
+  /** `forgetProducts`, where products are imported. */
+  forget: (nowMs: number) => Promise<void>
 }
 
 /**
@@ -59,13 +63,13 @@ export class Retention implements AsyncDisposable {
   }
 
   async #run(): Promise<void> {
-    const { clock, log } = this.#options
+    const { forget, clock, log } = this.#options
     const { signal } = this.#stop
     for (let pass = 0; !signal.aborted; pass += 1) {
       await clock.sleep(pass === 0 ? firstMs : everyMs, signal).catch(() => undefined)
       try {
         await removeExpired(this.#options, signal)
-        if (pass % forgetEvery === 1) await forgetProducts(this.#options, signal)
+        if (pass % forgetEvery === 1) await forget(clock.now())
       } catch (error) {
         if (signal.aborted) return
         log.warn({ reason: describeError(error) }, 'old files could not be removed; trying again in an hour')
@@ -75,7 +79,7 @@ export class Retention implements AsyncDisposable {
 }
 
 /** Removes archived files that were accepted longer ago than `archive.keep`, with their reports. Answers how many. */
-export async function removeExpired(options: RetentionOptions, signal?: AbortSignal): Promise<number> {
+export async function removeExpired(options: ExpiryOptions, signal?: AbortSignal): Promise<number> {
   const { dir, keepMs, mirror, clock, log } = options
   const before = clock.now() - keepMs
   if (mirror.madeAtMs() > clock.now() - quietMs) return 0
@@ -102,7 +106,7 @@ export async function removeExpired(options: RetentionOptions, signal?: AbortSig
 
 function isNeeded(
   { claim, feed, sequence }: AcceptLine,
-  { books }: RetentionOptions,
+  { books }: ExpiryOptions,
   heldFrom: ReadonlyMap<FeedName, AcceptSequence>,
 ): boolean {
   const held = heldFrom.get(feed)
@@ -110,7 +114,7 @@ function isNeeded(
 }
 
 /** An approved file is imported from the archive, and the later ones of its feed once more. */
-function firstHeld({ mirror }: RetentionOptions): Map<FeedName, AcceptSequence> {
+function firstHeld({ mirror }: ExpiryOptions): Map<FeedName, AcceptSequence> {
   const first = new Map<FeedName, AcceptSequence>()
   for (const [feed, text] of mirror.held()) {
     const sequences = parseHeld(text).map(({ sequence }) => sequence)
@@ -129,7 +133,7 @@ async function removeReport(reportsDir: string, accept: AcceptLine): Promise<voi
 interface ForgetOptions {
   feeds: ReadonlyMap<FeedName, FeedConfig>
   mirror: Mirror
-  clock: Clock
+  nowMs: number
 }
 
 /**
@@ -137,10 +141,9 @@ interface ForgetOptions {
  * a place stays until it is sent. Safe to repeat.
  */
 export async function forgetProducts(
-  { feeds, mirror, clock }: ForgetOptions,
+  { feeds, mirror, nowMs }: ForgetOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const nowMs = clock.now()
   for await (const page of productPages(mirror, signal)) {
     const plan = (products: typeof page) => {
       const since = mirror.absentSince(products.map(({ productId }) => productId))
@@ -160,7 +163,7 @@ export async function forgetProducts(
     // What an import has changed since the page was read counts.
     await mirror.update(found, (stored) => {
       const products = [...stored].map(([productId, { meta = '' }]) => ({ productId, meta }))
-      return { writes: [], absent: plan(products) }
+      return { writes: [], absent: { ...plan(products), nowMs } }
     })
   }
 }

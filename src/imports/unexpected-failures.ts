@@ -33,9 +33,9 @@ export class UnexpectedFailures {
   readonly #byClaim: Map<ClaimId, UnexpectedFailure>
   readonly #claimByError = new WeakMap<object, ClaimId>()
 
-  /** `dir`: `state/<catalog>`. */
-  constructor(dir: string) {
-    this.#file = join(dir, 'unexpected-failures.json')
+  /** `dir`: `state/<catalog>`. Each kind of feeds has a file of its own, since each may be imported by another thread. */
+  constructor(dir: string, fileName = 'unexpected-failures.json') {
+    this.#file = join(dir, fileName)
     this.#byClaim = readNotes(this.#file)
   }
 

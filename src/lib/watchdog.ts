@@ -101,3 +101,8 @@ setInterval(() => {
   process.kill(pid, 'SIGKILL')
 }, tickMs)
 `
+
+/** Why the process ends. */
+export function stallOf(name: string): Error {
+  return new Error(`no progress for 30 s: ${name}`)
+}

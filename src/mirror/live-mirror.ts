@@ -1,27 +1,43 @@
 import { once } from 'node:events'
 import { serialize } from 'node:v8'
-import { Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { ProductId } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
 import { StorageError } from '../lib/errors.ts'
-import type { Log, LogLevel } from '../lib/log.ts'
+import type { Log } from '../lib/log.ts'
+import { receivedError, writeLine } from '../lib/thread-messages.ts'
 import type { KeyLookup, MirrorChunk } from './model.ts'
 import { type Mirror, MirrorReader } from './reader.ts'
-import type { CommitRequest, MirrorAnswer, MirrorRequest, SentError, ThreadOptions } from './thread.ts'
+import type { CommitRequest, MirrorAnswer, MirrorRequest, ThreadOptions } from './thread.ts'
 
 /** A call to Redis may hang: then the thread is ended from outside, which the file survives as it does a crash. */
 const closeMs = 10_000
 
-interface LiveMirrorOptions {
+interface MirrorOptions {
+  clock: Clock
+  onFatal: (error: unknown) => void
+}
+
+interface LiveMirrorOptions extends MirrorOptions {
   /** The file that serves the mirror in the thread (`serveMirror`). */
   entry: URL
   /** What it is given, `ThreadOptions` included. */
   workerData: ThreadOptions
-  clock: Clock
   log: Log
   /** Something may be due for delivery. */
   onOffered: () => void
-  onFatal: (error: unknown) => void
+}
+
+/** The mirror's file, and a way to the thread that writes it. */
+export interface MirrorConnection {
+  file: string
+  port: MessagePort
+}
+
+/** To the thread: of who started it, or of who is connected. */
+interface Link {
+  post(request: MirrorRequest, transfer: (ArrayBuffer | MessagePort)[]): void
+  end(): Promise<void>
 }
 
 /** A change that the thread was sent, or is to be sent with the next ones. */
@@ -40,13 +56,15 @@ interface Planned {
 
 /**
  * The mirror in the process that imports: it reads on a connection of its own, and sends what changes to the thread that
- * writes.
+ * writes. Two threads have it: the one that started the writing thread, which changes no products, and the one that
+ * imports, which connects to it.
  *
  * Open → failed (the thread cannot go on or has ended: every change is refused) → closed.
  */
 export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable {
-  readonly #options: LiveMirrorOptions
-  readonly #worker: Worker
+  readonly #file: string
+  readonly #options: MirrorOptions
+  readonly #link: Link
   #failure: unknown
   #waiting: Waiting[] = []
   #nextId = 1
@@ -54,21 +72,21 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
   /** Plans are made one after another. */
   #tail: Promise<unknown> = Promise.resolve()
 
-  private constructor(options: LiveMirrorOptions, worker: Worker) {
-    super(options.workerData.file)
+  private constructor(file: string, options: MirrorOptions, link: Link) {
+    super(file)
+    this.#file = file
     this.#options = options
-    this.#worker = worker
-    worker.on('message', (answer: MirrorAnswer) => this.#take(answer))
-    worker.on('error', (error) => this.#fail(error))
-    worker.on('exit', () => this.#fail(hasEnded()))
+    this.#link = link
   }
 
-  /** Throws what keeps the thread from opening the mirror. */
+  /** Starts the thread. Throws what keeps it from opening the mirror. */
   static async open(options: LiveMirrorOptions): Promise<LiveMirror> {
-    const worker = new Worker(options.entry, { workerData: options.workerData })
+    const { workerData, clock } = options
+    const worker = new Worker(options.entry, { workerData })
     const opened = new Promise<void>((resolve, reject) => {
       worker.on('message', (answer: MirrorAnswer) => {
         if (answer.kind === 'log') writeLine(options.log, answer.line)
+        else if (answer.kind === 'offered') options.onOffered()
         else if (answer.kind === 'open') resolve()
         else if (answer.kind === 'fatal') reject(receivedError(answer.failure))
       })
@@ -77,11 +95,36 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
     })
     try {
       await opened
-      return new LiveMirror(options, worker)
+      const mirror = new LiveMirror(workerData.file, options, {
+        post: (request, transfer) => worker.postMessage(request, transfer),
+        end: () => endThread(worker, clock),
+      })
+      worker.on('message', (answer: MirrorAnswer) => mirror.#take(answer))
+      worker.on('error', (error) => mirror.#fail(error))
+      worker.on('exit', () => mirror.#fail(hasEnded()))
+      return mirror
     } catch (error) {
       await worker.terminate()
       throw error
     }
+  }
+
+  /** In the thread that imports: `connection` comes from `connect`. */
+  static over({ file, port }: MirrorConnection, options: MirrorOptions): LiveMirror {
+    const mirror = new LiveMirror(file, options, {
+      post: (request, transfer) => port.postMessage(request, transfer),
+      end: async () => port.close(),
+    })
+    port.on('message', (answer: MirrorAnswer) => mirror.#take(answer))
+    port.on('close', () => mirror.#fail(hasEnded()))
+    return mirror
+  }
+
+  /** For another thread, once. */
+  connect(): MirrorConnection {
+    const { port1, port2: port } = new MessageChannel()
+    this.#link.post({ kind: 'connect', port: port1 }, [port1])
+    return { file: this.#file, port }
   }
 
   update(
@@ -114,7 +157,7 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
 
   #post(): void {
     for (const request of this.#gathered.splice(0)) {
-      this.#worker.postMessage(request, [request.chunk.buffer])
+      this.#link.post(request, [request.chunk.buffer])
     }
   }
 
@@ -122,17 +165,8 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
     await this.#tail
     await this.#until(() => true)
     this[Symbol.dispose]()
-    if (this.#worker.threadId === -1) return
-    const ended = once(this.#worker, 'exit')
     this.#failure ??= new StorageError('mirror-closed', 'the mirror is closed')
-    this.#worker.postMessage({ kind: 'close' } satisfies MirrorRequest)
-    const giveUp = new AbortController()
-    const late = this.#options.clock.sleep(closeMs, giveUp.signal).then(
-      () => this.#worker.terminate(),
-      () => undefined,
-    )
-    await Promise.race([ended, late])
-    giveUp.abort()
+    await this.#link.end()
   }
 
   /** Resolves when the change is durable; the next one is planned before. What it was planned from is let go at once. */
@@ -166,6 +200,7 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
     switch (answer.kind) {
       case 'open':
       case 'log':
+      case 'offered':
         return
       case 'committed':
         for (const { committed } of this.#answered(answer.upTo)) committed.resolve()
@@ -173,9 +208,6 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
       case 'failed':
         for (const { committed } of this.#answered(answer.upTo))
           committed.reject(receivedError(answer.failure))
-        return
-      case 'offered':
-        this.#options.onOffered()
         return
       case 'fatal':
         this.#fail(receivedError(answer.failure))
@@ -203,12 +235,15 @@ function hasEnded(): StorageError {
   return new StorageError('mirror-closed', 'the thread of the mirror has ended')
 }
 
-function receivedError({ code, message, hint }: SentError): StorageError {
-  return new StorageError(code, message, hint === undefined ? {} : { hint })
-}
-
-/** A line of the thread's log goes out as one of this thread's. */
-function writeLine(log: Log, line: string): void {
-  const { level, msg, time: _, pid: __, ...members } = JSON.parse(line) as Record<string, unknown>
-  log[level as Exclude<LogLevel, 'silent'>](members, String(msg))
+async function endThread(worker: Worker, clock: Clock): Promise<void> {
+  if (worker.threadId === -1) return
+  const ended = once(worker, 'exit')
+  worker.postMessage({ kind: 'close' } satisfies MirrorRequest)
+  const giveUp = new AbortController()
+  const late = clock.sleep(closeMs, giveUp.signal).then(
+    () => worker.terminate(),
+    () => undefined,
+  )
+  await Promise.race([ended, late])
+  giveUp.abort()
 }

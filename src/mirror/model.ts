@@ -75,7 +75,7 @@ export interface MirrorChunk {
    * Products that no feed names from now on, those that one names again, and those to be forgotten as if they had never
    * been there, but for those that have a place.
    */
-  absent?: Readonly<Record<'absent' | 'present' | 'forget', readonly ProductId[]>>
+  absent?: Readonly<Record<'absent' | 'present' | 'forget', readonly ProductId[]>> & { nowMs: number }
   /** Dead letters that are tried again (lane `new`, due at once). */
   retryDead?: readonly ProductId[]
   /** Dead letters that are settled until a newer document comes; only of these documents, also where none is dead now. */

@@ -2,8 +2,8 @@ import { deserialize } from 'node:v8'
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { systemClock } from '../lib/clock.ts'
 import { watchFile } from '../lib/database-file.ts'
-import { OperatingError } from '../lib/errors.ts'
-import { type Log, type LogLevel, openLog } from '../lib/log.ts'
+import type { Log, LogLevel } from '../lib/log.ts'
+import { openThreadLog, type SentError, sentError } from '../lib/thread-messages.ts'
 import type { MirrorChunk } from './model.ts'
 import { MirrorStore, type StoreOptions } from './store.ts'
 
@@ -13,7 +13,7 @@ const commitMs = 250
 const sharedCommitMs = 25
 const checkpointEveryMs = 2_000
 
-/** From the importing thread. `chunk`: serialised, so that neither heap has its parts for long. `nowMs`: by its clock. */
+/** `chunk`: serialised, so that neither heap has its parts for long. `nowMs`: by the clock of who asks. */
 export interface CommitRequest {
   kind: 'commit'
   id: number
@@ -21,9 +21,13 @@ export interface CommitRequest {
   nowMs: number
 }
 
-export type MirrorRequest = CommitRequest | { kind: 'close' }
+/** `connect`: who has the other end asks, too. */
+export type MirrorRequest = CommitRequest | { kind: 'connect'; port: MessagePort } | { kind: 'close' }
 
-/** To the importing thread. `committed` and `failed` answer all requests up to that one. */
+/**
+ * `committed` and `failed` answer all requests of one port up to that one; everything else goes to the thread that started
+ * this one.
+ */
 export type MirrorAnswer =
   | { kind: 'open' }
   | { kind: 'committed'; upTo: number }
@@ -33,13 +37,6 @@ export type MirrorAnswer =
   /** The thread cannot go on. */
   | { kind: 'fatal'; failure: SentError }
   | { kind: 'log'; line: string }
-
-/** An operating failure on its way between threads; anything else is a bug, and ends the thread. */
-export interface SentError {
-  code: string
-  message: string
-  hint: string | undefined
-}
 
 export interface ThreadOptions extends StoreOptions {
   logLevel: LogLevel
@@ -79,11 +76,7 @@ export async function serveMirror(
     answer({ kind: 'fatal', failure: sentError(error) })
   }
   try {
-    const log = openLog({
-      level: logLevel,
-      stream: { write: (line) => answer({ kind: 'log', line }) },
-      pretty: false,
-    })
+    const log = openThreadLog(logLevel, answer)
     using store = MirrorStore.open(options)
     await using loop = await openLoop({ store, log, tell: answer, onFatal: fail })
     using _ = watchFile(options.file, fail)
@@ -97,13 +90,17 @@ export async function serveMirror(
     }, checkpointEveryMs)
     answer({ kind: 'open' })
     await new Promise<void>((close) => {
-      port.on('message', (first: MirrorRequest) => {
-        const isLast = commitWaiting(first, { port, store, loop, answer, failure })
-        // Between commits, when those who wait have their answer.
-        if (failure === undefined) store.checkpoint()
-        loop.wake()
-        if (isLast) close()
-      })
+      const serve = (asker: MessagePort) =>
+        asker.on('message', (first: MirrorRequest) => {
+          const last = commitWaiting(first, { port: asker, store, loop, failure })
+          // Between commits, when those who wait have their answer.
+          if (failure === undefined) store.checkpoint()
+          loop.wake()
+          // Only the thread that started this one decides how long it lives.
+          if (last?.kind === 'connect') serve(last.port).unref()
+          if (last?.kind === 'close') close()
+        })
+      serve(port)
     })
     clearInterval(timer)
   } catch (error) {
@@ -117,12 +114,15 @@ interface Serving {
   port: MessagePort
   store: MirrorStore
   loop: RunningLoop
-  answer: (message: MirrorAnswer) => void
   failure: unknown
 }
 
-/** Makes what waits durable and answers it. Returns whether the thread is to close. */
-function commitWaiting(first: MirrorRequest, { port, store, loop, answer, failure }: Serving): boolean {
+/** Makes what waits durable and answers it. Returns what is no change, and was not done. */
+function commitWaiting(
+  first: MirrorRequest,
+  { port, store, loop, failure }: Serving,
+): MirrorRequest | undefined {
+  const answer = (message: MirrorAnswer) => port.postMessage(message)
   const began = systemClock.monotonic()
   let request: MirrorRequest | undefined = first
   let upTo = 0
@@ -147,10 +147,5 @@ function commitWaiting(first: MirrorRequest, { port, store, loop, answer, failur
     if (first.kind === 'commit') upTo = Math.max(upTo, first.id)
     answer({ kind: 'failed', upTo, failure: sentError(error) })
   }
-  return request?.kind === 'close'
-}
-
-function sentError(error: unknown): SentError {
-  if (!(error instanceof OperatingError)) throw error
-  return { code: error.code, message: error.message, hint: error.hint }
+  return request
 }

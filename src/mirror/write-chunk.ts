@@ -12,7 +12,7 @@ import { writeAbsent, writeIndexes, writeProduct } from './write-products.ts'
 export function writeChunk(access: Access, chunk: MirrorChunk, nowMs: number): void {
   for (const write of chunk.writes) writeProduct(access, write, nowMs)
   writeIndexes(access.database, chunk)
-  if (chunk.absent) writeAbsent(access.database, chunk.absent, nowMs)
+  if (chunk.absent) writeAbsent(access.database, chunk.absent)
   writeDecisions(access, chunk, nowMs)
   writeHeld(access.database, chunk)
   writeKnown(access.database, chunk)

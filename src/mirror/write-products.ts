@@ -77,8 +77,7 @@ function changeKey(database: Database, sql: string, { field, value, productId }:
 /** Products that no feed names: noted, or removed with all that is known of them. Inside a transaction. */
 export function writeAbsent(
   database: Database,
-  { absent, present, forget }: NonNullable<MirrorChunk['absent']>,
-  nowMs: number,
+  { absent, present, forget, nowMs }: NonNullable<MirrorChunk['absent']>,
 ): void {
   const keysOf = (ids: readonly ProductId[]) => ids.flatMap((id) => keyOf(database, id) ?? [])
   for (const key of keysOf(absent)) database.run('INSERT OR IGNORE INTO absent VALUES (?, ?)', key, nowMs)

@@ -16,7 +16,7 @@ import {
 import { lstatIfPresent } from './folder-scan.ts'
 import { claimOfReport, compressName, failedDirOf, failedReportSuffix, layoutOf } from './layout.ts'
 import type { Manifest } from './manifest.ts'
-import type { ManifestView } from './manifest-index.ts'
+import type { ManifestIndex, ManifestView } from './manifest-index.ts'
 import type { AcceptLine, ArchiveLine } from './model.ts'
 import { isFull } from './space.ts'
 
@@ -27,8 +27,16 @@ export function isLarge({ bytes }: AcceptLine): boolean {
   return bytes > copyBytesMax
 }
 
+/** The manifest where lines are added, by its writer or by who asks it to. */
+export type LineManifest = ManifestView & Pick<ManifestIndex, 'acceptedBytes'> & Pick<Manifest, 'append'>
+
+interface ArchiveOptions {
+  dir: string
+  manifest: LineManifest
+}
+
 /** Opens the archive of a catalog; `dir` is `state/<catalog>`. */
-export async function openArchive({ dir, manifest }: { dir: string; manifest: Manifest }): Promise<Archive> {
+export async function openArchive({ dir, manifest }: ArchiveOptions): Promise<Archive> {
   const { archiveDir, failedDir } = layoutOf(dir)
   await makeFolder(archiveDir)
   await makeFolder(failedDir)
@@ -42,9 +50,9 @@ export async function openArchive({ dir, manifest }: { dir: string; manifest: Ma
 export class Archive {
   readonly #dir: string
   readonly #archiveDir: string
-  readonly #manifest: Manifest
+  readonly #manifest: LineManifest
 
-  constructor(dir: string, manifest: Manifest) {
+  constructor(dir: string, manifest: LineManifest) {
     this.#dir = dir
     this.#archiveDir = layoutOf(dir).archiveDir
     this.#manifest = manifest

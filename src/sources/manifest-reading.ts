@@ -25,7 +25,7 @@ export interface ManifestPosition {
 }
 
 /**
- * Reads lines into the index from a position to the end of the file. What follows the last line feed is torn: a write
+ * Reads lines into the index from a position to the end of the file, or to the end of a line. What follows the last line feed is torn: a write
  * that never ended. A whole line that is not known throws, the last one, too: it was written by another version, or
  * something else has changed the file, and what it says must not be lost.
  */
@@ -33,9 +33,10 @@ export async function readManifestLines(
   source: { fd: number; path: string },
   index: ManifestIndex,
   from: ManifestPosition = { end: 0, line: 0 },
+  end = Number.POSITIVE_INFINITY,
 ): Promise<ManifestPosition> {
   let position = from
-  for await (const text of linesFrom(source.fd, from.end)) {
+  for await (const text of linesFrom(source.fd, from.end, end)) {
     try {
       index.add(parseManifestLine(text.toString('utf8')), position.end, text.length)
       position = { end: position.end + text.length + 1, line: position.line + 1 }
@@ -47,18 +48,18 @@ export async function readManifestLines(
 }
 
 /** Lines that end with a line feed, without it. */
-async function* linesFrom(fd: number, from: number): AsyncGenerator<Buffer> {
+async function* linesFrom(fd: number, from: number, end: number): AsyncGenerator<Buffer> {
   let rest = Buffer.alloc(0)
   const block = Buffer.allocUnsafe(blockBytes)
   for (let offset = from; ; ) {
-    const { bytesRead } = await promisify(read)(fd, block, 0, blockBytes, offset)
+    const { bytesRead } = await promisify(read)(fd, block, 0, Math.min(blockBytes, end - offset), offset)
     if (bytesRead === 0) return
     offset += bytesRead
     const bytes = Buffer.concat([rest, block.subarray(0, bytesRead)])
     let start = 0
-    for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
-      yield bytes.subarray(start, end)
-      start = end + 1
+    for (let feed = bytes.indexOf(10); feed >= 0; feed = bytes.indexOf(10, start)) {
+      yield bytes.subarray(start, feed)
+      start = feed + 1
     }
     rest = Buffer.from(bytes.subarray(start))
   }

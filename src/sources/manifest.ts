@@ -57,6 +57,9 @@ interface Waiting {
   reject: (error: unknown) => void
 }
 
+/** A line that counts, and where it stands. */
+export type PlacedLine = Parameters<ManifestIndex['add']>
+
 /**
  * The truth of a catalog: every accepted file and every decision, in order, with what became of them. Appends are
  * queued; those that wait together share one write and one sync. A line counts, and is seen, once it is on the disk.
@@ -71,6 +74,7 @@ export class Manifest extends ManifestIndex implements AsyncDisposable {
   #size = 0
   /** A failed write may have left bytes behind it. */
   #dirty = false
+  #onLine: ((...line: PlacedLine) => void) | undefined
 
   constructor({ file, path, onForeign }: { file: FileHandle; path: string } & Pick<Opening, 'onForeign'>) {
     super(file)
@@ -84,6 +88,12 @@ export class Manifest extends ManifestIndex implements AsyncDisposable {
     const { end } = await readManifestLines({ fd: this.#file.fd, path: this.#path }, this)
     this.#size = end
     return { end }
+  }
+
+  /** From now on a listener is told of each line; answers where those before end. */
+  follow(onLine: (...line: PlacedLine) => void): { path: string; end: number } {
+    this.#onLine = onLine
+    return { path: this.#path, end: this.#size }
   }
 
   /**
@@ -148,7 +158,9 @@ export class Manifest extends ManifestIndex implements AsyncDisposable {
     this.#dirty = false
     for (const [position, line] of lines.entries()) {
       const bytes = texts[position]?.length ?? 0
-      this.add(line, this.#size, bytes - 1)
+      const placed: PlacedLine = [line, this.#size, bytes - 1]
+      this.add(...placed)
+      this.#onLine?.(...placed)
       this.#size += bytes
     }
   }

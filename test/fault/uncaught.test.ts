@@ -16,7 +16,7 @@ feeds:
   for (let end = 1; end <= 2; end++) {
     // It may end before it says that it works.
     const daemon = await place.start({ env }).catch((error: unknown) => String(error))
-    if (typeof daemon !== 'string') expect(await daemon.ended()).toMatchObject({ code: 1 })
+    if (typeof daemon !== 'string') expect(await daemon.ended()).toMatchObject({ code: 70 })
     const notes = JSON.parse(await readFile(place.path('state', 'main', 'unexpected-failures.json'), 'utf8'))
     expect(Object.values(notes)).toMatchObject([{ times: end, reason: 'Error: thrown in a callback' }])
   }

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path'
 import { Redis } from 'ioredis'
 import { openConsents } from '../../src/consents/open-consents.ts'
 import { openIntake } from '../../src/imports/intake.ts'
+import { openProductRunner, type ProductRunnerOptions } from '../../src/imports/product-imports.ts'
 import { type ImportReport, readReport, reportPath } from '../../src/imports/report.ts'
 import { readStateId } from '../../src/imports/state-id.ts'
 import type { FeedName } from '../../src/lib/brand.ts'
@@ -43,7 +44,17 @@ export async function openConsentImports(feedLines: string) {
   const consents = stack.use(await openConsents({ ...where, clock, log, onLost: onFatal }))
   const intakeOptions = {
     ...access,
-    openMirror: () => openTestMirror(join(dir, 'catalog.db'), { clock }),
+    openMirror: async () => {
+      const mirror = await openTestMirror(join(dir, 'catalog.db'), { clock })
+      return {
+        mirror,
+        openProducts(options: Omit<ProductRunnerOptions, 'mirror' | 'watchdog'>) {
+          const runner = openProductRunner({ ...options, mirror, watchdog })
+          return Object.assign(runner, { forget: async () => undefined })
+        },
+        [Symbol.asyncDispose]: () => mirror[Symbol.asyncDispose](),
+      }
+    },
     ...{ dir, connections, watchdog, watchesDropFolders: false, imports: true, keepMs: 1 },
     endDelivery: async () => undefined,
     openConsents: async () => consents,

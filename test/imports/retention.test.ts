@@ -29,7 +29,7 @@ async function openSite(feedLines: string) {
     ...{ imports, catalog },
     advanceDays: (days: number) => shifted.advance(days * dayMs),
     expire: (keepDays: number) => removeExpired(options(keepDays)),
-    forget: () => forgetProducts(options(1), goesOn),
+    forget: () => forgetProducts({ ...options(1), nowMs: shifted.clock.now() }, goesOn),
     archived: async () => {
       const all = await readdir(imports.dir.join('state/archive'), { recursive: true })
       return all.filter((name) => name.includes('~'))
