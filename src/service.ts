@@ -18,7 +18,7 @@ import { readStateId } from './imports/state-id.ts'
 import { noteUncaught } from './imports/unexpected-failures.ts'
 import type { CatalogName } from './lib/brand.ts'
 import { readVersion } from './lib/version.ts'
-import { stallOf, Watchdog } from './lib/watchdog.ts'
+import { stallOf, Watchdog, watchEventLoop } from './lib/watchdog.ts'
 import type { RedisConnections } from './redis/connections.ts'
 import { openTicketQueue } from './redis/tickets.ts'
 import { closeToOthers, isOpenToOthers } from './sources/layout.ts'
@@ -52,6 +52,7 @@ export async function openService(options: ServiceOptions): Promise<AsyncDisposa
   await using stack = new AsyncDisposableStack()
   for (const catalog of options.catalogs) checkEmailToken(options, catalog)
   const watchdog = stack.use(new Watchdog({ onStall: (name) => options.onFatal(stallOf(name)) }))
+  stack.use(watchEventLoop(options.log))
   process.on('uncaughtExceptionMonitor', noteUncaught)
   stack.defer(() => void process.off('uncaughtExceptionMonitor', noteUncaught))
   const parts: CatalogParts[] = []

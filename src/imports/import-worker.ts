@@ -11,9 +11,9 @@ import { ManifestIndex } from '../sources/manifest-index.ts'
 import { type NewLine, readManifestLines } from '../sources/manifest-reading.ts'
 import type { AcceptLine, ManifestLine } from '../sources/model.ts'
 import type { FeedsConfig } from './context.ts'
+import { forgetProducts } from './forget-products.ts'
 import { openProductRunner } from './product-imports.ts'
 import type { ImportReport } from './report.ts'
-import { forgetProducts } from './retention.ts'
 import { noteUncaught } from './unexpected-failures.ts'
 
 // The thread that imports the products of one catalog (`ImportThread`).

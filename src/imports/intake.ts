@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import type { CatalogConfig } from '../config/model.ts'
 import type { ConsentStore } from '../consents/store.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -6,25 +5,19 @@ import type { Log } from '../lib/log.ts'
 import type { Watchdog } from '../lib/watchdog.ts'
 import type { Mirror } from '../mirror/reader.ts'
 import type { RedisConnections } from '../redis/connections.ts'
-import { type Archive, openArchive } from '../sources/archive.ts'
+import { openArchive } from '../sources/archive.ts'
 import { type Manifest, openManifest } from '../sources/manifest.ts'
 import type { ManifestView } from '../sources/manifest-index.ts'
 import type { AcceptLine } from '../sources/model.ts'
 import type { AcceptPushed } from '../sources/push-acceptor.ts'
 import { openSources } from '../sources/sources.ts'
 import { ArchiveQueue } from './archive-queue.ts'
-import { applyConsentDecision } from './catalog-decisions.ts'
-import type { ImportBook } from './context.ts'
-import { consentBook, importConsents } from './import-consents.ts'
-import { importFile } from './import-file.ts'
-import { ImportRunner } from './import-runner.ts'
-import { Importer } from './importer.ts'
-import { appliedStep } from './manifest-steps.ts'
+import type { ConsentImportOptions } from './consent-imports.ts'
+import type { ImportRunner } from './import-runner.ts'
 import { NoticePublisher } from './notice-publisher.ts'
 import type { ProductRunnerOptions } from './product-imports.ts'
 import { describeTrouble, type ImportReport, logImport } from './report.ts'
 import { Retention } from './retention.ts'
-import { UnexpectedFailures } from './unexpected-failures.ts'
 
 export interface IntakeOptions {
   catalog: CatalogConfig
@@ -83,10 +76,17 @@ export async function openIntake(options: IntakeOptions): Promise<Intake> {
   const archive = await openArchive({ dir, manifest })
   const notices = stack.use(new NoticePublisher({ mirror, clock }))
   const archiving = stack.use(new ArchiveQueue({ archive, manifest, clock, log }))
-  const ofConsents = consents && { consents, book: consentBook(consents, manifest) }
-  const books = [mirror, ...(ofConsents ? [ofConsents.book] : [])]
-  const shared = { manifest, openProducts, ofConsents, archive, notices, archiving }
-  const { products, runners } = openRunners(options, shared)
+  const onImported = (report: ImportReport, accept: AcceptLine) => {
+    logImport(log, report)
+    notices.set(`failed:${report.feed}`, describeTrouble(report, catalog.feeds.get(report.feed)))
+    archiving.add(accept)
+  }
+  const common = { ...options, manifest, archive, onImported }
+  const products = openProducts({ ...common, onNotice: (text) => notices.set('imports', text) })
+  const ofConsents = consents && (await openConsents({ ...common, consents, notices }))
+  // Each kind has its own store, and its own progress through the manifest.
+  const runners = ofConsents ? [products, ofConsents.runner] : [products]
+  const books = ofConsents ? [mirror, ofConsents.book] : [mirror]
   const forget = (nowMs: number) => products.forget(nowMs)
   const retention = stack.use(new Retention({ ...options, manifest, mirror, books, forget }))
   if (options.imports) {
@@ -118,55 +118,8 @@ export async function openIntake(options: IntakeOptions): Promise<Intake> {
   return { manifest, mirror, acceptPushed, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }
 
-interface Shared {
-  manifest: Manifest
-  openProducts: OpenMirror['openProducts']
-  ofConsents: { consents: ConsentStore; book: ImportBook } | undefined
-  archive: Archive
-  notices: NoticePublisher
-  archiving: ArchiveQueue
-}
-
-/** Products and consents are imported side by side: each kind has its own store, and its own progress through the manifest. */
-function openRunners(options: IntakeOptions, shared: Shared): { products: Products; runners: Runner[] } {
-  const { catalog, dir, clock, log, onFatal } = options
-  const { manifest, openProducts, ofConsents, archive, notices, archiving } = shared
-  const onImported = (report: ImportReport, accept: AcceptLine) => {
-    logImport(log, report)
-    notices.set(`failed:${report.feed}`, describeTrouble(report, catalog.feeds.get(report.feed)))
-    archiving.add(accept)
-  }
-  const onNotice = (text: string | undefined) => notices.set('imports', text)
-  const common = { catalog, dir, manifest, archive, clock, log, onImported, onFatal }
-  const products = openProducts({ ...common, onNotice })
-  const consents = ofConsents ? [openConsentRunner(options, { ...shared, ...ofConsents, onImported })] : []
-  return { products, runners: [products, ...consents] }
-}
-
-function openConsentRunner(
-  { catalog, dir, clock, log, watchdog, onFatal }: IntakeOptions,
-  {
-    manifest,
-    archive,
-    notices,
-    consents,
-    book,
-    onImported,
-  }: Shared & NonNullable<Shared['ofConsents']> & Pick<ProductOptions, 'onImported'>,
-): Runner {
-  const unexpectedFailures = new UnexpectedFailures(dir, 'unexpected-consent-failures.json')
-  const reportsDir = join(dir, 'reports')
-  const context = { catalog, manifest, archive, reportsDir, unexpectedFailures, clock, log, book }
-  const open = async () =>
-    new Importer({
-      ...{ context, watchdog, onImported, feeds: [...catalog.consents.feeds.values()] },
-      importFile: (given, accept) => importFile({ ...given, consents }, accept, importConsents),
-      // Nothing of consents is ever held.
-      decideHeld: async ({ feed }, step) =>
-        void (await book.update({ applied: appliedStep(feed.name, step) })),
-      onCatalogDecision: async (line) => applyConsentDecision(consents, line),
-      onCaughtUp: () => consents.caughtUp(),
-    })
-  const onNotice = (text: string | undefined) => notices.set('consent-imports', text)
-  return new ImportRunner({ open, unexpectedFailures, clock, log, onNotice, onFatal })
+/** Who has no consents needs nothing of what reads them. */
+async function openConsents(options: ConsentImportOptions) {
+  const { openConsentImports } = await import('./consent-imports.ts')
+  return openConsentImports(options)
 }

@@ -1,4 +1,6 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Worker } from 'node:worker_threads'
+import type { Log } from './log.ts'
 
 /** One activity that is watched: working (must advance) or at rest (nothing to do, or waiting for something outside). */
 export interface WatchedWork extends Disposable {
@@ -105,4 +107,20 @@ setInterval(() => {
 /** Why the process ends. */
 export function stallOf(name: string): Error {
   return new Error(`no progress for 30 s: ${name}`)
+}
+
+const resolutionMs = 5
+
+/** Measures how late this thread's event loop is while debugging, which costs a little, and tells when it is disposed. */
+export function watchEventLoop(log: Log): Disposable | undefined {
+  if (!log.isLevelEnabled('debug')) return undefined
+  const delay = monitorEventLoopDelay({ resolution: resolutionMs })
+  delay.enable()
+  const msAt = (percentile: number) => Math.round(delay.percentile(percentile) / 1e6 - resolutionMs)
+  return {
+    [Symbol.dispose]: () => {
+      const [p50, p99, max] = [msAt(50), msAt(99), msAt(100)]
+      log.debug({ p50, p99, max }, 'delay of the event loop of the main thread, ms')
+    },
+  }
 }
