@@ -1,12 +1,13 @@
-import { appendFile, readdir, readFile, truncate, writeFile } from 'node:fs/promises'
+import { appendFile, open as openFile, readdir, readFile, truncate, writeFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { AcceptSequence, FeedName, ProductId } from '../../src/lib/brand.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { SourceError } from '../../src/lib/errors.ts'
-import { openManifest } from '../../src/sources/manifest.ts'
+import { openManifest, type PlacedLine } from '../../src/sources/manifest.ts'
+import { ManifestIndex } from '../../src/sources/manifest-index.ts'
 import { readManifest } from '../../src/sources/manifest-reader.ts'
-import type { NewLine } from '../../src/sources/manifest-reading.ts'
+import { type NewLine, readManifestLines } from '../../src/sources/manifest-reading.ts'
 import { leakCheck } from '../support/leak-check.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
@@ -46,6 +47,23 @@ async function failure(promise: Promise<unknown>): Promise<unknown> {
 }
 
 describe('manifest', () => {
+  it('is followed by another reader of its file: what stands there is read, what comes is told once it counts', async () => {
+    await using dir = await tempDir()
+    await using manifest = await open(dir.path)
+    await manifest.append([accept('a'), pause])
+    const told: PlacedLine[] = []
+    const { path, end } = manifest.follow((...line) => told.push(line))
+    await manifest.append([accept('b')])
+    await using file = await openFile(path)
+    const follower = new ManifestIndex(file)
+    await readManifestLines({ fd: file.fd, path }, follower, undefined, end)
+    expect(follower.nextSequence).toBe(3)
+    await manifest.append([accept('c'), archive('b')])
+    for (const line of told) follower.add(...line)
+    expect([...follower.after(0)]).toEqual([...manifest.after(0)])
+    expect(follower.archived('b')).toEqual(manifest.archived('b'))
+  })
+
   it('numbers files and decisions in one count and finds everything again after it is opened anew', async () => {
     await using dir = await tempDir()
     {
