@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { CatalogConfig } from '../config/model.ts'
 import type { ConsentStore } from '../consents/store.ts'
 import type { Archive } from '../sources/archive.ts'
 import type { Manifest } from '../sources/manifest.ts'
@@ -6,16 +7,18 @@ import { applyConsentDecision } from './catalog-decisions.ts'
 import type { ImportBook } from './context.ts'
 import { consentBook, importConsents } from './import-consents.ts'
 import { importFile } from './import-file.ts'
-import { ImportRunner } from './import-runner.ts'
+import { ImportRunner, type ImportRunnerOptions } from './import-runner.ts'
 import { Importer, type ImporterOptions } from './importer.ts'
-import type { IntakeOptions } from './intake.ts'
 import { appliedStep } from './manifest-steps.ts'
 import type { NoticePublisher } from './notice-publisher.ts'
 import { UnexpectedFailures } from './unexpected-failures.ts'
 
 export interface ConsentImportOptions
-  extends Pick<IntakeOptions, 'catalog' | 'dir' | 'clock' | 'log' | 'watchdog' | 'onFatal'>,
-    Pick<ImporterOptions, 'onImported'> {
+  extends Pick<ImportRunnerOptions, 'clock' | 'log' | 'onFatal'>,
+    Pick<ImporterOptions, 'watchdog' | 'onImported'> {
+  catalog: CatalogConfig
+  /** `state/<catalog>`. */
+  dir: string
   consents: ConsentStore
   manifest: Manifest
   archive: Archive
