@@ -31,6 +31,11 @@ export class LaneNumbers {
     return { ...this.#offered }
   }
 
+  /** Whether Redis may know all places. */
+  get isAllOffered(): boolean {
+    return lanes.every((lane) => this.#last[lane] <= this.#offered[lane])
+  }
+
   next(rank: LaneRank): number {
     return this.skip(rank, 1)
   }

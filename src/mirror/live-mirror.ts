@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { serialize } from 'node:v8'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { ProductId } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -7,6 +6,7 @@ import { StorageError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { receivedError, writeLine } from '../lib/thread-messages.ts'
 import type { KeyLookup, MirrorChunk } from './model.ts'
+import { packChunk } from './packed-chunk.ts'
 import { type Mirror, MirrorReader } from './reader.ts'
 import type { CommitRequest, MirrorAnswer, MirrorRequest, ThreadOptions } from './thread.ts'
 
@@ -157,7 +157,7 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
 
   #post(): void {
     for (const request of this.#gathered.splice(0)) {
-      this.#link.post(request, [request.chunk.buffer])
+      this.#link.post(request, [request.chunk.rest.buffer, request.chunk.bytes])
     }
   }
 
@@ -191,7 +191,7 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
     const id = this.#nextId++
     const committed = Promise.withResolvers<void>()
     this.#waiting.push({ id, ids: new Set(ids), committed })
-    this.#gathered.push({ kind: 'commit', id, chunk: serialize(chunk), nowMs: this.#options.clock.now() })
+    this.#gathered.push({ kind: 'commit', id, chunk: packChunk(chunk), nowMs: this.#options.clock.now() })
     if (!gather) this.#post()
     return committed.promise
   }

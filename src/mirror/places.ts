@@ -4,7 +4,9 @@ import type { Database } from '../lib/database.ts'
 import { checkedDocument, damaged } from './digest.ts'
 import { LaneNumbers, type LaneRank, laneRank } from './lanes.ts'
 import type { Place } from './loop-model.ts'
+import type { DocumentDigest } from './model.ts'
 import { type NextPlace, placeAfterEdit, type SendingRow, sameBytes } from './place-after-edit.ts'
+import { RecentDocuments } from './recent-documents.ts'
 
 /** `acknowledged` of a product of which the endpoint may hold anything. */
 export const doubtful = Buffer.alloc(0)
@@ -32,14 +34,16 @@ interface EditedProduct {
   digest: Uint8Array | undefined
 }
 
-interface PlaceRow {
-  /** Null: the product is gone, which only damage can do. */
-  id: ProductId | null
+interface PlaceRow extends Pick<SendingRow, 'digest' | 'acknowledged'> {
+  key: number
   number: number
   since: number
-  digest: Uint8Array | null
-  acknowledged: Uint8Array | null
-  document: Uint8Array | null
+}
+
+interface OfferedDocument {
+  productId: ProductId
+  document: Buffer | undefined
+  digest: DocumentDigest | undefined
 }
 
 /**
@@ -50,6 +54,7 @@ interface PlaceRow {
  */
 export class Places {
   readonly numbers: LaneNumbers
+  readonly recent = new RecentDocuments()
   readonly #database: Database
 
   constructor(database: Database) {
@@ -99,20 +104,18 @@ export class Places {
 
   /** What was read is noted with it: from now on Redis may know of it. */
   read({ lane, after, bytesMax, rowsMax }: ReadOptions): Place[] {
-    const sql = `SELECT p.id, s.number, s.since, s.digest, s.acknowledged, d.document
-      FROM sending s INDEXED BY places
-      LEFT JOIN products p ON p.key = s.product
-      LEFT JOIN documents d ON d.product = s.product
-      WHERE s.lane = ? AND s.number > ? ORDER BY s.number LIMIT ?`
+    const sql = `SELECT product AS key, number, since, digest, acknowledged FROM sending INDEXED BY places
+      WHERE lane = ? AND number > ? ORDER BY number LIMIT ?`
     const places: Place[] = []
     let bytes = 0
-    this.#database.each<PlaceRow>(sql, [laneRank[lane], after, rowsMax], (row) => {
-      bytes += row.document?.length ?? 0
-      if (bytes > bytesMax && places.length > 0) return false
-      places.push(placeOf(row, lane, this.#database.file))
-      return true
-    })
+    for (const row of this.#database.all<PlaceRow>(sql, laneRank[lane], after, rowsMax)) {
+      const offered = this.recent.find(row.key, row.digest) ?? this.#readOffered(row)
+      bytes += offered.document?.length ?? 0
+      if (bytes > bytesMax && places.length > 0) break
+      places.push(placeOf(row, lane, offered))
+    }
     this.numbers.noteOffered(lane, places.at(-1)?.number ?? 0)
+    if (this.numbers.isAllOffered) this.recent.clear()
     return places
   }
 
@@ -140,6 +143,21 @@ export class Places {
     this.#database.run(place, doubtful, laneRank.new, base, nowMs, after, last)
     this.#database.run('DELETE FROM dead WHERE product > ? AND product <= ?', after, last)
     return last
+  }
+
+  #readOffered({ key, digest }: PlaceRow): OfferedDocument {
+    const sql = `SELECT p.id AS productId, d.document FROM products p LEFT JOIN documents d ON d.product = p.key
+      WHERE p.key = ?`
+    const row = this.#database.get<{ productId: ProductId; document: Uint8Array | null }>(sql, key)
+    const { file } = this.#database
+    // Only damage can take a product from its place.
+    if (!row) throw damaged(file)
+    const document = checkedDocument(row.document, digest, file)
+    return {
+      productId: row.productId,
+      document,
+      digest: digest && document ? Buffer.from(digest) : undefined,
+    }
   }
 
   #placeOf(row: SendingRow, next: NextPlace): PlaceColumns {
@@ -186,14 +204,12 @@ export interface ReadOptions {
 }
 
 function placeOf(
-  { id, number, since, digest, acknowledged, document }: PlaceRow,
+  { number, since, acknowledged }: PlaceRow,
   lane: Lane,
-  file: string,
+  { productId, document, digest }: OfferedDocument,
 ): Place {
-  if (id === null) throw damaged(file)
-  const place = { productId: id, lane, number, since }
-  const checked = checkedDocument(document, digest, file)
-  if (!digest || !checked) return { ...place, kind: 'withdrawn', document: undefined, digest: undefined }
+  const place = { productId, lane, number, since }
+  if (!digest || !document) return { ...place, kind: 'withdrawn', document: undefined, digest: undefined }
   const kind = acknowledged?.length === 0 ? 'doubt' : sameBytes(acknowledged, digest) ? 'undone' : 'change'
-  return { ...place, kind, document: checked, digest: Buffer.from(digest) }
+  return { ...place, kind, document, digest }
 }

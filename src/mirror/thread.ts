@@ -1,10 +1,10 @@
-import { deserialize } from 'node:v8'
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { systemClock } from '../lib/clock.ts'
 import { watchFile } from '../lib/database-file.ts'
 import type { Log, LogLevel } from '../lib/log.ts'
 import { openThreadLog, type SentError, sentError } from '../lib/thread-messages.ts'
 import type { MirrorChunk } from './model.ts'
+import { type PackedChunk, unpackChunk } from './packed-chunk.ts'
 import { MirrorStore, type StoreOptions } from './store.ts'
 
 /** How long one transaction goes on taking chunks that wait, while nothing else of the thread does. */
@@ -13,11 +13,11 @@ const commitMs = 250
 const sharedCommitMs = 25
 const checkpointEveryMs = 2_000
 
-/** `chunk`: serialised, so that neither heap has its parts for long. `nowMs`: by the clock of who asks. */
+/** `nowMs`: by the clock of who asks. */
 export interface CommitRequest {
   kind: 'commit'
   id: number
-  chunk: Buffer<ArrayBuffer>
+  chunk: PackedChunk
   nowMs: number
 }
 
@@ -135,7 +135,7 @@ function commitWaiting(
     const { chunk, id } = request
     upTo = id
     request = undefined
-    return deserialize(chunk) as MirrorChunk
+    return unpackChunk(chunk)
   }
   try {
     if (first.kind === 'commit') {

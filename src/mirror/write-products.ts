@@ -1,6 +1,6 @@
 import type { ProductId } from '../lib/brand.ts'
 import type { Database } from '../lib/database.ts'
-import { digestDocument } from './digest.ts'
+import { damaged, digestDocument } from './digest.ts'
 import { forgetDead, keyOf } from './drain.ts'
 import type { KeyEntry, MirrorChunk, ProductWrite } from './model.ts'
 import { type SendingRow, sameBytes } from './place-after-edit.ts'
@@ -18,15 +18,15 @@ interface KnownProduct extends SendingRow {
 /** Inside a transaction. */
 export function writeProduct(access: Access, write: ProductWrite, nowMs: number): void {
   const { database } = access
-  const known = readKnown(database, write.productId)
   const missing = write.incomplete ?? null
-  let key = known?.key
-  if (key === undefined) {
-    const sql = 'INSERT INTO products (id, meta, missing) VALUES (?, ?, ?)'
-    key = database.run(sql, write.productId, write.meta, missing).key
-  } else if (known?.meta !== write.meta || known.missing !== missing) {
+  const insert = 'INSERT INTO products (id, meta, missing) VALUES (?, ?, ?) ON CONFLICT DO NOTHING'
+  const inserted = database.run(insert, write.productId, write.meta, missing)
+  const isNew = inserted.changes === 1
+  const known = isNew ? undefined : readKnown(database, write.productId)
+  if (!isNew && !known) throw damaged(database.file)
+  const key = known?.key ?? inserted.key
+  if (known && (known.meta !== write.meta || known.missing !== missing))
     database.run('UPDATE products SET meta = ?, missing = ? WHERE key = ?', write.meta, missing, key)
-  }
   const document = 'INSERT OR REPLACE INTO documents (product, document, partial) VALUES (?, ?, ?)'
   database.run(document, key, write.document ?? null, write.partial ?? null)
   placeProduct(access, write, { key, known, nowMs })
@@ -34,7 +34,7 @@ export function writeProduct(access: Access, write: ProductWrite, nowMs: number)
 
 function placeProduct(
   { database, places }: Access,
-  { document, lane = 'deferred' }: ProductWrite,
+  { productId, document, lane = 'deferred' }: ProductWrite,
   { key, known, nowMs }: { key: number; known: KnownProduct | undefined; nowMs: number },
 ): void {
   const row = known?.hasRow ? known : undefined
@@ -44,6 +44,7 @@ function placeProduct(
   if (isSame) return
   if (known?.dead) forgetDead(database, key)
   places.edit({ key, row, lane, digest }, nowMs)
+  if (document && digest) places.recent.add(key, { productId, document, digest })
 }
 
 /** Switches and keys of products that are written, and those that are noted beside them; inside a transaction. */

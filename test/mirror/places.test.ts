@@ -176,9 +176,10 @@ class Pair implements Disposable {
     expect(places.map(({ productId, number }) => [productId, number])).toEqual(
       this.#oracle.read(lane, after, rows),
     )
-    for (const { productId, kind, digest } of places) {
+    for (const { productId, kind, digest, document } of places) {
       const row = this.#oracle.rows.get(productId)
       expect(digest?.toString('hex') ?? null).toBe(row?.digest)
+      expect(document && digestDocument(document)).toEqual(digest)
       const isDoubt = row?.acknowledged === ''
       const known = row?.acknowledged === row?.digest ? 'undone' : 'change'
       expect(kind).toBe(row?.digest === null ? 'withdrawn' : isDoubt ? 'doubt' : known)
