@@ -1,5 +1,5 @@
 import type { GroupConfig } from '../config/model.ts'
-import type { IdReader } from '../records/judge-pass.ts'
+import type { IdReader } from '../records/judge-model.ts'
 import type { NamedColumns } from './aliases.ts'
 import { compilePattern } from './pattern.ts'
 import { fillTemplate, parseTemplate, type Template } from './template.ts'

@@ -1,4 +1,4 @@
-import type { IdReader } from '../records/judge-pass.ts'
+import type { IdReader } from '../records/judge-model.ts'
 import { compileCellTime } from '../sources/as-of.ts'
 import type { Ending, ImportRun } from './import-run.ts'
 import type { IdListener } from './open-feed-file.ts'

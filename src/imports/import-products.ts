@@ -114,7 +114,7 @@ async function applyFile(
   known: KnownRecords | undefined,
 ): Promise<Ending> {
   const { context, accept, problems, progress } = run
-  const file = { ...opened, select: known?.select }
+  const file = { ...opened, select: known?.select, places: known?.places }
   const { feed } = context
   const { judgement } = file
   const isWhole = isWholeFeed(accept, judgement)

@@ -1,10 +1,13 @@
 import type { ProductId } from '../lib/brand.ts'
 import { NumberList } from '../lib/number-list.ts'
-import { EntryList, EntryMatcher, numbersPerEntry } from '../records/entries.ts'
+import { EntryList } from '../records/entries.ts'
+import { EntryMatcher, numbersPerEntry } from '../records/entry-matcher.ts'
 import type { BytesHash, HashedText, IdTable, IdTableBuilder, TextHash } from '../records/id-table.ts'
-import type { KnownFilter } from '../records/judge-pass.ts'
+import type { KnownFilter } from '../records/judge-model.ts'
 import type { RecordSlice } from '../records/model.ts'
 import { PartitionedTable } from '../records/partitioned-table.ts'
+import type { RecordPlaces } from '../records/record-places.ts'
+import { type ScannedFile, type ScanOptions, scanFile } from '../records/scan/scan-file.ts'
 import type { Removals } from './context.ts'
 
 /** Digests of records that were read and are not applied yet; forgetting one costs a comparison with the next file. */
@@ -23,6 +26,8 @@ const none: HashedText = [0, 0]
 export class KnownRecords implements KnownFilter {
   /** Why no record is known. */
   because: string | undefined
+  /** The records that are not known, where threads have told them. */
+  places: RecordPlaces | undefined
   readonly #hash: { ofRecord: BytesHash; ofId: TextHash }
   readonly #changed: readonly ProductId[]
   readonly #matcher: EntryMatcher
@@ -64,7 +69,10 @@ export class KnownRecords implements KnownFilter {
       const [low = 0, high = 0] = entries.subarray(at + 2, at + 4)
       if (ids.of(high).has(low, high)) entries.fill(0, at, at + 2)
     }
-    this.#matcher = new EntryMatcher(entries)
+    this.#matcher = new EntryMatcher(
+      entries,
+      new Uint8Array(new SharedArrayBuffer(entries.length / numbersPerEntry)),
+    )
   }
 
   get skipped(): number {
@@ -86,13 +94,23 @@ export class KnownRecords implements KnownFilter {
     return true
   }
 
-  settle(others: IdTableBuilder): IdTable | undefined {
+  async scan(scan: Omit<ScanOptions, 'seed' | 'matcher'>): Promise<ScannedFile | undefined> {
+    if (this.#matcher.matched.length === 0) return undefined
+    const scanned = await scanFile({ ...scan, seed: this.#hash.ofRecord.seed, matcher: this.#matcher })
+    this.places = scanned?.places
+    this.#skipped += scanned?.known ?? 0
+    return scanned
+  }
+
+  settle(others: IdTableBuilder | undefined): IdTable | undefined {
+    if (!others) return this.#giveUp('its last record may have been cut off')
     this.#others = others
     let named = 0
     for (const id of this.#ids(0)) if (others.hasHash(id)) named += 1
     if (named < others.size) {
       // Of several records with one id only the last one counts.
-      for (const id of this.#ids(1)) if (others.hasHash(id)) return this.#giveUp()
+      for (const id of this.#ids(1))
+        if (others.hasHash(id)) return this.#giveUp('records that are known share their ids with others')
     }
     return {
       size: others.size + this.#skipped,
@@ -104,7 +122,8 @@ export class KnownRecords implements KnownFilter {
 
   /** The records of a batch that are not known. */
   readonly select = (slices: readonly RecordSlice[]): readonly RecordSlice[] => {
-    const unknown = this.#skipped === 0 ? slices : slices.filter(({ record }) => !this.#known.has(record, 1))
+    const unknown =
+      this.#skipped === 0 || this.places ? slices : slices.filter(({ record }) => !this.#known.has(record, 1))
     if (this.#digests.size > noted) this.#digests.clear()
     for (const { bytes, record } of unknown) this.#digests.set(record, this.#hash.ofRecord(bytes))
     return unknown
@@ -162,9 +181,10 @@ export class KnownRecords implements KnownFilter {
     return next.toBuffer(this.#hash.ofRecord)
   }
 
-  #giveUp(): undefined {
+  #giveUp(because: string): undefined {
     this.#skipped = 0
-    this.because = 'records that are known share their ids with others'
+    this.because = because
+    this.places = undefined
     this.#matcher.matched.fill(0)
     this.#known = new NumberList((length) => new Uint8Array(length))
   }

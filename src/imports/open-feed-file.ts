@@ -5,7 +5,7 @@ import type { FeedConfig, FeedMode } from '../config/model.ts'
 import type { FileRefusedError } from '../lib/errors.ts'
 import { redactEmails } from '../lib/redact.ts'
 import { type Judgement, judgeFile } from '../records/judge.ts'
-import type { IdReader, KnownFilter } from '../records/judge-pass.ts'
+import type { IdReader, KnownFilter } from '../records/judge-model.ts'
 import type { Dialect, ParsedRecord, RecordIssue, RejectedRecord } from '../records/model.ts'
 import type { FileSource } from '../records/read-file.ts'
 import { readGroupedRecords } from '../records/read-grouped-records.ts'
@@ -29,6 +29,7 @@ export interface FeedFile<Item> {
   idColumns: readonly number[]
   /** Which records are read; default: all. */
   select?: RecordOptions['select']
+  places?: RecordOptions['places']
   /** What makes the records that `map` is given. */
   transform?: TransformStep | undefined
   map(record: ParsedRecord, nowMs: number): MappedRecord<Item>
@@ -202,6 +203,7 @@ export async function* readFeedFile<Item>(
     select: file.select,
     // Each batch is a message to the thread of a transform.
     ...(transform ? {} : { recordsPerBatch }),
+    places: file.places,
   })
   for await (const read of transformRecords(records, transform, { name: source.name, onMoved })) {
     for (const issue of read.skipped ?? []) problems.add([issue])

@@ -61,7 +61,7 @@ export type HashedText = readonly [low: number, high: number]
 
 export type TextHash = (text: string) => HashedText
 
-export type BytesHash = (bytes: Uint8Array) => HashedText
+export type BytesHash = ((bytes: Uint8Array) => HashedText) & { seed: bigint }
 
 export async function openTextHash(): Promise<TextHash> {
   const { h64 } = await xxhash()
@@ -72,7 +72,10 @@ export async function openTextHash(): Promise<TextHash> {
 export async function openBytesHash(seed: string): Promise<BytesHash> {
   const { h64, h64Raw } = await xxhash()
   const number = h64(seed)
-  return halvesOf((bytes: Uint8Array) => h64Raw(bytes, number))
+  return Object.assign(
+    halvesOf((bytes: Uint8Array) => h64Raw(bytes, number)),
+    { seed: number },
+  )
 }
 
 function halvesOf<Input>(hash: (input: Input) => bigint): (input: Input) => HashedText {

@@ -1,82 +1,21 @@
 import { isUtf8 } from 'node:buffer'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { FormatConfig } from '../config/format-model.ts'
-import type { GroupConfig } from '../config/model.ts'
 import { CellReader } from './cells.ts'
 import { everyValid } from './check-encoding.ts'
 import { CheckedXml } from './checked-xml.ts'
+import type { DamagePlaces } from './damage-places.ts'
 import { emptyFile } from './detect-dialect.ts'
-import { GroupTable, type RowLinks } from './group-table.ts'
-import { type IdTable, IdTableBuilder, openTextHash, type TextHash } from './id-table.ts'
+import { GroupTable } from './group-table.ts'
+import { IdTableBuilder, openTextHash, type TextHash } from './id-table.ts'
+import type { IdReader, JudgeOptions, KnownFilter, PassResult } from './judge-model.ts'
 import { lookUp } from './look-up.ts'
 import { type Dialect, type RecordFrame, type RecordSlice, reasonColumn, type TextSplitter } from './model.ts'
 import { columnsOf, type Header, readHeader } from './parse-csv.ts'
 import { parseLine } from './parse-ndjson.ts'
-import { type FileSource, fileRefusal } from './read-file.ts'
+import { fileRefusal } from './read-file.ts'
+import { canScan } from './scan/scan-file.ts'
 import { openSplitter } from './slices.ts'
 import { readTexts } from './text.ts'
-
-/** Reads the product id of a record without the rest of it. */
-export interface IdReader {
-  /** Columns that it looks at. */
-  indices: readonly number[]
-  /** `cells[i]` is the cell of the column at `indices[i]`. Undefined when they hold no id. */
-  read(cells: readonly unknown[]): string | undefined
-  /** Where several rows make a product; else every row is one. */
-  links?: LinkReader | undefined
-}
-
-/** Reads what a row says about the rows it belongs together with. */
-export interface LinkReader {
-  by: GroupConfig['by']
-  /** Columns of the file, by index, that hold the id: of a product they are read from its first row alone. */
-  headColumns: readonly number[]
-  /** The column that names other rows; undefined where only the id counts. */
-  column: string | undefined
-  /** Of the same cells as the id. */
-  read(cells: readonly unknown[]): RowLinks
-}
-
-export interface JudgeOptions extends FileSource {
-  format: FormatConfig
-  /** Columns that the mapping reads. They steer detection and are the columns of an NDJSON file. */
-  neededColumns: readonly string[]
-  /** Given the file's columns; undefined when the columns of the id are not among them. */
-  openIdReader: (columns: readonly string[]) => IdReader | undefined
-  /** Tells of records which are known; undefined: none is. Asked once the columns are known. */
-  openKnown?: ((found: Found) => Promise<KnownFilter | undefined>) | undefined
-}
-
-interface Found {
-  dialect: Dialect
-  columns: readonly string[]
-}
-
-/** Tells which records need not be judged, since all that they say is applied. */
-export interface KnownFilter {
-  /** Asked once of each record, in file order. */
-  isKnown(record: RecordSlice): boolean
-  /** After the last record: the ids of all, given those of the others. Undefined: none may count as known. */
-  settle(others: IdTableBuilder): IdTable | undefined
-}
-
-export interface PassResult {
-  /** In file order; of an NDJSON file the needed columns, and the reason column where the first record has it. */
-  columns: readonly string[]
-  /** What stands around the records of an XML file. */
-  frame?: RecordFrame | undefined
-  /** The header is not counted, nor are blank records. Rows of one product count as one record. */
-  records: number
-  /** Where rows make products together. */
-  grouping?: { rows: number; table: GroupTable; links: LinkReader } | undefined
-  /** Records whose id cannot be read: nothing can be said about what is missing from the file. */
-  unreadableIds: number
-  /** UTF-8 text without its byte order mark. */
-  decodedBytes: number
-  ids: IdTable
-  /** About the file as a whole; none of them keeps it from being imported. */
-  warnings: readonly string[]
-}
 
 /** Reads the file in one dialect. Gives way to the event loop after every batch: a few milliseconds of work. */
 export async function runPass(
@@ -88,19 +27,28 @@ export async function runPass(
     ids: await IdTableBuilder.open(),
     hash: await openTextHash(),
   })
-  for await (const { name, chunks } of readTexts(options, dialect, onRaw)) {
+  await readAll(pass, options, { dialect, onRaw })
+  const result = await pass.finish()
+  return result ?? (await runPass({ ...options, openKnown: undefined }, dialect))
+}
+
+async function readAll(
+  pass: JudgePass,
+  options: JudgeOptions,
+  { dialect, onRaw }: { dialect: Dialect; onRaw: ((chunk: Buffer) => void) | undefined },
+): Promise<void> {
+  for await (const { name, chunks, places } of readTexts(options, dialect, onRaw)) {
     using splitter = pass.beginText(name)
     for await (const chunk of chunks) {
       for (const batch of splitter.push(chunk)) {
-        if (batch.length > 0) await pass.take(batch)
+        if (batch.length > 0) await pass.take(batch, places)
+        if (pass.isScanned) return
         await nextTurn()
       }
     }
     for (const batch of splitter.end()) await pass.take(batch)
     pass.endText(splitter)
   }
-  const result = await pass.finish()
-  return result ?? (await runPass({ ...options, openKnown: undefined }, dialect))
 }
 
 class JudgePass {
@@ -114,6 +62,10 @@ class JudgePass {
   #frame: RecordFrame | undefined
   #idReader: IdReader | undefined
   #known: KnownFilter | undefined
+  /** The rest of the file need not be given. */
+  isScanned = false
+  /** It may have been cut off, which only a look at all records tells. */
+  #isDoubtful = false
   /** In the place of the table of ids where rows make products together. */
   #groups: GroupTable | undefined
   /** The text being read: its name, and whether its header has been seen where it has one. */
@@ -151,16 +103,52 @@ class JudgePass {
     return this.#xml ?? openSplitter(name, this.#dialect, { recordBytes, before })
   }
 
-  async take(batch: readonly RecordSlice[]): Promise<void> {
+  /** `places` says where the text stands in the file: what follows the first batch need not be given then. */
+  async take(batch: readonly RecordSlice[], places?: DamagePlaces): Promise<void> {
     const isFirst = this.#columns === undefined
     const records = this.#begun ? batch : this.#begin(batch)
-    if (isFirst)
-      this.#known = await this.#options.openKnown?.({ dialect: this.#dialect, columns: this.#columns ?? [] })
-    this.#judge(this.#known ? records.filter((slice) => !this.#known?.isKnown(slice)) : records)
+    if (isFirst) {
+      const found = { dialect: this.#dialect, columns: this.#columns ?? [] }
+      this.#known = await this.#options.openKnown?.(found)
+    }
+    const isScannable = isFirst && places && records.length > 1 && canScan(this.#options, this.#dialect)
+    // The threads go on from the last record, known or not: behind it the next one begins.
+    const others = this.#unknown(isScannable ? records.slice(0, -1) : records)
+    if (isScannable) {
+      const last = records.at(-1) as RecordSlice
+      if (await this.#scan({ head: others, last, places })) return
+      others.push(...this.#unknown([last]))
+    }
+    this.#judge(others)
     this.#records += records.length
     if (this.#dialect.type === 'csv') {
       for (const { bytes } of batch.slice(-2)) this.#widths = [this.#widths[1], this.#cells.count(bytes)]
     }
+  }
+
+  #unknown(records: readonly RecordSlice[]): RecordSlice[] {
+    return records.filter((record) => !this.#known?.isKnown(record))
+  }
+
+  /** `last` of the first batch, and those before it that are not known. */
+  async #scan({ head, last, places }: { head: RecordSlice[]; last: RecordSlice; places: DamagePlaces }) {
+    const { format, ...source } = this.#options
+    const mark = places.fileOffset(0) ?? 0
+    const inFile = ({ offset, ...slice }: RecordSlice) => ({ ...slice, offset: offset + mark })
+    const scan = { source, dialect: this.#dialect, recordBytes: format.recordBytes, from: inFile(last) }
+    const scanned = await this.#known?.scan({ ...scan, head: head.map(inFile) })
+    if (!scanned) return false
+    let final: Buffer = last.bytes
+    for await (const batch of scanned.places.batches()) {
+      this.#judge(batch)
+      final = batch.at(-1)?.bytes ?? final
+    }
+    this.isScanned = true
+    this.#records = last.record - 1 + scanned.known + scanned.places.length - head.length
+    this.#decodedBytes = source.bytes - mark
+    const isShort = this.#dialect.type === 'csv' && this.#cells.count(final) < (this.#columns ?? []).length
+    this.#isDoubtful = scanned.openEnded && (isShort || this.#lastUnparsable)
+    return true
   }
 
   #judge(records: readonly RecordSlice[]): void {
@@ -204,8 +192,16 @@ class JudgePass {
     const links = this.#idReader?.links
     const table = this.#groups
     if (!table || !links) {
-      const ids = this.#known ? this.#known.settle(this.#ids) : this.#ids
-      return ids && { ...judged, records: this.#records, unreadableIds: this.#unreadableIds, ids }
+      const ids = this.#known ? this.#known.settle(this.#isDoubtful ? undefined : this.#ids) : this.#ids
+      return (
+        ids && {
+          ...judged,
+          isScanned: this.isScanned,
+          records: this.#records,
+          unreadableIds: this.#unreadableIds,
+          ids,
+        }
+      )
     }
     await table.finish()
     const grouping = { rows: this.#records, table, links }

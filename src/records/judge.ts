@@ -5,7 +5,8 @@ import { detectDialect } from './detect-dialect.ts'
 import { type DetectedEncoding, detectEncoding, isProvisional, settleEncoding } from './detect-encoding.ts'
 import { EncodingEvidence } from './encoding-evidence.ts'
 import { JsonPaths } from './json-paths.ts'
-import { type JudgeOptions, type PassResult, runPass } from './judge-pass.ts'
+import type { JudgeOptions, PassResult } from './judge-model.ts'
+import { runPass } from './judge-pass.ts'
 import type { Dialect } from './model.ts'
 import { type FileSource, noRecordsRefusal } from './read-file.ts'
 import { decodeSample, findContainer, readSample, readTexts } from './text.ts'
@@ -56,7 +57,7 @@ export async function judgeFile(options: JudgeOptions): Promise<Judgement> {
 
   const first = await judgeAs(detected, evidence && ((chunk) => evidence.add(chunk)))
   evidence?.end()
-  const settled = evidence ? settleEncoding(detected, evidence) : detected
+  const settled = evidence && !first.isScanned ? settleEncoding(detected, evidence) : detected
   // Where the beginning did not show what the whole file shows, all that was read is read again.
   const judgement = settled.encoding === detected.encoding ? first : await judgeAs(settled)
   const warnings = settled.warning === undefined ? [] : [settled.warning]

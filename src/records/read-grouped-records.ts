@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os'
 import type { GroupTable, GroupTrouble } from './group-table.ts'
 import { HeldRows } from './held-rows.ts'
-import type { PassResult } from './judge-pass.ts'
+import type { PassResult } from './judge-model.ts'
 import {
   issueOf,
   type ParsedRecord,

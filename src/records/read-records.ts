@@ -15,6 +15,7 @@ import {
 import { type ParsedSlice, parseCsv } from './parse-csv.ts'
 import { parseNdjson } from './parse-ndjson.ts'
 import type { FileSource } from './read-file.ts'
+import type { RecordPlaces } from './record-places.ts'
 import { readSlices } from './slices.ts'
 import { isCellError } from './xlsx-text.ts'
 import { openParser, XmlItem, type XmlObject, type XmlScope } from './xml-items.ts'
@@ -28,6 +29,8 @@ export interface ReadOptions extends FileSource {
   select?: ((slices: readonly RecordSlice[]) => readonly RecordSlice[]) | undefined
   /** How many of them are parsed for one batch; default: all. */
   recordsPerBatch?: number | undefined
+  /** Where the others need not even be split: those that are to be parsed. */
+  places?: RecordPlaces | undefined
 }
 
 /** The second pass: at most 128 records or about 0.5 MB of text a batch, a few milliseconds of work. Gives way to the event loop before each. */
@@ -38,7 +41,10 @@ export async function* readRecords(options: ReadOptions): AsyncGenerator<RecordB
     bytesRead = bytes
     options.onProgress?.(bytes)
   }
-  for await (const { slices, places } of readSlices({ ...options, onProgress }, dialect, recordBytes)) {
+  const batches = options.places
+    ? placedSlices(options.places, onProgress)
+    : readSlices({ ...options, onProgress }, dialect, recordBytes)
+  for await (const { slices, places } of batches) {
     // Slices do not outlive the batch: their memory is used again.
     await nextTurn()
     let rest = select(slices)
@@ -47,6 +53,13 @@ export async function* readRecords(options: ReadOptions): AsyncGenerator<RecordB
       rest = rest.slice(part.length)
       yield { ...parseSlices(part, { dialect, columns, places }), bytesRead }
     } while (rest.length > 0)
+  }
+}
+
+async function* placedSlices(records: RecordPlaces, onProgress: (bytes: number) => void) {
+  for await (const slices of records.batches()) {
+    onProgress(slices.at(-1)?.offset ?? 0)
+    yield { slices, places: undefined }
   }
 }
 

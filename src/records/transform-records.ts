@@ -1,5 +1,5 @@
 import { describeError } from '../lib/errors.ts'
-import type { IdReader } from './judge-pass.ts'
+import type { IdReader } from './judge-model.ts'
 import { lookUp } from './look-up.ts'
 import type { ParsedRecord, RecordBatch, RecordIssue, RejectedRecord } from './model.ts'
 import { packRepeated, unpackRepeated } from './pack-repeated.ts'

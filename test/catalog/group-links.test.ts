@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { openAliases } from '../../src/catalog/aliases.ts'
 import { compileGroup } from '../../src/catalog/group-links.ts'
 import type { GroupConfig } from '../../src/config/model.ts'
-import type { IdReader } from '../../src/records/judge-pass.ts'
+import type { IdReader } from '../../src/records/judge-model.ts'
 
 /** Reads one row; the id is that of column `sku`. */
 function linksOf(group: GroupConfig, row: Record<string, unknown>) {

@@ -1,6 +1,6 @@
 import type { GroupConfig } from '../../src/config/model.ts'
 import type { GroupTable } from '../../src/records/group-table.ts'
-import type { IdReader } from '../../src/records/judge-pass.ts'
+import type { IdReader } from '../../src/records/judge-model.ts'
 import type { ParsedRecord, RejectedRecord } from '../../src/records/model.ts'
 import { readGroupedRecords } from '../../src/records/read-grouped-records.ts'
 import { anyFormat, type FeedFolder, judge } from './feed-file.ts'
