@@ -66,6 +66,15 @@ export class Database implements Disposable {
     return this.#try(() => this.#statement(sql).all(...values) as Row[])
   }
 
+  /** Each row as an array of its columns: for statements that read much, two thirds of the time. */
+  rows<Row extends readonly unknown[]>(sql: string, ...values: SQLInputValue[]): Row[] {
+    return this.#try(() => {
+      const statement = this.#statement(sql)
+      statement.setReturnArrays(true)
+      return statement.all(...values) as unknown as Row[]
+    })
+  }
+
   /** Row by row until `take` answers false. */
   each<Row>(sql: string, values: readonly SQLInputValue[], take: (row: Row) => boolean): void {
     this.#try(() => {

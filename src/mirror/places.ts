@@ -34,11 +34,10 @@ interface EditedProduct {
   digest: Uint8Array | undefined
 }
 
-interface PlaceRow extends Pick<SendingRow, 'digest' | 'acknowledged'> {
-  key: number
-  number: number
-  since: number
-}
+type PlaceRow = readonly [
+  ...[key: number, number: number, since: number],
+  ...[digest: Uint8Array | null, acknowledged: Uint8Array | null],
+]
 
 interface OfferedDocument {
   productId: ProductId
@@ -104,12 +103,13 @@ export class Places {
 
   /** What was read is noted with it: from now on Redis may know of it. */
   read({ lane, after, bytesMax, rowsMax }: ReadOptions): Place[] {
-    const sql = `SELECT product AS key, number, since, digest, acknowledged FROM sending INDEXED BY places
+    const sql = `SELECT product, number, since, digest, acknowledged FROM sending INDEXED BY places
       WHERE lane = ? AND number > ? ORDER BY number LIMIT ?`
     const places: Place[] = []
     let bytes = 0
-    for (const row of this.#database.all<PlaceRow>(sql, laneRank[lane], after, rowsMax)) {
-      const offered = this.recent.find(row.key, row.digest) ?? this.#readOffered(row)
+    for (const row of this.#database.rows<PlaceRow>(sql, laneRank[lane], after, rowsMax)) {
+      const [key, , , digest] = row
+      const offered = this.recent.find(key, digest) ?? this.#readOffered(key, digest)
       bytes += offered.document?.length ?? 0
       if (bytes > bytesMax && places.length > 0) break
       places.push(placeOf(row, lane, offered))
@@ -145,7 +145,7 @@ export class Places {
     return last
   }
 
-  #readOffered({ key, digest }: PlaceRow): OfferedDocument {
+  #readOffered(key: number, digest: Uint8Array | null): OfferedDocument {
     const sql = `SELECT p.id AS productId, d.document FROM products p LEFT JOIN documents d ON d.product = p.key
       WHERE p.key = ?`
     const row = this.#database.get<{ productId: ProductId; document: Uint8Array | null }>(sql, key)
@@ -204,7 +204,7 @@ export interface ReadOptions {
 }
 
 function placeOf(
-  { number, since, acknowledged }: PlaceRow,
+  [, number, since, , acknowledged]: PlaceRow,
   lane: Lane,
   { productId, document, digest }: OfferedDocument,
 ): Place {

@@ -23,14 +23,11 @@ import { checkFormatVersion, prepareTables } from './schema.ts'
 
 const productsPerPage = 500
 
-interface StoredRow {
-  meta: string
-  /** Null: what is stored of the product is gone, which only damage can do. */
-  stored: number | null
-  document: Uint8Array | null
-  partial: Uint8Array | null
-  digest: Uint8Array | null
-}
+/** `stored` is null where what is stored of the product is gone, which only damage can do. */
+type StoredRow = readonly [
+  ...[at: number, meta: string, stored: number | null],
+  ...[document: Uint8Array | null, partial: Uint8Array | null, digest: Uint8Array | null],
+]
 
 interface LetterRow {
   id: ProductId
@@ -62,13 +59,16 @@ export class MirrorReader implements Disposable {
 
   /** Has an entry for each id; all parts are undefined where the product is not known. */
   read(ids: readonly ProductId[]): Map<ProductId, StoredProduct> {
-    const sql = `SELECT p.meta, d.product AS stored, d.document, d.partial, s.digest
-      FROM products p LEFT JOIN documents d ON d.product = p.key LEFT JOIN sending s ON s.product = p.key WHERE p.id = ?`
-    const read = (id: ProductId): [ProductId, StoredProduct] => {
-      const row = this.#database.get<StoredRow>(sql, id)
-      return [id, row ? this.#stored(row) : { document: undefined, partial: undefined, meta: undefined }]
-    }
-    return this.#database.snapshot(() => new Map(ids.map(read)))
+    const sql = `SELECT t.key, p.meta, d.product, d.document, d.partial, s.digest
+      FROM json_each(?) t CROSS JOIN products p ON p.id = t.value
+      LEFT JOIN documents d ON d.product = p.key LEFT JOIN sending s ON s.product = p.key`
+    const products = new Map<ProductId, StoredProduct>()
+    for (const id of ids) products.set(id, { document: undefined, partial: undefined, meta: undefined })
+    // As SQLite stores them.
+    const stored = JSON.stringify(ids.map((id) => id.toWellFormed()))
+    for (const row of this.#database.rows<StoredRow>(sql, stored))
+      products.set(ids[row[0]] as ProductId, this.#stored(row))
+    return products
   }
 
   lookUp({ field, values }: KeyLookup): FoundProducts {
@@ -237,7 +237,7 @@ export class MirrorReader implements Disposable {
     this.#database[Symbol.dispose]()
   }
 
-  #stored({ meta, stored, document, partial, digest }: StoredRow): StoredProduct {
+  #stored([, meta, stored, document, partial, digest]: StoredRow): StoredProduct {
     if (stored === null) throw damaged(this.#database.file)
     return {
       meta,

@@ -49,6 +49,28 @@ describe('products', () => {
     expect(reader.incomplete(5)).toEqual([])
   })
 
+  it('are found by ids of any characters', () => {
+    const ids = [
+      'a\u0000b',
+      '\u0000',
+      'x\ud800y',
+      '"\\\n\u2028',
+      '\\u0041',
+      '1',
+      '1.0',
+      'null',
+      '[1]',
+      '😀',
+      ' ',
+    ]
+    const writes = ids.map((id, n) => ({ ...writeOf(n, '1'), productId: id as ProductId }))
+    commit({ writes })
+    const found = [...reader.read(writes.map(({ productId }) => productId))]
+    expect(found.map(([id, { document }]) => [id, document])).toEqual(
+      writes.map(({ productId, document }) => [productId, document]),
+    )
+  })
+
   it('are paged, none twice, while more are written', () => {
     commit({ writes: Array.from({ length: 1_200 }, (_, n) => writeOf(n, '1')) })
     const seen: ProductId[] = []
