@@ -25,7 +25,8 @@ export function diffDocuments({
   missing,
 }: DiffOptions): Change | undefined {
   if (before === undefined) return { productId, kind: 'added', fields: [], lane: 'new' }
-  const found = productFields.flatMap((field) =>
+  const differing = productFields.filter((field) => !isSame(before[field], after[field]))
+  const found = differing.flatMap((field) =>
     diffField(field, { before: before[field], after: after[field], urgent }),
   )
   if (found.length === 0) return undefined
@@ -45,7 +46,6 @@ interface Values {
 
 function diffField(field: string, values: Values): Found[] {
   const { before, after, urgent } = values
-  if (isSame(before, after)) return []
   if (field === 'skus') return diffSkus(values)
   if (field === 'variations') return diffMembers(field, { ...values, place: (key) => `${field}.${key}` })
   if (field === 'custom_fields' && isJsonObject(before) && isJsonObject(after)) {
@@ -136,5 +136,16 @@ function ownValue(object: JsonObject, key: string): unknown {
 function isSame(left: unknown, right: unknown): boolean {
   if (left === right) return true
   if (typeof left !== 'object' || typeof right !== 'object') return false
-  return JSON.stringify(left) === JSON.stringify(right)
+  return hasSameParts(left, right) || JSON.stringify(left) === JSON.stringify(right)
+}
+
+/** True of most that are the same, which are lists of texts and maps of them; making their JSON takes longer. */
+function hasSameParts(left: object | null, right: object | null): boolean {
+  if (!left || !right || Array.isArray(left) !== Array.isArray(right)) return false
+  const [ours, theirs] = [Object.keys(left), Object.keys(right)]
+  const [ourParts, theirParts] = [left as JsonObject, right as JsonObject]
+  return (
+    ours.length === theirs.length &&
+    ours.every((key, index) => key === theirs[index] && ourParts[key] === theirParts[key])
+  )
 }

@@ -48,8 +48,7 @@ export function compileSteps(rule: FieldRule, steps: Steps): CompiledRule | unde
   const source = compileSource(rule.from, reading, problems)
   const stages = compileStages(rule, steps)
   const decide = compileDecision(rule, { ...options, problems })
-  const { field } = options
-  const less = rule.less && field && compileLess(rule.less, { ...options, field })
+  const less = rule.less && options.field && compileLess(rule.less, { ...options, field: options.field })
   const below = rule.below === undefined ? undefined : compileBelow(rule.below, reading)
   const during = rule.during && compileDuring(rule, { describe: options.describe, problems })
   const chosen = compileChosen(rule)

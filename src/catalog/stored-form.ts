@@ -1,4 +1,4 @@
-import { type ProductField, productFields, requiredFields } from '../api/contract/product.ts'
+import { type ProductField, requiredFields } from '../api/contract/product.ts'
 import type { FeedName, ProductId } from '../lib/brand.ts'
 import { isJsonObject } from '../records/look-up.ts'
 import { decodeLater, encodeLater } from './later.ts'
@@ -77,25 +77,31 @@ export function storedForm(state: ProductState, composed: ComposedDocument): Sto
 }
 
 /**
- * The same as that of the state which the patch makes of no state, without making one: of a first load these are all
- * products. The patch announces nothing and keeps no entries.
+ * The same where the patch alone says what the product is, without making a state of it. The patch announces nothing and
+ * keeps no entries.
  */
-export function storedFormOfNew(
-  { set, clear }: Pick<ProductPatch, 'set' | 'clear'>,
+export function storedFormOfPatch(
+  { set, meta }: { set: ProductPatch['set']; meta: string },
   composed: ComposedDocument,
-  feed: FeedName,
 ): StoredForm {
-  let mask = 0
-  for (let place = 0; place < metaFields.length; place++) {
-    if (set[metaFields[place] as ProductField] !== undefined) mask |= 1 << place
-  }
-  for (const field of clear) mask |= 1 << metaFields.indexOf(field)
-  const meta = encodeEntry({ feed, standing: 'named', mask })
   if (composed.kind === 'complete') {
     return { document: composed.bytes, partial: undefined, meta, incomplete: undefined }
   }
   const partial = Buffer.from(JSON.stringify({ ...noFields, ...set }))
   return { document: undefined, partial, meta, incomplete: composed.missing.join(',') }
+}
+
+/** What is stored of a product of which this feed alone has spoken, and of these fields. */
+export function encodeMetaOfPatch(
+  { set, clear }: Pick<ProductPatch, 'set' | 'clear'>,
+  feed: FeedName,
+): string {
+  let mask = 0
+  for (let place = 0; place < metaFields.length; place++) {
+    if (set[metaFields[place] as ProductField] !== undefined) mask |= 1 << place
+  }
+  for (const field of clear) mask |= 1 << metaFields.indexOf(field)
+  return encodeEntry({ feed, standing: 'named', mask })
 }
 
 /** Undefined where a missing mark changes none. */
@@ -117,17 +123,17 @@ interface StoredParts {
 }
 
 export function decodeState({ document, partial, meta }: StoredParts): ProductState {
-  const stored: StoredFields = { ...parseFields(document), ...parseFields(partial) }
+  const stored: StoredFields = {
+    ...(document && parseFields(document)),
+    ...(partial && parseFields(partial)),
+  }
   const fields: ProductState['fields'] = { ...noFields }
   const writers: ProductState['writers'] = { ...noFields }
   const entries = parseMeta(meta)
-  for (const field of productFields) {
-    if (field === 'product_id') continue
+  for (const [place, field] of metaFields.entries()) {
     const value = stored[field]
     if (value !== undefined) fields[field] = value
-    const bit = 1 << metaFields.indexOf(field)
-    const writer = entries.find(({ mask }) => (mask & bit) !== 0)
-    if (writer) writers[field] = writer.feed
+    for (const { mask, feed } of entries) if ((mask & (1 << place)) !== 0) writers[field] ??= feed
   }
   return { fields, writers, ...standings(entries), ...decodeLater(stored[laterKey]) }
 }
@@ -195,8 +201,8 @@ function encodeEntry({ feed, standing, mask }: MetaEntry): string {
   return name + marks[standing] + (mask === 0 ? '' : mask.toString(36))
 }
 
-function parseFields(bytes: Buffer | undefined): StoredFields {
-  return bytes === undefined ? {} : (JSON.parse(bytes.toString('utf8')) as StoredFields)
+function parseFields(bytes: Buffer): StoredFields {
+  return JSON.parse(bytes.toString('utf8')) as StoredFields
 }
 
 export type ComposedDocument =

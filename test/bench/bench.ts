@@ -8,6 +8,7 @@ import { benchLatency } from './latency.ts'
 import { benchLinear } from './linear.ts'
 import { benchLoad } from './load.ts'
 import { benchMirror } from './mirror.ts'
+import { benchRecord } from './record.ts'
 import { benchScale } from './scale.ts'
 import { runSuite } from './suite/run-suite.ts'
 
@@ -19,6 +20,7 @@ const benches: Record<string, (args: readonly string[]) => Promise<void>> = {
   intent: benchIntent,
   consents: benchConsents,
   mirror: benchMirror,
+  record: benchRecord,
   drain: benchDrain,
   beside: benchBeside,
   deliverers: benchDeliverers,

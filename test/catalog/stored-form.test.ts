@@ -8,10 +8,11 @@ import {
   composeDocument,
   decodeState,
   encodeMeta,
+  encodeMetaOfPatch,
   feedsOf,
   metaFields,
   storedForm,
-  storedFormOfNew,
+  storedFormOfPatch,
 } from '../../src/catalog/stored-form.ts'
 import type { FeedName, ProductId } from '../../src/lib/brand.ts'
 
@@ -135,7 +136,8 @@ describe('stored forms', () => {
           const state = mergePatch({ state: undefined, patch, feed, ranks: rankFields(new Map()) })
           const composed = composeDocument({ fields: set }, productId)
           expect(composed).toEqual(composeDocument(state, productId))
-          expect(storedFormOfNew(patch, composed, feed)).toEqual(storedForm(state, composed))
+          const meta = encodeMetaOfPatch(patch, feed)
+          expect(storedFormOfPatch({ set, meta }, composed)).toEqual(storedForm(state, composed))
         },
       ),
       { numRuns: 500 },
