@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { codeFolder } from '../src/cli/code-cache.ts'
 
 /** Folders whose files wait for real processes, the longest first. */
 const slowFolders = [
@@ -34,6 +35,8 @@ export default defineConfig({
     sequence: { sequencer: SlowFirst },
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    // The hundreds of commands that tests start need not strip the same files of their types again and again.
+    env: { NODE_COMPILE_CACHE: codeFolder() },
     // Many files wait for other processes most of the time, so two cores have work for more than two workers. A process
     // for each file would load the same modules three hundred times.
     maxWorkers: 4,

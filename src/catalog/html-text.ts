@@ -1,5 +1,8 @@
-import { Parser } from 'htmlparser2'
+import { createRequire } from 'node:module'
 import { Problem } from './problem.ts'
+
+/** Late, and kept by Node: every command reads the rules of a catalog, few of them meet HTML. */
+const require = createRequire(import.meta.url)
 
 const dropped: ReadonlySet<string> = words('script style template noscript title iframe object svg')
 const blocks: ReadonlySet<string> = words(
@@ -25,6 +28,7 @@ export function htmlToText(html: string): string | Problem {
   let hidden = 0
   let depth = 0
   let isTooDeep = false
+  const { Parser } = require('htmlparser2') as typeof import('htmlparser2')
   const parser = new Parser({
     onopentagname(name) {
       depth += 1

@@ -1,5 +1,5 @@
 import { readEnvironment } from '../config/environment.ts'
-import { codeFolder } from './code-cache.ts'
+import { codeFolder, trimCode } from './code-cache.ts'
 
 /**
  * V8 sizes its heap by the machine's memory: on a large one the daemon would grow by hundreds of megabytes of garbage
@@ -19,6 +19,7 @@ const longRunning = new Set(['start', 'load'])
 export function boundMemory(argv: readonly string[]): void {
   const isBounded = process.execArgv.some((flag) => flag.startsWith('--max-old-space-size'))
   if (isBounded || process.platform === 'win32' || !argv.some((word) => longRunning.has(word))) return
+  trimCode()
   const [node = process.execPath, ...command] = process.argv
   process.execve?.(process.execPath, [node, ...heapFlags, ...process.execArgv, ...command], {
     ...arenas,

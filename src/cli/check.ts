@@ -2,7 +2,7 @@ import { ExitCode } from '../lib/errors.ts'
 import type { FileCheck } from '../operations/check-file.ts'
 import type { CommandDefinition } from './context.ts'
 import { findFeed } from './feeds.ts'
-import { countOf, formatProblems, formatTable } from './table.ts'
+import { countOf, formatCount, formatProblems, formatTable } from './table.ts'
 
 export const checkCommand: CommandDefinition = {
   usage: 'check <feed> <file>',
@@ -88,7 +88,7 @@ function formatGaps({ incomplete: { products, fields }, applied }: FileCheck): s
   if (products === 0) return []
   const rows = Object.entries(fields)
     .sort(([, one], [, other]) => other - one)
-    .map(([field, count]) => [field, count === applied ? 'all' : count.toLocaleString('en')])
+    .map(([field, count]) => [field, count === applied ? 'all' : formatCount(count)])
   return [
     `${countOf(products, 'product')} incomplete, and not sent before another feed or file brings what is required:`,
     formatTable(rows, '  '),

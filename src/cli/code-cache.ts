@@ -1,6 +1,7 @@
-import { enableCompileCache } from 'node:module'
+import { readdirSync, rmSync } from 'node:fs'
+import { enableCompileCache, getCompileCacheDir } from 'node:module'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { readEnvironment } from '../config/environment.ts'
 
 /**
@@ -9,6 +10,27 @@ import { readEnvironment } from '../config/environment.ts'
  */
 export function cacheCode(): void {
   enableCompileCache(codeFolder())
+}
+
+/** An installation has some 1,500 files of code. Where there are more, others have left theirs. */
+const filesMax = 10_000
+
+/**
+ * Removes what other versions of Node have left, and all where it is too much: nothing else does. Not at every start,
+ * since a short command shall be short. A folder that NODE_COMPILE_CACHE names is not ours to empty.
+ */
+export function trimCode(): void {
+  const used = getCompileCacheDir()
+  if (used === undefined || dirname(used) !== codeFolder()) return
+  try {
+    for (const name of readdirSync(codeFolder())) {
+      const folder = join(codeFolder(), name)
+      const isKept = !/^v\d+\./.test(name) || (folder === used && readdirSync(used).length <= filesMax)
+      if (!isKept) rmSync(folder, { recursive: true, force: true })
+    }
+  } catch {
+    // Another's, or being emptied by another: it costs room, nothing else.
+  }
 }
 
 export function codeFolder(): string {

@@ -2,7 +2,7 @@ import type { LoadProgress } from '../operations/load-files.ts'
 import type { CommandContext } from './context.ts'
 import { openProgressBar } from './progress-bar.ts'
 import { describeHold, formatAge } from './status.ts'
-import { countOf } from './table.ts'
+import { countOf, formatCount } from './table.ts'
 
 const lineEveryMs = 5_000
 
@@ -67,7 +67,7 @@ function describe({ running, imported, files, daemonPid, overview }: LoadProgres
   const waiting = Object.entries(lanes).flatMap(([lane, { waiting: count, dueInMs }]) => {
     // A new product waits a moment and that is no news; edits may wait for a quarter of an hour.
     const due = dueInMs > 2_000 ? ` (the first in ${formatAge(dueInMs)})` : ''
-    return count > 0 ? [`${count.toLocaleString('en')} ${lane}${due}`] : []
+    return count > 0 ? [`${formatCount(count)} ${lane}${due}`] : []
   })
   if (waiting.length > 0) parts.push(`waiting: ${waiting.join(', ')}`)
   else if (imported === files) parts.push('nothing waiting')

@@ -5,7 +5,7 @@ import { type CommandDefinition, withCatalog } from './context.ts'
 import { diffWithMirror, formatDiff } from './diff.ts'
 import { findFeed } from './feeds.ts'
 import { openLoadProgress } from './load-progress.ts'
-import { countOf, formatProblems } from './table.ts'
+import { countOf, formatCount, formatProblems } from './table.ts'
 
 export const loadCommand: CommandDefinition<{ dryRun?: boolean; resend: boolean; wait: boolean }> = {
   usage: 'load <feed> <files...>',
@@ -83,14 +83,14 @@ function formatSums(summary: LoadSummary): string[] {
   const rest = `${unchanged} unchanged, ${rejected} rejected${superseded}`
   if (isOfConsents(summary)) {
     return [
-      `records   ${records.toLocaleString('en')}: ${changes.new} granted, ${changes.urgent} revoked, ${rest}`,
-      `calls     ${calls.toLocaleString('en')}`,
+      `records   ${formatCount(records)}: ${changes.new} granted, ${changes.urgent} revoked, ${rest}`,
+      `calls     ${formatCount(calls)}`,
     ]
   }
   const fillText = fill === null ? '' : `, ${(fill * 100).toFixed(1)} % full on average`
   return [
-    `records   ${records.toLocaleString('en')}: ${changes.added} added, ${changes.changed} changed, ${changes.missing} missing, ${rest}`,
+    `records   ${formatCount(records)}: ${changes.added} added, ${changes.changed} changed, ${changes.missing} missing, ${rest}`,
     `lanes     ${changes.urgent} urgent, ${changes.new} new, ${changes.deferred} deferred`,
-    `calls     ${calls.toLocaleString('en')} with ${bytes.toLocaleString('en')} bytes${fillText}`,
+    `calls     ${formatCount(calls)} with ${formatCount(bytes)} bytes${fillText}`,
   ]
 }

@@ -2,7 +2,7 @@ import { ExitCode } from '../lib/errors.ts'
 import type { CatalogStatus, FeedStatus, Status } from '../operations/read-status.ts'
 import type { OutboxOverview } from '../outbox/overview.ts'
 import type { CommandDefinition } from './context.ts'
-import { countOf, formatTable } from './table.ts'
+import { countOf, formatCount, formatTable } from './table.ts'
 
 export const statusCommand: CommandDefinition = {
   usage: 'status',
@@ -103,7 +103,7 @@ export function describeHold(reason: string): string {
 function formatProducts(overview: OutboxOverview): string[] {
   const { lanes, echoes } = overview
   const lines = [
-    `  products  ${overview.products.toLocaleString('en')}, ${overview.pending - overview.dead} not delivered yet, ${overview.dead} refused (catalogd dead list), ${overview.incomplete} incomplete`,
+    `  products  ${formatCount(overview.products)}, ${overview.pending - overview.dead} not delivered yet, ${overview.dead} refused (catalogd dead list), ${overview.incomplete} incomplete`,
     formatTable(
       [
         ['  lane', 'waiting', 'overdue', 'next due'],
@@ -124,7 +124,7 @@ function formatProducts(overview: OutboxOverview): string[] {
   const { learnedBodyBytes, learnedBodyBytesAgeMs = 0 } = overview
   if (learnedBodyBytes !== undefined) {
     lines.push(
-      `  calls have at most ${learnedBodyBytes.toLocaleString('en')} bytes: the endpoint refused larger ones ${formatAge(learnedBodyBytesAgeMs)} ago; the limit grows again`,
+      `  calls have at most ${formatCount(learnedBodyBytes)} bytes: the endpoint refused larger ones ${formatAge(learnedBodyBytesAgeMs)} ago; the limit grows again`,
     )
   }
   return lines
@@ -138,7 +138,7 @@ function formatConsents(overview: OutboxOverview): string[] {
     `${countOf(grants.waiting, 'grant')}${grants.oldestMs > 0 ? `, overdue for ${formatAge(grants.oldestMs)}` : ''}`,
   ]
   return [
-    `  consents  ${known.toLocaleString('en')}, ${pending - dead} not delivered yet, ${dead} refused or not confirmed (catalogd dead list --consents)`,
+    `  consents  ${formatCount(known)}, ${pending - dead} not delivered yet, ${dead} refused or not confirmed (catalogd dead list --consents)`,
     ...(pending - dead > 0 ? [`    waiting: ${waiting.join(', ')}; ${inFlight} in flight`] : []),
     ...formatCalls(overview, 'consents: '),
   ]

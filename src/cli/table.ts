@@ -22,12 +22,18 @@ export function formatTable(rows: readonly (readonly (string | number)[])[], ind
 
 /** Characters as a person counts them: combined ones once. */
 function widthOf(text: string): number {
+  if (/^[ -~]*$/.test(text)) return text.length
   return [...new Intl.Segmenter().segment(text)].length
+}
+
+/** With a comma before each thousand. Not by `Intl`, whose tables take 10 ms to open. */
+export function formatCount(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',')
 }
 
 /** `1 feed`, `3 feeds`. */
 export function countOf(count: number, singular: string, plural = `${singular}s`): string {
-  return `${count.toLocaleString('en')} ${count === 1 ? singular : plural}`
+  return `${formatCount(count)} ${count === 1 ? singular : plural}`
 }
 
 /** A value in a cell of a table: one line, cut where it is long. */

@@ -34,7 +34,7 @@ export async function readConfig({ file, env, ...knowledge }: LoadOptions): Prom
   const document = new ConfigDocument({ file, text: await readText(file), environment: env })
   throwProblems(document)
   applyPresets(document, folder)
-  const parsed = configSchema.safeParse(document.root)
+  const parsed = configSchema.safeParse(document.root, { jitless: true })
   if (!parsed.success) explainIssues(document, parsed.error.issues)
   reportUnset(document)
   checkWhole(document, folder, knowledge)

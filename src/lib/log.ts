@@ -1,5 +1,5 @@
+import { createRequire } from 'node:module'
 import { type Bindings, type ChildLoggerOptions, type Logger, pino, stdTimeFunctions } from 'pino'
-import { prettyFactory } from 'pino-pretty'
 import { ConfigError, errorsWithin, systemErrorCode } from './errors.ts'
 import { redactText, redactValue } from './redact.ts'
 import { safeLines, safeStream, type TextStream } from './terminal-text.ts'
@@ -67,6 +67,8 @@ export function openLog({ level, stream = process.stderr, pretty = stream.isTTY 
 
 /** The colours are ours, so the texts are made safe before. */
 function prettyStream(stream: TextStream): TextStream {
+  // Late: a log that is no terminal does not need its forty files.
+  const { prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty')
   const format = prettyFactory({
     colorize: stream.isTTY === true,
     translateTime: 'SYS:HH:MM:ss.l',

@@ -1,5 +1,4 @@
 import fs, { type Stats } from 'node:fs'
-import { lock } from 'proper-lockfile'
 import { systemErrorCode } from '../lib/errors.ts'
 import { privateFolderMode } from '../lib/private-modes.ts'
 
@@ -39,6 +38,8 @@ export async function acquireLockFolder({
   const { rmdir, utimes, realpath } = fs
   const mkdir = (folder: string, callback: fs.NoParamCallback) =>
     fs.mkdir(folder, privateFolderMode, callback)
+  // Late: whoever only asks who holds the lock needs no library.
+  const { lock } = await import('proper-lockfile')
   try {
     const release = await lock(path, {
       lockfilePath: path,
