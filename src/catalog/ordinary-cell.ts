@@ -96,12 +96,15 @@ function isPlainInteger(text: string): boolean {
 }
 
 function listReader({ split }: FieldRule, isRight: (element: string) => boolean): ReadOrdinary {
+  const mark = split ?? '|'
   return (text) => {
     // It may be JSON.
     if (split === undefined && text.startsWith('[')) return undefined
     const elements: string[] = []
-    for (const piece of text.split(split ?? '|')) {
-      const element = piece.trim()
+    for (let start = 0, end = 0; end < text.length; start = end + mark.length) {
+      const found = text.indexOf(mark, start)
+      end = found === -1 ? text.length : found
+      const element = text.slice(start, end).trim()
       if (element === '') continue
       if (!isRight(element)) return undefined
       elements.push(element)
