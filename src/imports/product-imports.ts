@@ -4,7 +4,6 @@ import { inspect } from 'node:util'
 import { keyValues } from '../catalog/feed-key.ts'
 import { decodeState } from '../catalog/stored-form.ts'
 import type { ProductId } from '../lib/brand.ts'
-import type { Log } from '../lib/log.ts'
 import { readVersion } from '../lib/version.ts'
 import type { WatchedWork } from '../lib/watchdog.ts'
 import type { KeyEntry, StoredProduct } from '../mirror/model.ts'
@@ -33,34 +32,17 @@ export interface ProductRunnerOptions
 
 /** Imports of a catalog's products into its mirror, to be started. */
 export function openProductRunner(options: ProductRunnerOptions): ImportRunner {
-  const { catalog, dir, manifest, archive, mirror, clock, log } = options
-  const unexpectedFailures = new UnexpectedFailures(dir)
-  const shared = {
-    ...options,
-    context: { catalog, manifest, archive, reportsDir: join(dir, 'reports'), unexpectedFailures, clock, log },
-    feeds: [...catalog.feeds.values()].filter(({ kind }) => kind === 'products'),
-  }
-  const open = (signal: AbortSignal) => openProductImports({ catalog, mirror, log }, shared, signal)
+  const unexpectedFailures = new UnexpectedFailures(options.dir)
+  const open = (signal: AbortSignal) => openImporter({ ...options, unexpectedFailures }, signal)
   return new ImportRunner({ ...options, unexpectedFailures, open })
 }
 
-interface ProductImportOptions {
-  catalog: FeedsConfig
-  mirror: Mirror
-  log: Log
-}
-
-type Shared = Pick<ImporterOptions, 'feeds' | 'watchdog' | 'onImported'> & {
-  context: Omit<ImporterOptions['context'], 'book'>
-}
-
-/** An importer of a catalog's products into its mirror, once they can be found by the keys of its feeds. */
-export async function openProductImports(
-  options: ProductImportOptions,
-  shared: Shared,
+/** Once products can be found by the keys of the feeds. */
+async function openImporter(
+  options: ProductRunnerOptions & { unexpectedFailures: UnexpectedFailures },
   signal: AbortSignal,
 ): Promise<Importer> {
-  const { catalog, mirror } = options
+  const { catalog, dir, manifest, archive, mirror, unexpectedFailures, clock, log } = options
   const rulesDigest = digestOf(catalog)
   const parts: ProductParts = { rules: planRulesOf(catalog), rulesDigest, mirror }
   await prepareKeyIndexes({ ...options, ...parts, signal })
@@ -69,8 +51,12 @@ export async function openProductImports(
       await mirror.update([], () => ({ writes: [], known: { feed, value: undefined } }))
   }
   return new Importer({
-    ...shared,
-    context: { ...shared.context, book: mirrorBook(mirror) },
+    ...options,
+    feeds: [...catalog.feeds.values()].filter(({ kind }) => kind === 'products'),
+    context: {
+      ...{ catalog, manifest, archive, unexpectedFailures, clock, log },
+      ...{ reportsDir: join(dir, 'reports'), book: mirrorBook(mirror) },
+    },
     importFile: (context, accept) => importFile({ ...context, ...parts }, accept, importProducts),
     decideHeld: (context, step) => decideHeld({ ...context, ...parts }, step),
     runAnnounced: (context, work) => runAnnounced({ ...context, ...parts }, work),

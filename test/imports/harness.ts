@@ -3,11 +3,9 @@ import { join } from 'node:path'
 import { readConfig } from '../../src/config/load.ts'
 import type { CatalogConfig, FeedMode } from '../../src/config/model.ts'
 import { type Held, parseHeld } from '../../src/imports/context.ts'
-import { ImportRunner } from '../../src/imports/import-runner.ts'
 import { appliedStep } from '../../src/imports/manifest-steps.ts'
-import { openProductImports } from '../../src/imports/product-imports.ts'
+import { openProductRunner } from '../../src/imports/product-imports.ts'
 import type { ImportReport } from '../../src/imports/report.ts'
-import { UnexpectedFailures } from '../../src/imports/unexpected-failures.ts'
 import type { AcceptSequence, FeedName, ProductId } from '../../src/lib/brand.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { Watchdog } from '../../src/lib/watchdog.ts'
@@ -68,19 +66,11 @@ export async function openImports(
   const manifestFile = dir.join('state/manifest.ndjson')
   let mirror = await openTestMirror(file, { clock })
   const start = () => {
-    const unexpectedFailures = new UnexpectedFailures(dir.join('state'))
-    const reportsDir = dir.join('state/reports')
-    const onNotice = () => undefined
-    const importing = {
-      context: { catalog, manifest, archive, reportsDir, unexpectedFailures, clock, log },
-      feeds: [...catalog.feeds.values()],
-      watchdog,
-      onImported: (report: ImportReport) => waiting.get(report.sequence)?.(report),
-    }
-    const runner = new ImportRunner({
-      open: (signal) => openProductImports({ catalog, mirror, log }, importing, signal),
+    const runner = openProductRunner({
+      ...{ catalog, dir: dir.join('state'), manifest, archive, mirror, watchdog, clock, log },
+      onImported: (report) => waiting.get(report.sequence)?.(report),
+      onNotice: () => undefined,
       onFatal: (error) => failures.push(error),
-      ...{ unexpectedFailures, clock, log, onNotice },
     })
     runner.start()
     return runner
