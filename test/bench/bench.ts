@@ -1,5 +1,7 @@
 import { benchBeside } from './beside.ts'
 import { benchBig } from './big.ts'
+import { benchChart } from './chart.ts'
+import { benchCluster } from './cluster.ts'
 import { benchConsents } from './consents.ts'
 import { benchDeliverers } from './deliverers.ts'
 import { benchDrain } from './drain.ts'
@@ -23,6 +25,8 @@ const benches: Record<string, (args: readonly string[]) => Promise<void>> = {
   record: benchRecord,
   drain: benchDrain,
   beside: benchBeside,
+  chart: benchChart,
+  cluster: benchCluster,
   deliverers: benchDeliverers,
   linear: benchLinear,
   scale: benchScale,

@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { writeSampleFeed } from '../../src/quickstart/sample-feed.ts'
 import { machine } from './stage.ts'
+import { main } from './suite/daemon.ts'
 import { untilImported, untilSettled } from './suite/drop.ts'
 import { openStage } from './suite/stage.ts'
 
@@ -40,12 +43,14 @@ async function measure(products: number, processes: number) {
   await (await stage.prepare(file, 'feed.csv'))()
   await untilImported(stage, 'feed.csv')
   while ((await stage.connection.zcard('catalogd:{main}:2:new')) < products) await delay(50)
-  // The clock runs from the first call: the processes need a second to start.
+  // They begin together, whatever each needs to start.
+  await decide(stage, 'pause')
   const redisBefore = stage.redisCpu()
   const daemons = await Promise.all(
     Array.from({ length: processes }, () => stage.start('--roles', 'deliver')),
   )
   const startCpu = daemons.reduce((sum, { startCpuSeconds }) => sum + startCpuSeconds, 0)
+  await decide(stage, 'resume')
   await untilSettled(stage)
   const { sizes, firstMs, lastMs } = await stage.endpoint.stats()
   const cpuSeconds = daemons.reduce((sum, daemon) => sum + daemon.cpu(), 0) - startCpu
@@ -53,4 +58,10 @@ async function measure(products: number, processes: number) {
     ...{ seconds: (lastMs - firstMs + latencyMs) / 1000, calls: sizes.length },
     ...{ cpuSeconds, redisCpuSeconds: stage.redisCpu() - redisBefore },
   }
+}
+
+async function decide({ config }: { config: string }, decision: 'pause' | 'resume'): Promise<void> {
+  const child = spawn(process.execPath, [main, decision, '--config', config], { stdio: 'ignore' })
+  const [code] = await once(child, 'exit')
+  if (code !== 0) throw new Error(`${decision} ended with ${code}`)
 }

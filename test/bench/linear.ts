@@ -94,11 +94,11 @@ async function measure(shape: Shape, size: number): Promise<Dropped> {
   const file = dir.join('feed.csv')
   if (shape.before) {
     await writePieces(file, shape.before(size))
-    await dropFile(stage, daemon, file, 'before.csv')
+    await dropFile(stage, daemon, { file, name: 'before.csv' })
   }
   await writePieces(file, shape.pieces(size))
   // Awaited here: the stage ends with this function. A file without a valid record is held.
-  return await dropFile(stage, daemon, file, 'feed.csv', ['imported', 'held'])
+  return await dropFile(stage, daemon, { file, name: 'feed.csv', outcomes: ['imported', 'held'] })
 }
 
 async function writePieces(file: string, pieces: Iterable<string>): Promise<void> {

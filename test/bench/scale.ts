@@ -46,7 +46,7 @@ async function measureSize(rows: number): Promise<Size> {
   const runs: Dropped[] = []
   for (const [index, file] of [base, base, changed].entries()) {
     const daemon = await stage.start()
-    const run = await dropFile(stage, daemon, file, `${index}.csv`)
+    const run = await dropFile(stage, daemon, { file, name: `${index}.csv` })
     await daemon.stop()
     runs.push(run)
     const costs = `${(((run.cpuSeconds + run.redisCpuSeconds) * 1e6) / rows).toFixed(1)} µs of CPU a row`

@@ -29,9 +29,7 @@ const measurementMsMax = 20_000
 export async function dropFile(
   stage: Stage,
   daemon: Daemon,
-  file: string,
-  name: string,
-  outcomes: readonly string[] = ['imported'],
+  { file, name, outcomes = ['imported'] }: { file: string; name: string; outcomes?: readonly string[] },
 ): Promise<Dropped> {
   const drop = await stage.prepare(file, name)
   await untilNoneIsArchived(stage)
@@ -64,7 +62,7 @@ interface Line {
 
 /** The time of the outcome, ms since the epoch. */
 export async function untilImported(
-  stage: Stage,
+  stage: Pick<Stage, 'state'>,
   name: string,
   outcomes: readonly string[] = ['imported'],
 ): Promise<number> {
@@ -74,7 +72,7 @@ export async function untilImported(
 }
 
 /** The manifest's line of that kind about the file. */
-export async function untilLine({ state }: Stage, name: string, kind: string): Promise<Line> {
+export async function untilLine({ state }: Pick<Stage, 'state'>, name: string, kind: string): Promise<Line> {
   const manifest = join(state, 'manifest.ndjson')
   for (let size = -1; ; await delay(lookEveryMs)) {
     const now = statSync(manifest, { throwIfNoEntry: false })?.size ?? 0
@@ -114,7 +112,7 @@ function parseLine(text: string): Line | undefined {
 }
 
 /** No product is unsent, and all acknowledgements are in the mirror. */
-export async function untilSettled({ state }: Stage): Promise<void> {
+export async function untilSettled({ state }: Pick<Stage, 'state'>): Promise<void> {
   using mirror = new DatabaseSync(join(state, 'catalog.db'), { readOnly: true })
   const unsent = mirror.prepare('SELECT 1 FROM sending WHERE lane IS NOT NULL LIMIT 1')
   while (unsent.get() !== undefined) await delay(settledEveryMs)

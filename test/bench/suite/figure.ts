@@ -67,8 +67,17 @@ export function printFigure(figure: Figure): void {
   const judged = verdict === '' ? '' : `  ${verdict.padEnd(10)} target ${target}`
   console.log(`${name.padEnd(52)} ${describeValue(figure).padStart(11)}${judged}`)
   if (ours) console.log(`    catalogd ${describeRun(ours)}`)
-  if (peer) console.log(`    ${peer.name} ${describeRun(peer)}`)
+  if (peer)
+    console.log(
+      `    ${peer.name} ${describeRun(peer)}${ours ? `; by CPU ${describeCpuRatio(ours, peer)}` : ''}`,
+    )
   if (note) console.log(`    ${note}`)
+}
+
+/** How much less CPU than the peer, that of Redis included: what is left of a ratio when the machine is busy. */
+export function describeCpuRatio(ours: Run, peer: Run): string {
+  const cpuOf = ({ cpuSeconds, redisCpuSeconds = 0 }: Run) => cpuSeconds + redisCpuSeconds
+  return describeValue({ value: cpuOf(peer) / cpuOf(ours), unit: '×' })
 }
 
 /** How many times faster than the peer. */

@@ -58,7 +58,7 @@ async function runRound({ base, changed }: Files, peersFirst: boolean): Promise<
   const own = async (file: string, name: string) => {
     const daemon = await stage.start()
     startCpu.push(daemon.startCpuSeconds)
-    const dropped = await dropFile(stage, daemon, file, name)
+    const dropped = await dropFile(stage, daemon, { file, name })
     return { daemon, dropped }
   }
   const inTurn = async <T>(work: () => Promise<T>, ...names: PeerName[]): Promise<T> => {

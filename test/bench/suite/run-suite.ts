@@ -9,6 +9,7 @@ import { measureCommands } from './commands.ts'
 import { measureDrainOf } from './drain.ts'
 import { isRepriced, writeFeed } from './feeds.ts'
 import { type Figure, printFigure, type Report } from './figure.ts'
+import { measureFormats } from './formats.ts'
 import { measureOutbox } from './outbox.ts'
 import { measureParsing } from './parsing.ts'
 import { type Files, measureLoads } from './reimports.ts'
@@ -19,14 +20,18 @@ interface Mode {
   rounds: number
   /** Products of the outbox, acknowledgements of the drain. */
   products: number
+  /** Unless others are named. */
+  parts: readonly string[]
 }
 
+const quickParts = ['loads', 'urgent', 'outbox', 'drain', 'commands', 'parsing']
+
 const modes = {
-  /** About two minutes. */
-  quick: { rows: 100_000, rounds: 3, products: 50_000 },
-  full: { rows: 1_000_000, rounds: 3, products: 1_000_000 },
+  /** About three minutes on a quiet machine. */
+  quick: { rows: 100_000, rounds: 3, products: 50_000, parts: quickParts },
+  full: { rows: 1_000_000, rounds: 3, products: 1_000_000, parts: [...quickParts, 'formats'] },
   /** 100,000 to 10,000,000 rows, and nothing else. */
-  scale: { rows: 0, rounds: 1, products: 0 },
+  scale: { rows: 0, rounds: 1, products: 0, parts: [] },
 } as const satisfies Record<string, Mode>
 
 /** Parts of a run, each with its peers. */
@@ -35,8 +40,9 @@ const parts: Record<string, (mode: Mode, files: Files) => Promise<Figure[]>> = {
   urgent: (_, files) => measureUrgent(files),
   outbox: ({ products, rounds }) => measureOutbox(Math.min(products, 200_000), rounds),
   drain: ({ products }) => measureDrainOf(products),
+  formats: ({ products }) => measureFormats(Math.min(products, 100_000)),
   commands: () => measureCommands(),
-  parsing: ({ rounds }, files) => measureParsing(files, rounds),
+  parsing: (_, files) => measureParsing(files, 1),
 }
 
 /**
@@ -57,11 +63,12 @@ export async function runSuite(args: readonly string[]): Promise<void> {
   const mode: Mode = {
     rows: Number(values.rows ?? given.rows),
     rounds: Number(values.rounds ?? given.rounds),
+    parts: values.only?.split(',') ?? given.parts,
     products: Math.min(given.products, Number(values.rows ?? Number.POSITIVE_INFINITY)),
   }
   const began = performance.now()
   console.log(machine())
-  const figures = name === 'scale' ? await measureScale(scaleSizes) : await runParts(mode, values.only)
+  const figures = name === 'scale' ? await measureScale(scaleSizes) : await runParts(mode)
   const minutes = (performance.now() - began) / 60_000
   console.log(`${minutes.toFixed(1)} minutes`)
   if (values.json === undefined) return
@@ -80,7 +87,7 @@ export async function runSuite(args: readonly string[]): Promise<void> {
   writeFileSync(values.json, `${JSON.stringify(report, undefined, 2)}\n`)
 }
 
-async function runParts(mode: Mode, only: string | undefined): Promise<Figure[]> {
+async function runParts(mode: Mode): Promise<Figure[]> {
   const { rows, rounds } = mode
   console.log(
     `${rows} products of 27 columns, ${rounds} rounds in turns, callsPerSecond 200, Redis with AOF everysec`,
@@ -90,7 +97,7 @@ async function runParts(mode: Mode, only: string | undefined): Promise<Figure[]>
   await writeFeed(files.base, 'csv', { products: rows })
   await writeFeed(files.changed, 'csv', { products: rows, isRepriced })
   const figures: Figure[] = []
-  for (const part of only?.split(',') ?? Object.keys(parts)) {
+  for (const part of mode.parts) {
     const measure = parts[part]
     if (!measure) throw new Error(`no part ${part}; there are ${Object.keys(parts).join(', ')}`)
     const found = await measure(mode, files)

@@ -16,19 +16,23 @@ export interface StageOptions {
   pendingBytes?: string
 }
 
-const sampleFeed = `      products:
+/** YAML of a feed with the columns of the sample. */
+export function sampleFeed(extension = 'csv', format = '{ type: csv }'): string {
+  return `      products:
         drop: ./drop
-        files: { full: "*.csv", delta: "*.delta" }
+        files: { full: "*.${extension}", delta: "*.delta" }
         settle: 0s
+        format: ${format}
         fields:
 ${sampleFields.map((line) => `          ${line}`).join('\n')}
 `
+}
 
 /** A counting endpoint, a redis-server with AOF everysec and a configured catalogd, each a process of its own. */
 export async function openStage({
   latencyMs = 0,
   delivery = '',
-  feeds = sampleFeed,
+  feeds = sampleFeed(),
   pendingBytes = '256MB',
 }: StageOptions = {}) {
   const stack = new AsyncDisposableStack()

@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { sampleFields, sampleId, writeSampleFeed } from '../../../src/quickstart/sample-feed.ts'
+import { sampleId, writeSampleFeed } from '../../../src/quickstart/sample-feed.ts'
 import { dropFile, untilLine } from './drop.ts'
 import { type Figure, percentileOf } from './figure.ts'
-import { openStage, type Stage } from './stage.ts'
+import { openStage, type Stage, sampleFeed } from './stage.ts'
 
 const pipeline = fileURLToPath(new URL('../peers/bare-pipeline.ts', import.meta.url))
 /** Delivered before anything is measured. */
@@ -18,13 +18,7 @@ const everyMs = 50
 /** The endpoint notes prices that begin with 777. */
 const priceBase = 777_000
 
-const feeds = `      products:
-        drop: ./drop
-        files: "*.csv"
-        settle: 0s
-        fields:
-${sampleFields.map((line) => `          ${line}`).join('\n')}
-      prices:
+const feeds = `${sampleFeed()}      prices:
         drop: ./prices
         files: "*.csv"
         mode: delta
@@ -44,7 +38,7 @@ export async function measureUrgent({ base }: { base: string }): Promise<Figure[
   const daemon = await stage.start()
   const known = stage.dir.join('known.tmp')
   await writeSampleFeed(known, { products: knownProducts })
-  await dropFile(stage, daemon, known, 'known.csv')
+  await dropFile(stage, daemon, { file: known, name: 'known.csv' })
   await stage.endpoint.watch()
   const numbers = counter()
   // Neither is measured before it has done it once.
