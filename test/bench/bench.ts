@@ -12,6 +12,7 @@ import { benchLoad } from './load.ts'
 import { benchMirror } from './mirror.ts'
 import { benchRecord } from './record.ts'
 import { benchScale } from './scale.ts'
+import { benchSkip } from './skip.ts'
 import { runSuite } from './suite/run-suite.ts'
 
 /** Each measures one thing, with arguments of its own. */
@@ -30,6 +31,7 @@ const benches: Record<string, (args: readonly string[]) => Promise<void>> = {
   deliverers: benchDeliverers,
   linear: benchLinear,
   scale: benchScale,
+  skip: benchSkip,
 }
 
 const [name = '--quick', ...args] = process.argv.slice(2)

@@ -23,6 +23,29 @@ describe('records that stood in the last full file', () => {
     expect(reads).toEqual(['b'])
   })
 
+  it('tell what is missing of that which other files brought back since', async () => {
+    await using box = await openImports(feeds)
+    await box.import('products', feed(row('a'), row('b'), row('c')))
+    await box.import('products', feed(row('a'), row('b')))
+    await box.import('products', feed(row('c')), { mode: 'delta', name: 'products.delta' })
+    expect(await box.document('c')).toMatchObject({ availability: 'InStock' })
+    const report = await box.import('products', feed(row('a'), row('b')))
+    expect(report).toMatchObject({ skipped: { records: 2 }, removals: { missing: 1, of: 3 } })
+    expect(await box.document('c')).toMatchObject({ availability: 'OutOfStock' })
+  })
+
+  it('count the products of the feed as they are after a decision', async () => {
+    await using box = await openImports(
+      feeds.replace('missing: { atMost: 100% }', 'missing: { atMost: 10% }'),
+    )
+    await box.import('products', feed(row('a'), row('b'), row('c')))
+    const held = await box.import('products', feed(row('a'), row('b')))
+    expect(held.outcome).toBe('held')
+    await box.approve(held.sequence, 'products')
+    const report = await box.import('products', feed(row('a'), row('b'), row('c', { price: 'x' })))
+    expect(report).toMatchObject({ rejected: 1, removals: { missing: 0, of: 2 } })
+  })
+
   it('are read again when the index is gone, damaged, or made by other rules', async () => {
     await using box = await openImports(feeds)
     const same = feed(row('a'), row('b'))
