@@ -43,7 +43,9 @@ function describeReport({ machine, at, commit, rows, rounds, figures }: Report):
     const judged = target === '' ? '' : `${target}: ${verdictOf(figure)}`
     return `| ${name.trim()} | ${describeValue(figure)} | ${judged} | ${against} |`
   })
-  return `${rows.toLocaleString('en')} products, medians of ${rounds} rounds, ${at.slice(0, 10)}, commit ${commit}, on ${machine}. CPU is that of
+  return `![Seconds of catalogd and of its peers](docs/bench.svg)
+
+${rows.toLocaleString('en')} products, medians of ${rounds} rounds, ${at.slice(0, 10)}, commit ${commit}, on ${machine}. CPU is that of
 all processes; that of redis-server stands behind the plus sign.
 
 | | measured | target | |

@@ -48,7 +48,9 @@ export function verdictOf({
 export function describeTarget({ better, goal, acceptable, unit }: Figure): string {
   if (goal === undefined) return ''
   const sign = better === 'more' ? '≥' : '≤'
-  return `${sign} ${goal} ${unit}${acceptable === undefined ? '' : ` (${sign} ${acceptable})`}`
+  const text = (target: number) => Number(target.toFixed(target >= 50 ? 0 : 2))
+  const also = acceptable === undefined ? '' : ` (${sign} ${text(acceptable)})`
+  return `${sign} ${text(goal)} ${unit}${also}`
 }
 
 export function describeValue({ value, unit }: Pick<Figure, 'value' | 'unit'>): string {
