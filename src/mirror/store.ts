@@ -125,6 +125,12 @@ export class MirrorStore implements Disposable {
     return found
   }
 
+  /** Some file is applied in part. */
+  isImporting(): boolean {
+    const sql = "SELECT 1 FROM facts WHERE kind > 'count:' AND kind < 'count;' LIMIT 1"
+    return this.#database.get(sql) !== undefined
+  }
+
   /** Safe to repeat. */
   drain(drained: Drained, nowMs: number): void {
     this.#change(() => drain({ database: this.#database, places: this.#places }, drained, nowMs))

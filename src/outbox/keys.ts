@@ -35,7 +35,7 @@ export const keyNames = [
   'pause',
   /**
    * HASH: `until`, `untilFor`, `untilReason`, `tat`, `booked`, `calls`, `turn:<lane>`, `urgentAt`, `failures`,
-   * `lastFailure`, `bodyBytes`.
+   * `lastFailure`, `fillsUntil`, `fillsSince`, `bodyBytes`.
    */
   'pace',
   /** HASH lane → the last number of its places that was offered. */

@@ -126,6 +126,8 @@ export class OutboxLoop implements AsyncDisposable {
     mirror.numberDue({ nowMs: clock.now(), deferredAfterMs, rowsMax: 2_000 })
     const offers = hasOffers(access, state) && !(await this.#isFull(access))
     const drains = drain.hasWork(state)
+    if (!offers && state.fills && !mirror.isImporting())
+      await access.connection.hdel(access.keys.pace, 'fillsUntil')
     if (!offers && !drains) return { done: false, isBusy: state.isBusy }
     await beat(access)
     if (drains) await drain.run(state, offers ? 'besideOffers' : 'alone')

@@ -11,6 +11,10 @@ import { laneCodes } from './scripts/scripts.ts'
 const portionBytesMax = 2_000_000
 export const portionRowsMax = 1_000
 
+/** So many new products at once are part of many: so long, or until their import ends, calls wait for more (`claim.lua`). */
+const manyRows = 100
+const manyComeForMs = 1_000
+
 const kindCodes = { change: 'c', doubt: 'd', undone: 'u', withdrawn: 'w' } as const
 
 /** What Redis says of lanes, read after guard and positions are watched. */
@@ -126,6 +130,8 @@ async function appendOffers(
     batch.zadd(keys[lane], ...scores)
     batch.hincrby(keys.bytes, laneCodes[lane], bytes)
   }
+  if (lane === 'new' && places.length >= manyRows)
+    batch.hset(keys.pace, 'fillsUntil', redisNow + manyComeForMs)
   if (offers.length > 0) scripts.append(batch, 'offer', [newAfterMs, ...offers])
 }
 

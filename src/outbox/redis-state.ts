@@ -17,6 +17,8 @@ export interface RedisState extends LaneState {
   pause: Readonly<Record<string, string>>
   /** The newest decision to resume that was carried out. */
   resumedAt: string | undefined
+  /** Calls of new products wait until they are full. */
+  fills: boolean
 }
 
 export async function readRedisState({
@@ -36,7 +38,7 @@ export async function readRedisState({
     .hget(keys.counters, 'refused')
     .zrange(keys.requests, '0', String(portionRowsMax - 1))
     .hgetall(keys.pause)
-    .hget(keys.pace, 'resumedAt')
+    .hmget(keys.pace, 'resumedAt', 'fillsUntil')
     .hlen(keys.pending)
     .hlen(keys.claimed)
     .zcard(keys.echoes)
@@ -47,7 +49,8 @@ export async function readRedisState({
   })
   if (values.length === 0) throw new OutboxMovedError('Redis does not answer')
   const [, , guard, beat, positions, bytes, acknowledged, dead, ...others] = values
-  const [refused, requests, pause, resumedAt, ...busy] = others
+  const [refused, requests, pause, pace, ...busy] = others
+  const [resumedAt, fillsUntil] = pace as (string | null)[]
   const sizes = bytes as (string | null)[]
   return {
     guard: parseGuard(guard as Record<string, string>),
@@ -60,7 +63,8 @@ export async function readRedisState({
     refused: Number(refused ?? 0),
     requests: requests as ProductId[],
     pause: pause as Record<string, string>,
-    resumedAt: (resumedAt as string | null) ?? undefined,
+    resumedAt: resumedAt ?? undefined,
+    fills: typeof fillsUntil === 'string',
     isBusy: busy.some((count) => Number(count) > 0),
   }
 }

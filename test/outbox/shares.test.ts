@@ -99,3 +99,23 @@ test('while calls run urgent changes wait a moment to share one; with nothing el
   })
   expect(claim.products.map(({ productId }) => productId)).toEqual([last, 'late'] as ProductId[])
 })
+
+test('new products of a running import wait until they fill a call, until it ends', async () => {
+  await using box = await openHarness()
+  const ids = Array.from({ length: 150 }, (_, n) => `p${n}`)
+  const counts = { claim: 'a file', add: { added: ids.length } }
+  const bodyBytesMax = 4_000
+  box.commitChunk({ writes: ids.slice(0, 120).map((id) => write(id, 'x'.repeat(20), 'new')), counts })
+  await box.settle()
+  expect(await box.outbox.claim({ mode: 'any', bodyBytesMax })).toEqual({ kind: 'wait', forMs: 50 })
+  box.commitChunk({ writes: [write('urgent', '{}', 'urgent')] })
+  await box.settle()
+  expect((await box.claim('urgent', bodyBytesMax)).products).toHaveLength(1)
+  box.commitChunk({ writes: ids.slice(120).map((id) => write(id, 'x'.repeat(100), 'new')) })
+  await box.settle()
+  expect((await box.claim('any', bodyBytesMax)).documentBytes).toBeGreaterThan(bodyBytesMax * 0.97 - 150)
+  expect(await box.outbox.claim({ mode: 'any', bodyBytesMax })).toMatchObject({ kind: 'wait' })
+  box.commitChunk({ writes: [], forgetCounts: counts.claim })
+  await box.settle()
+  expect(await box.outbox.claim({ mode: 'any', bodyBytesMax })).toMatchObject({ kind: 'claimed' })
+})

@@ -8,6 +8,8 @@ local callsPerSecond, overdueMs = tonumber(ARGV[7]), tonumber(ARGV[8])
 local urgentGraceMs, urgentGatherMs = tonumber(ARGV[9]), tonumber(ARGV[10])
 -- Echoes without a document that one claim asks the pump for.
 local requestsMax = 1000
+-- How soon to ask again whether a call is full.
+local fillMs = 50
 
 local withheld = withheldCall(ARGV[1], callsPerSecond, mode == 'urgent')
 if withheld then return withheld end
@@ -104,11 +106,27 @@ local function take(lane, key, dueMs)
   end
 end
 
+-- Whether those that wait are less than a call, by the mean of all documents, while many more are being offered
+-- (`fillsUntil`): then it is asked again soon, for two seconds.
+local function fills()
+  local state = redis.call('HMGET', pace, 'fillsUntil', 'fillsSince')
+  local sinceMs = now - (tonumber(state[2]) or now)
+  if (tonumber(state[1]) or 0) <= now or sinceMs < 0 or sinceMs > 2000 then return false end
+  local sum = 0
+  for _, size in ipairs(redis.call('HVALS', bytes)) do sum = sum + size end
+  return redis.call('ZCARD', new) * sum / math.max(1, redis.call('HLEN', pending)) < bodyBytesMax * 1.03
+end
+
 -- New products linger a moment so that calls fill up while a file is imported. Once the oldest is due, or a call is made
 -- anyway, those behind it go along, due or not.
+local isFilling = false
 local function takeNew()
-  local first = redis.call('ZRANGE', new, 0, 0, 'WITHSCORES')
-  if first[2] and (#ids > 0 or tonumber(first[2]) <= now) then take('n', new, '+inf') end
+  local oldest = tonumber(redis.call('ZRANGE', new, 0, 0, 'WITHSCORES')[2])
+  if not oldest or (#ids == 0 and oldest > now) then return end
+  isFilling = #ids == 0 and fills()
+  if isFilling then return redis.call('HSETNX', pace, 'fillsSince', now) end
+  redis.call('HDEL', pace, 'fillsSince')
+  take('n', new, '+inf')
 end
 
 -- Echoes, deferred and new products each come first in at least one of ten calls while any of them is due: seven calls
@@ -140,6 +158,7 @@ else
 end
 flush()
 
+if #ids == 0 and isFilling then return { 'wait', fillMs } end
 if #ids == 0 then
   return { 'idle', nextDueMs(mode == 'any' and redis.call('ZCARD', urgent) > 0 and urgentGraceMs or -1) }
 end
