@@ -15,7 +15,7 @@ compile('tsconfig.build.json')
 // Declarations only for what `exports` of package.json names; the rest is nobody's to import.
 compile('.ci/tsconfig.types.json')
 for (const path of readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })) {
-  const isAsset = !path.endsWith('.ts') && !path.startsWith('quickstart')
+  const isAsset = !/\.(ts|wat)$/.test(path) && !path.startsWith('quickstart')
   if (isAsset && statSync(join(root, 'src', path)).isFile()) cpSync(join(root, 'src', path), join(dist, path))
 }
 // The viewer's package would bring another one along that reports installations to a company.

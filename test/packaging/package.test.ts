@@ -53,7 +53,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 describe('the package', () => {
   it('holds the built program, the configuration example and the papers, nothing else', () => {
     const expected =
-      /^(dist\/.+\.(js|d\.ts|lua|html|css|json)|dist\/sandbox\/reference\/[\w.-]+|config\/.+|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/
+      /^(dist\/.+\.(js|d\.ts|lua|wasm|html|css|json)|dist\/sandbox\/reference\/[\w.-]+|config\/.+|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/
     expect(packed.filter((path) => !expected.test(path))).toEqual([])
     expect(packed).toEqual(
       expect.arrayContaining(['dist/main.js', 'package.json', 'LICENSE', 'CHANGELOG.md']),
