@@ -7,7 +7,7 @@ import { codeFolder, trimCode } from './code-cache.ts'
  * 100 MB, tables of ids are outside of the heap) has ample room.
  */
 const heapFlags = [
-  '--max-semi-space-size=8',
+  '--max-semi-space-size=4',
   '--max-old-space-size=1536',
   // The helper threads of each young collection wait for each other longer than they work: a fifth of a first load's CPU.
   '--no-parallel-scavenge',
