@@ -2,7 +2,7 @@ import type { ProductId } from '../lib/brand.ts'
 import type { DocumentDigest } from './model.ts'
 
 /** Of documents, twice. They are read within a second while Redis keeps up, and from the disk where it does not. */
-const halfBytes = 8_000_000
+const halfBytes = 3_000_000
 
 interface RecentDocument {
   productId: ProductId
