@@ -3,13 +3,13 @@ import { codeFolder, trimCode } from './code-cache.ts'
 
 /**
  * V8 sizes its heap by the machine's memory: on a large one the daemon would grow by hundreds of megabytes of garbage
- * before collecting any. With these bounds it stays below 300 MB at the same speed, and what it really keeps (below
- * 100 MB, tables of ids are outside of the heap) has ample room.
+ * before collecting any. These bounds keep the garbage small, and what it really keeps (three heaps of below 60 MB each;
+ * tables of ids are outside of them) has ample room.
  */
 const heapFlags = [
   '--max-semi-space-size=4',
   '--max-old-space-size=1536',
-  // The helper threads of each young collection wait for each other longer than they work: a fifth of a first load's CPU.
+  // The helper threads of each young collection wait for each other: up to a fifth of a first load's CPU.
   '--no-parallel-scavenge',
 ]
 /** Threads of the C library keep what they freed to themselves, each in its own arena; large blocks go back at once. */
