@@ -120,6 +120,7 @@ class JudgePass {
       others.push(...this.#unknown([last]))
     }
     this.#judge(others)
+    if (others.at(-1) !== records.at(-1)) this.#lastUnparsable = false
     this.#records += records.length
     if (this.#dialect.type === 'csv') {
       for (const { bytes } of batch.slice(-2)) this.#widths = [this.#widths[1], this.#cells.count(bytes)]

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { readKnown } from '../../src/imports/known-index.ts'
 import type { FeedName } from '../../src/lib/brand.ts'
 import type { KnownIndex } from '../../src/mirror/model.ts'
-import { feed, openImports, row } from './harness.ts'
+import { feed, header, openImports, row } from './harness.ts'
 
 const feeds = `
 products: { drop: ./a, files: { full: "*.csv", delta: "*.delta" }, missing: { atMost: 100% }, rejects: { atMost: 100% } }
@@ -77,6 +77,17 @@ describe('records that stood in the last full file', () => {
     }
   })
 
+  it('end a file without a line end, whatever stands before them', async () => {
+    await using box = await openImports(feeds)
+    const [a, b] = ['a', 'b'].map((id) => JSON.stringify(productOf(id)))
+    const lines = `${a}\n{ no JSON\n${b}`
+    const options = { name: 'products.ndjson' }
+    await box.import('products', lines, options)
+    expect(await box.import('products', lines, options)).toMatchObject({
+      ...{ outcome: 'imported', rejected: 1, skipped: { records: 2 } },
+    })
+  })
+
   it('are read again after a full file that was given up when it had been applied in part', async () => {
     await using box = await openImports(feeds)
     const same = feed(row('a'), row('b'))
@@ -91,6 +102,11 @@ describe('records that stood in the last full file', () => {
     expect(await box.document('a')).toMatchObject({ price: 10 })
   })
 })
+
+function productOf(id: string) {
+  const cells = row(id).split(',')
+  return Object.fromEntries(header.split(',').map((column, index) => [column, cells[index]]))
+}
 
 /** Which products are compared. */
 function watchReads(box: Box): string[] {

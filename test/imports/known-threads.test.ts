@@ -57,6 +57,18 @@ describe('a long file', () => {
     expect(twin).toMatchObject({ records: count + 2, changes: { changed: 1 } })
     expect(await priceOf(box, 'p5')).toBe(10)
   })
+
+  it('is refused when it was cut off and the thread of its end knew none of its first records', async () => {
+    await using box = await openImports(feeds)
+    // Of ranges for two threads; the second one reads a megabyte before it gives up.
+    const large = Array.from({ length: 350 }, (_, index) =>
+      row(`p${index}`, { text: text.repeat(50) + index }),
+    )
+    await box.import('products', feed(...large))
+    const changed = large.map((each, index) => (index > 170 && index < 200 ? `${each} changed` : each))
+    const cut = feed(...changed).slice(0, -50 * text.length - 60)
+    expect(await box.import('products', cut)).toMatchObject({ outcome: 'refused' })
+  })
 })
 
 async function priceOf(box: Box, id: string): Promise<unknown> {

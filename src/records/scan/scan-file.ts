@@ -68,7 +68,7 @@ async function scanRanges(options: ScanOptions): Promise<ScannedFile | undefined
   if (count(matcher.matched) !== already + known) return undefined
   const places = await others.sound()
   if (!places) return undefined
-  return { known, places, openEnded: results.at(-1)?.openEnded ?? false }
+  return { known, places, openEnded: results.some(({ openEnded }) => openEnded) }
 }
 
 function count(matched: Uint8Array): number {
