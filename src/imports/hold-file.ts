@@ -36,11 +36,13 @@ export async function reasonToHoldFile(options: ApplyOptions): Promise<string | 
 }
 
 /** Another column was exported for the id, as a rule. Where missing products are ignored a file may well hold new ones only. */
-async function reasonOfIds({ context, accept, file }: ApplyOptions): Promise<string | undefined> {
+async function reasonOfIds({ context, accept, file, known }: ApplyOptions): Promise<string | undefined> {
   const { judgement } = file
   const { ids } = judgement
   const isIgnored = context.feed.missing.action === 'ignore'
   if (!isWholeFeed(accept, judgement) || isIgnored || ids.size === 0) return undefined
+  // Each is one of a product that the feed named before.
+  if (known && known.skipped > 0) return undefined
   const absentOf = absentProducts(context, { ids })
   let products = 0
   for await (const known of knownProducts(context)) {

@@ -125,7 +125,7 @@ async function applyFile(
   progress.update({ phase: 'applying', bytesRead: 0 })
   const options = { ...run, file, rejects, hasHeld }
   if (!run.bypassesHold) {
-    const reason = await reasonToHoldFile(options)
+    const reason = await reasonToHoldFile({ ...options, known })
     const hint = `Nothing of it was applied: approve ${accept.sequence} if that is right, or discard ${accept.sequence} and drop a corrected file; a later full file takes its place`
     if (reason !== undefined) return await holdWhole(run, judgement, { reason, hint })
     progress.update({ phase: 'applying', bytesRead: 0 })

@@ -31,7 +31,7 @@ export class KnownRecords implements KnownFilter {
   readonly #hash: { ofRecord: BytesHash; ofId: TextHash }
   readonly #changed: readonly ProductId[]
   readonly #matcher: EntryMatcher
-  readonly #readsFirst: boolean
+  readonly readsFirst: boolean
   /** By record: 1 where it is known. */
   #known = new NumberList((length) => new Uint8Array(length))
   readonly #digests = new Map<number, HashedText>()
@@ -52,11 +52,10 @@ export class KnownRecords implements KnownFilter {
     /** Products that were changed since. */
     changed: readonly ProductId[]
     because: string | undefined
-    /** More than its records is read from the file's first record. */
     readsFirst: boolean
   }) {
     const { hash, entries, changed, because, readsFirst } = options
-    this.#readsFirst = readsFirst
+    this.readsFirst = readsFirst
     this.#hash = hash
     this.#changed = changed
     this.because = because
@@ -86,7 +85,7 @@ export class KnownRecords implements KnownFilter {
   }
 
   isKnown({ bytes, record }: RecordSlice): boolean {
-    if (record === 1 && this.#readsFirst) return false
+    if (record === 1 && this.readsFirst) return false
     if (this.#matcher.matched.length === 0 || !this.#matcher.match(...this.#hash.ofRecord(bytes)))
       return false
     this.#known.set(record, 1)

@@ -44,6 +44,8 @@ interface Found {
 
 /** Tells which records need not be judged, since all that they say is applied. */
 export interface KnownFilter {
+  /** The first record is never known: more than its id is read. */
+  readonly readsFirst: boolean
   /** Asked once of each record, in file order. */
   isKnown(record: RecordSlice): boolean
   /** Asked instead of the records of a whole file, where that is quicker; undefined: each is to be asked. */

@@ -111,14 +111,9 @@ class JudgePass {
       const found = { dialect: this.#dialect, columns: this.#columns ?? [] }
       this.#known = await this.#options.openKnown?.(found)
     }
-    const isScannable = isFirst && places && records.length > 1 && canScan(this.#options, this.#dialect)
-    // The threads go on from the last record, known or not: behind it the next one begins.
-    const others = this.#unknown(isScannable ? records.slice(0, -1) : records)
-    if (isScannable) {
-      const last = records.at(-1) as RecordSlice
-      if (await this.#scan({ head: others, last, places })) return
-      others.push(...this.#unknown([last]))
-    }
+    if (isFirst && places && canScan(this.#options, this.#dialect) && (await this.#scan(records, places)))
+      return
+    const others = records.filter((record) => !this.#known?.isKnown(record))
     this.#judge(others)
     if (others.at(-1) !== records.at(-1)) this.#lastUnparsable = false
     this.#records += records.length
@@ -127,25 +122,25 @@ class JudgePass {
     }
   }
 
-  #unknown(records: readonly RecordSlice[]): RecordSlice[] {
-    return records.filter((record) => !this.#known?.isKnown(record))
-  }
-
-  /** `last` of the first batch, and those before it that are not known. */
-  async #scan({ head, last, places }: { head: RecordSlice[]; last: RecordSlice; places: DamagePlaces }) {
+  /** `records`: the first batch. */
+  async #scan(records: readonly RecordSlice[], places: DamagePlaces): Promise<boolean> {
+    const known = this.#known
+    const head = known?.readsFirst ? records.slice(0, 1) : []
+    const from = records[head.length]
+    if (!known || !from) return false
     const { format, ...source } = this.#options
     const mark = places.fileOffset(0) ?? 0
     const inFile = ({ offset, ...slice }: RecordSlice) => ({ ...slice, offset: offset + mark })
-    const scan = { source, dialect: this.#dialect, recordBytes: format.recordBytes, from: inFile(last) }
-    const scanned = await this.#known?.scan({ ...scan, head: head.map(inFile) })
+    const scan = { source, dialect: this.#dialect, recordBytes: format.recordBytes, from: inFile(from) }
+    const scanned = await known.scan({ ...scan, head: head.map(inFile) })
     if (!scanned) return false
-    let final: Buffer = last.bytes
+    let final: Buffer = from.bytes
     for await (const batch of scanned.places.batches()) {
       this.#judge(batch)
       final = batch.at(-1)?.bytes ?? final
     }
     this.isScanned = true
-    this.#records = last.record - 1 + scanned.known + scanned.places.length - head.length
+    this.#records = scanned.known + scanned.places.length
     this.#decodedBytes = source.bytes - mark
     const isShort = this.#dialect.type === 'csv' && this.#cells.count(final) < (this.#columns ?? []).length
     this.#isDoubtful = scanned.openEnded && (isShort || this.#lastUnparsable)
