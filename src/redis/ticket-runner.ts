@@ -95,7 +95,7 @@ export class TicketRunner implements AsyncDisposable {
     }
     // Waits for the last ticket's removal; useless, and endless, while Redis is away.
     const closed = this.#worker.close(this.#running.size > 0).catch(() => {})
-    await Promise.race([closed, clock.sleep(abortWithinMs)])
+    await this.#within(abortWithinMs, closed)
     await this.#worker.endRenewal()
     await this.#connection.closeAll(clock)
   }
@@ -128,11 +128,15 @@ export class TicketRunner implements AsyncDisposable {
 
   /** True when no ticket runs any more within the time. */
   async #finished(withinMs: number): Promise<boolean> {
-    const all = Promise.all([...this.#running.values()].map(({ ended }) => ended))
-    const giveUp = new AbortController()
-    await Promise.race([all, this.#options.clock.sleep(withinMs, giveUp.signal).catch(() => {})])
-    giveUp.abort()
+    await this.#within(withinMs, Promise.all([...this.#running.values()].map(({ ended }) => ended)))
     return this.#running.size === 0
+  }
+
+  /** Leaves no timer behind, which would keep the process. */
+  async #within(ms: number, ended: Promise<unknown>): Promise<void> {
+    const giveUp = new AbortController()
+    await Promise.race([ended, this.#options.clock.sleep(ms, giveUp.signal).catch(() => {})])
+    giveUp.abort()
   }
 
   /**

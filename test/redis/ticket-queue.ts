@@ -1,5 +1,5 @@
 import type { CatalogName } from '../../src/lib/brand.ts'
-import { systemClock } from '../../src/lib/clock.ts'
+import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { openRedis } from '../../src/redis/connections.ts'
 import type { RunTicketsOptions } from '../../src/redis/ticket-runner.ts'
 import { openTicketQueue } from '../../src/redis/tickets.ts'
@@ -7,9 +7,8 @@ import { collectLog } from '../support/log-lines.ts'
 import type { RedisServer } from '../support/redis-server.ts'
 
 const catalog = 'main' as CatalogName
-const clock = systemClock
 
-export async function openQueue(server: RedisServer) {
+export async function openQueue(server: RedisServer, clock: Clock = systemClock) {
   const { log, lines } = collectLog()
   const connections = await openRedis({
     address: { kind: 'url', url: server.url },

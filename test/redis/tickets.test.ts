@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import type { RedisConnections } from '../../src/redis/connections.ts'
 import { startChild } from '../support/child.ts'
 import { waitFor } from '../support/events.ts'
@@ -135,4 +136,23 @@ describe('running tickets', () => {
     await child.line('left')
     expect(await child.ended()).toEqual({ code: 0, signal: null })
   })
+})
+
+test('a closed runner leaves no timer behind that would keep its process', async () => {
+  await using server = await startRedis()
+  const asleep = new Set<Promise<void>>()
+  const sleep: Clock['sleep'] = (delayMs, signal) => {
+    const sleeping = systemClock.sleep(delayMs, signal).finally(() => asleep.delete(sleeping))
+    asleep.add(sleeping)
+    return sleeping
+  }
+  await using queue = await openQueue(server, { ...systemClock, sleep })
+  const { ran, options } = counter()
+  {
+    await using _runner = queue.tickets.runTickets(options)
+    await queue.tickets.ensureTicket({ id: 'rest', priority: 10 })
+    await waitFor(() => ran.length === 1)
+  }
+  await new Promise(setImmediate)
+  expect(asleep.size).toBe(0)
 })
