@@ -17,6 +17,7 @@ import { type Intake, type IntakeOptions, openIntake } from './imports/intake.ts
 import { readStateId } from './imports/state-id.ts'
 import { noteUncaught } from './imports/unexpected-failures.ts'
 import type { CatalogName } from './lib/brand.ts'
+import { collectAtRest } from './lib/collect-at-rest.ts'
 import { readVersion } from './lib/version.ts'
 import { stallOf, Watchdog, watchEventLoop } from './lib/watchdog.ts'
 import type { RedisConnections } from './redis/connections.ts'
@@ -53,6 +54,7 @@ export async function openService(options: ServiceOptions): Promise<AsyncDisposa
   for (const catalog of options.catalogs) checkEmailToken(options, catalog)
   const watchdog = stack.use(new Watchdog({ onStall: (name) => options.onFatal(stallOf(name)) }))
   stack.use(watchEventLoop(options.log))
+  stack.use(collectAtRest())
   process.on('uncaughtExceptionMonitor', noteUncaught)
   stack.defer(() => void process.off('uncaughtExceptionMonitor', noteUncaught))
   const parts: CatalogParts[] = []

@@ -11,9 +11,18 @@ const heapFlags = [
   '--max-old-space-size=1536',
   // The helper threads of each young collection wait for each other: up to a fifth of a first load's CPU.
   '--no-parallel-scavenge',
+  // See collectAtRest.
+  '--expose-gc',
 ]
-/** Threads of the C library keep what they freed to themselves, each in its own arena; large blocks go back at once. */
-const arenas = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: String(2 ** 20) }
+/**
+ * Threads of the C library keep what they freed to themselves, each in its own arena; the tables of a load and the free end
+ * of an arena go back at once.
+ */
+const arenas = {
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: String(2 ** 16),
+  MALLOC_TRIM_THRESHOLD_: String(2 ** 17),
+}
 
 const longRunning = new Set(['start', 'load'])
 

@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { systemClock as clock } from '../lib/clock.ts'
+import { collectAtRest } from '../lib/collect-at-rest.ts'
 import type { LogLevel } from '../lib/log.ts'
 import { openThreadLog, receivedError, type SentError, sentError } from '../lib/thread-messages.ts'
 import { stallOf, Watchdog } from '../lib/watchdog.ts'
@@ -95,6 +96,7 @@ async function serve(port: MessagePort, { catalog, dir, ...data }: ImportWorkerD
   process.on('uncaughtExceptionMonitor', noteUncaught)
   try {
     const log = openThreadLog(data.logLevel, tell)
+    using _ = collectAtRest()
     using manifest = await FollowedManifest.open(data.manifest, tell)
     await using mirror = LiveMirror.over(data.mirror, { clock, onFatal })
     await using watchdog = new Watchdog({

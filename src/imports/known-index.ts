@@ -14,7 +14,7 @@ import { KnownRecords } from './known-records.ts'
 import type { Reading } from './open-feed-file.ts'
 
 /** Raised when an index says something else: none of before is read then. */
-const format = 2
+const format = 3
 
 /** What the records of a full file are held against; or why none of a file of its kind are. */
 export async function openKnownRecords(

@@ -155,11 +155,19 @@ export class KnownRecords implements KnownFilter {
 
   /** The index of this file, with a checksum behind it. `keepsAbsent`: what is missing is not marked so. */
   toBuffer({ keepsAbsent }: { keepsAbsent: boolean }): Buffer {
+    const rest = keepsAbsent ? [this.#rest.named, this.#rest.absent] : [this.#rest.named]
+    // Where nothing was known, what was applied is the beginning of the index as it is.
+    const next = this.#skipped > 0 ? this.#merged() : this.#applied
+    for (const list of rest) next.copy(list.numbers, 0, list.length)
+    return next.toBuffer(this.#hash.ofRecord)
+  }
+
+  /** What was known and what was applied. */
+  #merged(): EntryList {
     const { entries, matched } = this.#matcher
     const applied = this.#applied
-    const rest = keepsAbsent ? [this.#rest.named, this.#rest.absent] : [this.#rest.named]
-    const next = new EntryList(this.#skipped + rest.reduce((sum, list) => sum + list.length, applied.length))
-    const places = this.#skipped > 0 ? applied.places() : undefined
+    const next = new EntryList()
+    const places = applied.places({ withValues: true })
     const taken = new Uint8Array(applied.length)
     for (let entry = 0; entry < matched.length; entry++) {
       const at = entry * numbersPerEntry
@@ -169,15 +177,14 @@ export class KnownRecords implements KnownFilter {
       }
       // A changed record keeps the place of the one before it, so that the next file finds it in order.
       const [low = 0, high = 0] = [entries[at + 2], entries[at + 3]]
-      const place = places?.of(high).get(low, high)
+      const place = places.of(high).get(low, high)
       if (place === undefined || taken[place] === 1) continue
       next.copy(applied.numbers, place * numbersPerEntry)
       taken[place] = 1
     }
     for (let place = 0; place < taken.length; place++)
       if (taken[place] === 0) next.copy(applied.numbers, place * numbersPerEntry)
-    for (const list of rest) next.copy(list.numbers, 0, list.length)
-    return next.toBuffer(this.#hash.ofRecord)
+    return next
   }
 
   #giveUp(because: string): undefined {
@@ -189,7 +196,7 @@ export class KnownRecords implements KnownFilter {
   }
 
   #addRest(id: HashedText, list: 'named' | 'absent'): void {
-    this.#placed ??= this.#applied.places()
+    this.#placed ??= this.#applied.places({ withValues: false })
     if (this.#placed.of(id[1]).put(...id)) this.#rest[list].add(none, id)
   }
 

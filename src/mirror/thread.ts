@@ -1,5 +1,6 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { systemClock } from '../lib/clock.ts'
+import { collectAtRest } from '../lib/collect-at-rest.ts'
 import { watchFile } from '../lib/database-file.ts'
 import type { Log, LogLevel } from '../lib/log.ts'
 import { openThreadLog, type SentError, sentError } from '../lib/thread-messages.ts'
@@ -79,7 +80,8 @@ export async function serveMirror(
     const log = openThreadLog(logLevel, answer)
     using store = MirrorStore.open(options)
     await using loop = await openLoop({ store, log, tell: answer, onFatal: fail })
-    using _ = watchFile(options.file, fail)
+    using _watch = watchFile(options.file, fail)
+    using _collect = collectAtRest()
     // The loop changes much, too, and sends nothing.
     const timer = setInterval(() => {
       try {

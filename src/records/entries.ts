@@ -12,7 +12,7 @@ export async function readEntries(path: string, hash: BytesHash): Promise<Uint32
     const numbers = new Uint32Array(new SharedArrayBuffer(size - (size % 4)))
     await file.read(bytesOf(numbers), 0, numbers.byteLength, 0)
     const entries = numbers.subarray(0, -2)
-    const [low, high] = hash(bytesOf(entries))
+    const [low, high] = checksumOf(entries, hash)
     return low === numbers.at(-2) && high === numbers.at(-1) ? entries : undefined
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT') return undefined
@@ -20,16 +20,17 @@ export async function readEntries(path: string, hash: BytesHash): Promise<Uint32
   }
 }
 
-/** Entries that are being gathered. */
-export class EntryList {
-  /** More than there are. */
-  numbers: Uint32Array
-  length = 0
+/** A list takes more room by as much; and as much is hashed at a time, since the hash copies what it is given. */
+const stepBytes = 2 ** 20
+/** Addresses that a list keeps for itself, not memory: 268 million entries. */
+const listBytesMax = 2 ** 32
 
-  constructor(count = 256) {
-    // Room for the checksum, too.
-    this.numbers = new Uint32Array((count + 1) * numbersPerEntry)
-  }
+/** Entries that are being gathered. It grows where it stands: a copy of twice the size would be held beside it. */
+export class EntryList {
+  readonly #buffer = new ArrayBuffer(0, { maxByteLength: listBytesMax })
+  /** More than there are. */
+  readonly numbers = new Uint32Array(this.#buffer)
+  length = 0
 
   add(digest: HashedText, id: HashedText): void {
     const at = this.#makeRoom(1)
@@ -44,8 +45,8 @@ export class EntryList {
   }
 
   /** Where each id stands. */
-  places(): PartitionedTable {
-    const places = new PartitionedTable({ withValues: true })
+  places(options: { withValues: boolean }): PartitionedTable {
+    const places = new PartitionedTable(options)
     for (let place = 0, at = 2; place < this.length; place++, at += numbersPerEntry) {
       const [low = 0, high = 0] = [this.numbers[at], this.numbers[at + 1]]
       places.of(high).put(low, high, place)
@@ -55,22 +56,28 @@ export class EntryList {
 
   /** To be read by `readEntries`. */
   toBuffer(hash: BytesHash): Buffer {
-    const end = this.length * numbersPerEntry
-    this.numbers.set(hash(bytesOf(this.numbers.subarray(0, end))), end)
+    const end = this.#makeRoom(1)
+    this.length -= 1
+    this.numbers.set(checksumOf(this.numbers.subarray(0, end), hash), end)
     return bytesOf(this.numbers.subarray(0, end + 2))
   }
 
   #makeRoom(count: number): number {
     const at = this.length * numbersPerEntry
     this.length += count
-    const needed = (this.length + 1) * numbersPerEntry
-    if (needed > this.numbers.length) {
-      const grown = new Uint32Array(Math.max(needed, this.numbers.length * 2))
-      grown.set(this.numbers.subarray(0, at))
-      this.numbers = grown
-    }
+    const needed = this.length * numbersPerEntry * Uint32Array.BYTES_PER_ELEMENT
+    if (needed > this.#buffer.byteLength) this.#buffer.resize(Math.ceil(needed / stepBytes) * stepBytes)
     return at
   }
+}
+
+/** A hash of the hashes of the parts. */
+function checksumOf(numbers: Uint32Array, hash: BytesHash): HashedText {
+  const bytes = bytesOf(numbers)
+  const hashes: number[] = []
+  for (let at = 0; at < bytes.length; at += stepBytes)
+    hashes.push(...hash(bytes.subarray(at, at + stepBytes)))
+  return hash(bytesOf(Uint32Array.from(hashes)))
 }
 
 function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array): Buffer {

@@ -1,0 +1,21 @@
+import { afterEach, expect, it, vi } from 'vitest'
+import { collectAtRest } from '../../src/lib/collect-at-rest.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+})
+
+it('collects when a thread comes to rest, and not again before it was busy', () => {
+  vi.useFakeTimers()
+  const collected = vi.fn()
+  let user = 0
+  vi.spyOn(process, 'threadCpuUsage').mockImplementation(() => ({ user, system: 0 }))
+  using _ = collectAtRest({ gc: collected as unknown as NodeJS.GCFunction, everyMs: 10 })
+  const times = [0, 9_000, 2_000, 100, 0, 0, 10_000, 0].map((micros) => {
+    user = micros
+    vi.advanceTimersByTime(10)
+    return collected.mock.calls.length
+  })
+  expect(times).toEqual([0, 0, 0, 1, 1, 1, 1, 2])
+})
