@@ -13,7 +13,7 @@ export function collectAtRest({ gc = globalThis.gc, everyMs = 5_000 } = {}): Dis
     const { user, system } = process.threadCpuUsage(before)
     before = process.threadCpuUsage()
     const isBusy = user + system > everyMs * 1_000 * busyMin
-    if (wasBusy && !isBusy) gc?.({ type: 'major' })
+    if (wasBusy && !isBusy) gc?.({ type: 'major', flavor: 'last-resort' })
     wasBusy = isBusy
   }, everyMs)
   timer.unref()

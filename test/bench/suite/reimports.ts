@@ -29,8 +29,8 @@ const peerNames = ['bulk', 'fetch-loop', 'csv-parse', 'csv-parse arrays', 'duckd
 type PeerName = (typeof peerNames)[number]
 
 const callBytes = 2_000_000
-/** What the daemon holds a while after its work. */
-const steadyAfterMs = 3_000
+/** What the daemon holds a while after its work: its threads collect some seconds after they have come to rest. */
+const steadyAfterMs = 12_000
 
 export async function measureLoads(files: Files, rounds: number): Promise<Figure[]> {
   const all: Round[] = []
