@@ -12,7 +12,9 @@ import { MirrorStore, type StoreOptions } from './store.ts'
 const commitMs = 250
 /** The same while something else waits. */
 const sharedCommitMs = 25
-const checkpointEveryMs = 2_000
+/** Checkpoints keep everything waiting: they are postponed for so long while there is work. */
+const postponedMs = 2_000
+const checkpointEveryMs = 1_000
 
 /** `nowMs`: by the clock of who asks. */
 export interface CommitRequest {
@@ -82,26 +84,42 @@ export async function serveMirror(
     await using loop = await openLoop({ store, log, tell: answer, onFatal: fail })
     using _watch = watchFile(options.file, fail)
     using _collect = collectAtRest()
+    let [changedAt, checkpointAt] = [0, 0]
+    const checkpoint = (isQuiet: boolean) => {
+      const now = systemClock.monotonic()
+      if (failure !== undefined || (!isQuiet && now - checkpointAt < postponedMs)) return
+      checkpointAt = now
+      store.checkpoint()
+    }
     // The loop changes much, too, and sends nothing.
     const timer = setInterval(() => {
       try {
-        if (failure === undefined) store.checkpoint()
+        checkpoint(!loop.isWaiting && systemClock.monotonic() - changedAt > checkpointEveryMs / 2)
       } catch (error) {
         fail(error)
       }
     }, checkpointEveryMs)
     answer({ kind: 'open' })
     await new Promise<void>((close) => {
-      const serve = (asker: MessagePort) =>
-        asker.on('message', (first: MirrorRequest) => {
-          const last = commitWaiting(first, { port: asker, store, loop, failure })
+      const serve = (asker: MessagePort) => {
+        const waiting: MirrorRequest[] = []
+        const next = () => waiting.shift() ?? receiveMessageOnPort(asker)?.message
+        const run = () => {
+          const last = commitWaiting(next, { port: asker, store, loop, failure })
+          changedAt = systemClock.monotonic()
           // Between commits, when those who wait have their answer.
-          if (failure === undefined) store.checkpoint()
+          checkpoint(false)
           loop.wake()
           // Only the thread that started this one decides how long it lives.
           if (last?.kind === 'connect') serve(last.port).unref()
           if (last?.kind === 'close') close()
+          if (waiting.length > 0) setImmediate(run)
+        }
+        // Not at once: all that waits would be committed before the loop has an answer of Redis.
+        return asker.on('message', (request: MirrorRequest) => {
+          if (waiting.push(request) === 1) setImmediate(run)
         })
+      }
       serve(port)
     })
     clearInterval(timer)
@@ -121,17 +139,19 @@ interface Serving {
 
 /** Makes what waits durable and answers it. Returns what is no change, and was not done. */
 function commitWaiting(
-  first: MirrorRequest,
+  take: () => MirrorRequest | undefined,
   { port, store, loop, failure }: Serving,
 ): MirrorRequest | undefined {
   const answer = (message: MirrorAnswer) => port.postMessage(message)
   const began = systemClock.monotonic()
-  let request: MirrorRequest | undefined = first
-  let upTo = 0
+  let request = take()
+  if (request?.kind !== 'commit') return request
+  const { nowMs } = request
+  let upTo = request.id
   const next = (): MirrorChunk | undefined => {
     if (request === undefined) {
       const isLate = systemClock.monotonic() - began > (loop.isWaiting ? sharedCommitMs : commitMs)
-      request = isLate ? undefined : receiveMessageOnPort(port)?.message
+      request = isLate ? undefined : take()
     }
     if (request?.kind !== 'commit') return undefined
     const { chunk, id } = request
@@ -140,13 +160,10 @@ function commitWaiting(
     return unpackChunk(chunk)
   }
   try {
-    if (first.kind === 'commit') {
-      if (failure !== undefined) throw failure
-      store.commit(next, first.nowMs)
-      answer({ kind: 'committed', upTo })
-    }
+    if (failure !== undefined) throw failure
+    store.commit(next, nowMs)
+    answer({ kind: 'committed', upTo })
   } catch (error) {
-    if (first.kind === 'commit') upTo = Math.max(upTo, first.id)
     answer({ kind: 'failed', upTo, failure: sentError(error) })
   }
   return request

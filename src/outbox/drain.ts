@@ -7,6 +7,9 @@ import type { ScriptArgument } from './scripts/scripts.ts'
 
 const digestBytes = 16
 const fieldsMax = 2_000
+/** What is to be offered goes before so many acknowledgements, for so long. */
+const fieldsKept = 20_000
+const keptMs = 1_000
 /** They come in no order: each transaction writes pages all over the tables, many fields hardly more than a few. */
 const partsMax = { alone: 50, besideOffers: 5 }
 
@@ -33,6 +36,7 @@ export class Drain {
   /** Dead letters that Redis keeps although the mirror was told, since they may be taken back; products refused by then. */
   #told = { letters: 0, refused: 0 }
   #cursor = '0'
+  #ranAt = Number.NEGATIVE_INFINITY
 
   constructor(access: LoopAccess) {
     this.#access = access
@@ -45,12 +49,19 @@ export class Drain {
     return acknowledged > 0 || dead !== letters || (dead > 0 && refused !== known)
   }
 
+  /** Whether that comes before what is to be offered: many acknowledgements together are taken over in half the time. */
+  isUrgent(reports: Reports): boolean {
+    const isLate = this.#access.clock.monotonic() - this.#ranAt >= keptMs
+    return isLate || reports.acknowledged >= fieldsKept || this.hasWork({ ...reports, acknowledged: 0 })
+  }
+
   /** Takes over as much as one transaction of the mirror is good for. */
   async run(
     { acknowledged: waiting, refused }: Reports,
     how: keyof typeof partsMax = 'alone',
   ): Promise<void> {
     const { mirror, clock } = this.#access
+    this.#ranAt = clock.monotonic()
     const parts: Part[] = []
     for (let isLast = false; !isLast; ) {
       parts.push(await this.#read())

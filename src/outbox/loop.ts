@@ -125,7 +125,7 @@ export class OutboxLoop implements AsyncDisposable {
     const { mirror, clock, deferredAfterMs } = access
     mirror.numberDue({ nowMs: clock.now(), deferredAfterMs, rowsMax: 2_000 })
     const offers = hasOffers(access, state) && !(await this.#isFull(access))
-    const drains = drain.hasWork(state)
+    const drains = drain.hasWork(state) && (!offers || drain.isUrgent(state))
     if (!offers && state.fills && !mirror.isImporting())
       await access.connection.hdel(access.keys.pace, 'fillsUntil')
     if (!offers && !drains) return { done: false, isBusy: state.isBusy }
