@@ -29,7 +29,7 @@ await serveMirror(parentPort, options, async ({ store, log, tell, onFatal }): Pr
   const loop = new OutboxLoop({
     ...{ ...outbox, mirror: store, keys, scripts: await OutboxScripts.read(keys), newAfterMs, clock, log },
     connect: () => connections.openWriter(),
-    onOffered: () => tell({ kind: 'offered' }),
+    onOffered: (offered) => tell({ kind: 'offered', ...offered }),
     onFatal,
   })
   await loop.start()

@@ -20,6 +20,7 @@ import type { CatalogName } from './lib/brand.ts'
 import { collectAtRest } from './lib/collect-at-rest.ts'
 import { readVersion } from './lib/version.ts'
 import { stallOf, Watchdog, watchEventLoop } from './lib/watchdog.ts'
+import type { Offered } from './outbox/model.ts'
 import type { RedisConnections } from './redis/connections.ts'
 import { openTicketQueue } from './redis/tickets.ts'
 import { closeToOthers, isOpenToOthers } from './sources/layout.ts'
@@ -217,7 +218,7 @@ function intakeOptions(options: ServiceOptions, part: CatalogParts): IntakeOptio
     keepMs: config.archive.keepMs,
     connections,
     openMirror: async (manifest) => {
-      const onOffered = () => delivery?.wake()
+      const onOffered = (offered: Offered) => delivery?.wake(offered)
       const mirror = await openMirrorThread({ ...options, catalog, manifest, watchdog, onOffered })
       part.mirrorId = mirror.identity().mirrorId
       return {
@@ -251,7 +252,7 @@ function openDeliveryWhenReady(options: ServiceOptions, part: CatalogParts): Run
     if (!stop.signal.aborted) onFatal(error)
   })
   return {
-    wake: () => void opening.then((delivery) => delivery.wake()).catch(() => undefined),
+    wake: (offered) => void opening.then((delivery) => delivery.wake(offered)).catch(() => undefined),
     async [Symbol.asyncDispose]() {
       stop.abort()
       const delivery = await opening.catch(() => undefined)
@@ -289,5 +290,5 @@ async function openCatalogDelivery(options: ServiceOptions, part: CatalogParts):
     progress: watchedProgress(watchdog, `delivering ${catalog.name}`),
   })
   stack.use(worker)
-  return { wake: () => worker.wake(), [Symbol.asyncDispose]: () => stack.disposeAsync() }
+  return { wake: (offered) => worker.wake(offered), [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }

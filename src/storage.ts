@@ -13,6 +13,7 @@ import type { MirrorThreadData } from './mirror-thread.ts'
 import { endpointOf } from './outbox/endpoint.ts'
 import type { MirrorPlace } from './outbox/guard.ts'
 import { catalogKeys } from './outbox/keys.ts'
+import type { Offered } from './outbox/model.ts'
 import { RedisOutbox, type RedisOutboxOptions } from './outbox/outbox.ts'
 import { OutboxScripts } from './outbox/scripts/scripts.ts'
 import { type OpenRedisOptions, openRedis, type RedisConnections } from './redis/connections.ts'
@@ -108,7 +109,7 @@ interface MirrorThreadOptions extends Pick<StorageOptions, 'config' | 'clock' | 
   manifest: ManifestView
   watchdog: Watchdog
   /** Something may be due for delivery. */
-  onOffered: () => void
+  onOffered: (offered: Offered) => void
   onFatal: (error: unknown) => void
 }
 

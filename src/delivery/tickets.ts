@@ -28,18 +28,23 @@ export class TicketPlan {
   }
 
   /** Names for slots that run without a ticket. */
-  withoutTickets({ urgentDue }: { urgentDue: boolean }): string[] {
-    const bulk = Array.from({ length: this.bulkTicketsMax }, (_, index) => `bulk.alone.${index}`)
-    return urgentDue ? ['urgent.alone', ...bulk] : bulk
+  readonly urgentAlone = 'urgent.alone'
+
+  get withoutTickets(): string[] {
+    return Array.from({ length: this.bulkTicketsMax }, (_, index) => `bulk.alone.${index}`)
+  }
+
+  /** A process with one slot has none: its ticket takes urgent changes first, and leaves the others their share. */
+  get hasUrgentSlot(): boolean {
+    return this.#concurrency > 1
   }
 
   isUrgent(id: string): boolean {
     return id.startsWith('urgent.')
   }
 
-  /** A process with one slot needs none: its ticket takes urgent changes first, and leaves the others their share. */
   async ensureUrgent(): Promise<void> {
-    if (this.#concurrency === 1) return
+    if (!this.hasUrgentSlot) return
     await this.#queue.ensureTicket({ id: `urgent.${this.#processName}`, priority: urgentPriority })
   }
 

@@ -1,5 +1,5 @@
 import { AssertionError } from 'node:assert'
-import type { ClaimMode } from '../outbox/model.ts'
+import { type ClaimMode, type Offered, urgentGraceMs } from '../outbox/model.ts'
 import { CallGate } from './call-gate.ts'
 import type { DeliveryContext } from './context.ts'
 import { CredentialsProbe } from './probe.ts'
@@ -43,6 +43,9 @@ export class Delivery implements AsyncDisposable {
   readonly #rests = new Map<string, number | undefined>()
   /** Slots that run without a ticket. */
   readonly #alone = new Map<string, Promise<void>>()
+  /** The slot for urgent changes: one run at a time, with a ticket or without. */
+  #urgentRunning: 'no' | 'yes' | 'again' = 'no'
+  #looksSoon = false
   #looking: 'no' | 'yes' | 'again' = 'no'
   /** Kinds of work that the outbox refuses: it may still answer what only reads. */
   readonly #failing = new Set<WorkKind>()
@@ -61,9 +64,15 @@ export class Delivery implements AsyncDisposable {
     this.#sweeping = this.#sweepUntilStopped()
   }
 
-  /** There may be something to send: looks at once. Never throws. */
-  wake(): void {
-    void this.#look()
+  /**
+   * There may be something to send. Urgent changes wait for no ticket here; other slots help where that takes long. Never
+   * throws.
+   */
+  wake({ urgent, others }: Offered = { urgent: false, others: true }): void {
+    const isTaken = urgent && this.#plan.hasUrgentSlot
+    if (isTaken) this.#takeUrgent()
+    if (others || !isTaken) void this.#look()
+    else void this.#lookSoon()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -127,26 +136,35 @@ export class Delivery implements AsyncDisposable {
     if (anyDue) progress.expected()
     else progress.made()
     if (anyDue && !(await this.#options.tickets.areReliable())) return this.#runWithoutTickets(urgentDue)
-    if (urgentDue) await this.#plan.ensureUrgent()
+    if (urgentDue && this.#urgentRunning === 'no') await this.#plan.ensureUrgent()
     if (anyDue) await this.#plan.ensureBulk(this.#bulkRunning)
     else if (nextDueMs !== undefined) await this.#plan.ensureDelayed(nextDueMs)
   }
 
   /** Redis may be too full for tickets, although what delivery itself writes goes through, and makes room. */
   #runWithoutTickets(urgentDue: boolean): void {
-    for (const id of this.#plan.withoutTickets({ urgentDue })) {
-      if (this.#alone.has(id)) continue
-      const run = this.#runTicket(id, this.#stopping.signal).finally(() => this.#alone.delete(id))
-      this.#alone.set(
-        id,
-        run.then(() => void this.#lookAgain(id)),
-      )
-    }
+    if (urgentDue && this.#plan.hasUrgentSlot) this.#takeUrgent()
+    for (const id of this.#plan.withoutTickets) if (!this.#alone.has(id)) this.#runAlone(id)
+  }
+
+  /** At once, without a ticket. */
+  #takeUrgent(): void {
+    if (this.#stopping.signal.aborted) return
+    if (this.#urgentRunning === 'no') this.#runAlone(this.#plan.urgentAlone)
+    else this.#urgentRunning = 'again'
+  }
+
+  #runAlone(id: string): void {
+    const run = this.#runTicket(id, this.#stopping.signal).finally(() => this.#alone.delete(id))
+    this.#alone.set(
+      id,
+      run.then(() => void this.#lookAgain(id)),
+    )
   }
 
   async #runTicket(id: string, signal: AbortSignal): Promise<void> {
     const stop = AbortSignal.any([signal, this.#stopping.signal])
-    if (this.#plan.isUrgent(id)) return this.#guard('calls', () => this.#runCalls(id, 'urgent', stop))
+    if (this.#plan.isUrgent(id)) return this.#runUrgent(id, stop)
     // Tickets of a process that died would fill the slot that is kept for urgent changes: they end here.
     if (this.#bulkRunning.size >= this.#plan.bulkTicketsMax) {
       // The tickets that fill the slots look when they end.
@@ -161,11 +179,35 @@ export class Delivery implements AsyncDisposable {
     }
   }
 
+  /** Who comes while it runs makes it ask once more. */
+  async #runUrgent(id: string, stop: AbortSignal): Promise<void> {
+    if (this.#urgentRunning !== 'no') {
+      this.#urgentRunning = 'again'
+      this.#rests.set(id, undefined)
+      return
+    }
+    do {
+      this.#urgentRunning = 'yes'
+      await this.#guard('calls', () => this.#runCalls(id, 'urgent', stop))
+      // Reread, because a wake may have come meanwhile.
+    } while ((this.#urgentRunning as string) === 'again' && !stop.aborted)
+    this.#urgentRunning = 'no'
+  }
+
   async #runCalls(id: string, mode: ClaimMode, stop: AbortSignal): Promise<void> {
     const end = await runTicket(mode, this.#context, stop)
     if (end.kind === 'idle' && end.calls === 0) this.#rests.set(id, restAfterNothingMs)
     if (end.kind === 'wait') this.#rests.set(id, Math.min(end.forMs, sweepEveryMs))
     this.#options.log.debug({ ticket: id, ...end }, 'ticket ended')
+  }
+
+  /** Other slots leave urgent changes to theirs for so long. */
+  async #lookSoon(): Promise<void> {
+    if (this.#looksSoon) return
+    this.#looksSoon = true
+    await this.#options.clock.sleep(urgentGraceMs, this.#stopping.signal).catch(() => {})
+    this.#looksSoon = false
+    await this.#look()
   }
 
   /** What was offered while a ticket ended found it still in the queue, so that no new one was made for it. */

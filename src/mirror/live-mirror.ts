@@ -25,7 +25,7 @@ interface LiveMirrorOptions extends MirrorOptions {
   workerData: ThreadOptions
   log: Log
   /** Something may be due for delivery. */
-  onOffered: () => void
+  onOffered: (offered: { urgent: boolean; others: boolean }) => void
 }
 
 /** The mirror's file, and a way to the thread that writes it. */
@@ -86,7 +86,7 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
     const opened = new Promise<void>((resolve, reject) => {
       worker.on('message', (answer: MirrorAnswer) => {
         if (answer.kind === 'log') writeLine(options.log, answer.line)
-        else if (answer.kind === 'offered') options.onOffered()
+        else if (answer.kind === 'offered') options.onOffered(answer)
         else if (answer.kind === 'open') resolve()
         else if (answer.kind === 'fatal') reject(receivedError(answer.failure))
       })

@@ -36,7 +36,7 @@ export type MirrorAnswer =
   | { kind: 'committed'; upTo: number }
   | { kind: 'failed'; upTo: number; failure: SentError }
   /** Something may be due for delivery. */
-  | { kind: 'offered' }
+  | { kind: 'offered'; urgent: boolean; others: boolean }
   /** The thread cannot go on. */
   | { kind: 'fatal'; failure: SentError }
   | { kind: 'log'; line: string }

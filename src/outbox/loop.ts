@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto'
+import type { Lane } from '../catalog/model.ts'
 import { isDiskFull } from '../lib/database-failure.ts'
 import type { RedisConnection } from '../redis/connection.ts'
 import { isFull, isPassing } from '../redis/failure.ts'
 import { RunId } from '../redis/run-id.ts'
 import { parseServerInfo } from '../redis/server-info.ts'
-import { type Comparison, checkEndpoint, compare, isOldMirror } from './compare.ts'
+import { type Comparison, checkEndpoint, compare, isOldMirror, lanes } from './compare.ts'
 import { Drain } from './drain.ts'
 import { followCalls } from './follow-calls.ts'
 import { checkSession, type LoopAccess, type LoopSettings, OutboxMovedError } from './loop-access.ts'
-import { leaseMs } from './model.ts'
-import { hasOffers, pump } from './pump.ts'
+import { leaseMs, type Offered } from './model.ts'
+import { hasOffers, isBehind, pump } from './pump.ts'
 import { type RedisState, readRedisState } from './redis-state.ts'
 import { isStartingOver, reopen, repair, startOver } from './repair.ts'
 
@@ -25,8 +26,7 @@ export interface LoopOptions extends LoopSettings {
   connect: () => Promise<RedisConnection>
   /** Earlier runs of an embedded server that lost nothing. */
   cleanRuns?: readonly string[]
-  /** Something was offered. */
-  onOffered?: () => void
+  onOffered?: (offered: Offered) => void
   /** Redis, mirror and endpoint do not belong together, or a bug: the loop has ended. */
   onFatal: (error: unknown) => void
 }
@@ -35,6 +35,8 @@ interface Current {
   access: LoopAccess
   drain: Drain
   takenAt: number
+  /** The last turn did nothing but offer urgent changes. */
+  wasUrgent: boolean
 }
 
 /**
@@ -117,7 +119,8 @@ export class OutboxLoop implements AsyncDisposable {
 
   /** One turn. Returns whether anything was done, and whether Redis holds anything of products. */
   async turn(): Promise<{ done: boolean; isBusy: boolean }> {
-    const { access, drain } = this.#current ?? (await this.#connect())
+    const current = this.#current ?? (await this.#connect())
+    const { access, drain } = current
     await this.#retake()
     const state = await readRedisState(access)
     this.#checkWhole(access, state)
@@ -130,8 +133,10 @@ export class OutboxLoop implements AsyncDisposable {
       await access.connection.hdel(access.keys.pace, 'fillsUntil')
     if (!offers && !drains) return { done: false, isBusy: state.isBusy }
     await beat(access)
-    if (drains) await drain.run(state, offers ? 'besideOffers' : 'alone')
-    const offered = offers && (await this.#pump(access, state))
+    // Urgent changes wait for nothing else of a turn; at most every other one is theirs, however steadily they come.
+    current.wasUrgent = !current.wasUrgent && offers && isBehind(access, state, 'urgent')
+    if (drains && !current.wasUrgent) await drain.run(state, offers ? 'besideOffers' : 'alone')
+    const offered = offers && (await this.#pump(access, state, current.wasUrgent ? ['urgent'] : lanes))
     return { done: offered || drains, isBusy: true }
   }
 
@@ -155,7 +160,8 @@ export class OutboxLoop implements AsyncDisposable {
     try {
       const runId = await new RunId(connection).read()
       const access: LoopAccess = { ...this.#options, connection, session: randomUUID(), runId }
-      this.#current = { access, drain: new Drain(access), takenAt: Number.NEGATIVE_INFINITY }
+      const takenAt = Number.NEGATIVE_INFINITY
+      this.#current = { access, drain: new Drain(access), takenAt, wasUrgent: false }
       // A process that is refused takes nothing from the one that goes on.
       this.#judge(access, await readRedisState(access))
       await this.#retake()
@@ -225,11 +231,11 @@ export class OutboxLoop implements AsyncDisposable {
     current.takenAt = takenAt
   }
 
-  async #pump(access: LoopAccess, state: RedisState): Promise<boolean> {
+  async #pump(access: LoopAccess, state: RedisState, among: readonly Lane[]): Promise<boolean> {
     try {
-      const offered = await pump(access, state)
-      if (offered) this.#options.onOffered?.()
-      return offered
+      const offered = await pump(access, state, among)
+      if (offered) this.#options.onOffered?.(offered)
+      return offered !== undefined
     } catch (error) {
       // What Redis holds is delivered, which makes room.
       if (!isFull(error)) throw error

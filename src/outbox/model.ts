@@ -9,7 +9,16 @@ export const newAfterMs = 1_000
 /** Between two probes of refused credentials. */
 export const probeEveryMsMax = 30_000
 
+/** The slot for urgent changes sends them in a small, quick call; others take those that it has not taken in a moment. */
+export const urgentGraceMs = 100
+
 export type ClaimMode = 'urgent' | 'any'
+
+/** In which lanes something was put. */
+export interface Offered {
+  urgent: boolean
+  others: boolean
+}
 
 /** A product bound to one call. */
 export interface ClaimedProduct {

@@ -20,6 +20,7 @@ import {
   probedForMs,
   type Refusal,
   type ReleaseOutcome,
+  urgentGraceMs,
 } from './model.ts'
 import { expireClaims, OpenClaims } from './open-claims.ts'
 import { rejectArguments } from './refusals.ts'
@@ -27,7 +28,6 @@ import type { OutboxScripts, ScriptArgument, ScriptName } from './scripts/script
 
 /** A script that binds more would block Redis for too long. */
 const claimIdsMax = 12_000
-const urgentGraceMs = 100
 /** Urgent changes of one file come within some milliseconds of each other. */
 const urgentGatherMs = 20
 /** After a loss, until it is repaired: how soon a call asks again. */

@@ -4,6 +4,7 @@ import type { Place } from '../mirror/loop-model.ts'
 import { type RedisBatch, readRedisTime } from '../redis/connection.ts'
 import { lanes } from './compare.ts'
 import { type LoopAccess, OutboxMovedError } from './loop-access.ts'
+import type { Offered } from './model.ts'
 import type { ScriptArgument } from './scripts/scripts.ts'
 import { laneCodes } from './scripts/scripts.ts'
 
@@ -30,48 +31,59 @@ export interface LaneState {
   dead: number
 }
 
+/** Whether there is anything to offer of the lane. */
+export function isBehind({ mirror, pendingBytes }: LoopAccess, state: LaneState, lane: Lane): boolean {
+  return mirror.readIdentity().last[lane] > state.positions[lane] && state.bytes[lane] < pendingBytes
+}
+
 /** Whether there is anything to offer. */
-export function hasOffers({ mirror, pendingBytes, delivery }: LoopAccess, state: LaneState): boolean {
-  const last = mirror.readIdentity().last
-  const isBehind = lanes.some(
-    (lane) => last[lane] > state.positions[lane] && state.bytes[lane] < pendingBytes,
-  )
-  return isBehind || (state.requests.length > 0 && state.echoBytes < echoBytesMax(delivery))
+export function hasOffers(access: LoopAccess, state: LaneState): boolean {
+  if (lanes.some((lane) => isBehind(access, state, lane))) return true
+  return state.requests.length > 0 && state.echoBytes < echoBytesMax(access.delivery)
 }
 
 /**
  * Offers the next portion behind Redis' positions, urgent first, and answers requests of echoes, in one transaction that
- * ends the WATCH. What urgent places leave of a portion others take, so that steady urgent changes do not keep them out of
- * Redis, where each lane has its share of calls. Nothing is offered that the mirror has not noted durably as offered. Returns whether anything was done.
+ * ends the WATCH. What urgent places leave of a portion others take, unless `among` leaves them out. Nothing is offered that
+ * the mirror has not noted durably as offered. Answers what was offered, if anything.
  */
-export async function pump(access: LoopAccess, state: LaneState): Promise<boolean> {
+export async function pump(
+  access: LoopAccess,
+  state: LaneState,
+  among: readonly Lane[],
+): Promise<Offered | undefined> {
   const batch = access.connection.multi()
-  const offered = await appendNext(access, batch, state)
-  const answered = appendAnswers(access, batch, state)
-  if (!offered && !answered) return false
+  const offered = await appendNext(access, batch, { state, among })
+  const answered = among === lanes && appendAnswers(access, batch, state)
+  if (!offered.urgent && !offered.others && !answered) return undefined
   const answer = await batch.exec()
   if (!answer) throw new OutboxMovedError('the guard or the positions changed')
   for (const [error] of answer) if (error) throw error
-  return true
+  // An echo may have its document now.
+  return { urgent: offered.urgent, others: offered.others || answered }
 }
 
-async function appendNext(access: LoopAccess, batch: RedisBatch, state: LaneState): Promise<boolean> {
+async function appendNext(
+  access: LoopAccess,
+  batch: RedisBatch,
+  { state, among }: { state: LaneState; among: readonly Lane[] },
+): Promise<Offered> {
   const last = access.mirror.readIdentity().last
   const room = { bytes: portionBytesMax, rows: portionRowsMax }
-  let isAny = false
-  for (const lane of lanes) {
+  const offered = { urgent: false, others: false }
+  for (const lane of among) {
     const places = last[lane] > state.positions[lane] ? readPortion(access, { lane, state, room }) : undefined
     if (places === undefined) continue
     // Numbers that nobody has any more end the lane.
     const position = places.at(-1)?.number ?? last[lane]
     await appendOffers(access, batch, { lane, places, state })
     batch.hset(access.keys.positions, lane, position)
-    isAny = true
+    offered[lane === 'urgent' ? 'urgent' : 'others'] = true
     for (const { document } of places) room.bytes -= document?.length ?? 0
     room.rows -= places.length
     if (room.bytes <= 0 || room.rows <= 0) break
   }
-  return isAny
+  return offered
 }
 
 /** Undefined: what comes next does not fit. */

@@ -41,14 +41,14 @@ export async function openRealDelivery(overrides: Partial<DeliveryConfig> = {}, 
   const dir = stack.use(await tempDir('delivery'))
   const mirror = stack.use(MirrorStore.open({ file: dir.join('catalog.db'), isExpected: false }))
   const reader = stack.use(new MirrorReader(dir.join('catalog.db')))
-  let wake = () => {}
+  let wake: Delivery['wake'] = () => {}
   const loop = stack.use(
     new OutboxLoop({
       ...{ catalog: 'main', keys, scripts, mirror, endpoint: endpointName, delivery, clock },
       ...{ deferredAfterMs: 60_000, newAfterMs: 0, pendingBytes: 256_000_000, log: collectLog().log },
       place: { host: 'host', folder: '/state/main' },
       connect: () => openOnce(server.url),
-      onOffered: () => wake(),
+      onOffered: (offered) => wake(offered),
       onFatal: (error) => {
         throw error
       },
@@ -85,7 +85,7 @@ export async function openRealDelivery(overrides: Partial<DeliveryConfig> = {}, 
       progress: { expected() {}, made() {}, limited() {}, waiting: () => ({ [Symbol.dispose]() {} }) },
     }),
   )
-  wake = () => worker.wake()
+  wake = (offered) => worker.wake(offered)
   return {
     ...{ server, endpoint, keys, outbox, worker, lines, connection },
     async put(ids: readonly string[], lane: Lane, text = '') {

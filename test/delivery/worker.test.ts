@@ -131,6 +131,30 @@ test('one slot is kept for urgent changes while a backlog fills the others', asy
   await w.until(() => w.outbox.acknowledged.length === 41)
 })
 
+test('urgent changes that are told of need no ticket, and share the one slot', async () => {
+  const hanging = Promise.withResolvers<Record<string, never>>()
+  await using w = await openWorker(({ ids }) => (ids[0] === 'first' ? hanging.promise : {}))
+  const tell = (id: string) => {
+    w.outbox.offer(id, document(id), 'urgent')
+    w.delivery.wake({ urgent: true, others: false })
+  }
+  // The first sweep is over.
+  await waitFor(() => w.progress.length > 0)
+  tell('first')
+  await waitFor(() => w.endpoint.calls.length === 1)
+  expect(w.tickets.most.urgent).toBe(0)
+  tell('second')
+  tell('third')
+  // A ticket runs and ends.
+  const ensure = () => w.tickets.ensureTicket({ id: 'urgent.p1', priority: 1 })
+  await ensure()
+  await waitFor(async () => (await ensure()) === 'added')
+  expect(w.endpoint.calls.length).toBe(1)
+  hanging.resolve({})
+  await waitFor(() => w.outbox.acknowledged.length === 3)
+  expect(w.endpoint.calls.map(({ ids }) => ids)).toEqual([['first'], ['second', 'third']])
+})
+
 test('bulk tickets of a process that died do not take the slot for urgent changes', async () => {
   const hanging = Promise.withResolvers<Record<string, never>>()
   await using w = await openWorker(({ ids }) => (ids[0]?.startsWith('bulk') ? hanging.promise : {}), {

@@ -13,6 +13,7 @@ import { expire } from './delivery-scripts.ts'
 import {
   hasOffers,
   hasReports,
+  isBehind,
   mayAct,
   raiseBeat,
   stepDrain,
@@ -289,13 +290,16 @@ function work(world: World, installation: Installation, beforeExec?: () => void)
   const wasRaised = loop.beat === 'raised'
   raiseBeat(world, installation)
   if (!wasRaised) raiseBeat(world, installation)
-  for (let step = 0; step < 3 && reports; step++) stepDrain(world, installation)
+  loop.wasUrgent = !loop.wasUrgent && offers && isBehind(world, installation, 'urgent')
+  const among = loop.wasUrgent ? (['urgent'] as const) : lanes
+  for (let step = 0; step < 3 && reports && !loop.wasUrgent; step++) stepDrain(world, installation)
   if (!offers) return
-  stepPump(world, installation, lanes)
+  stepPump(world, installation, among)
   if (loop.pump) {
     beforeExec?.()
-    stepPump(world, installation, lanes)
+    stepPump(world, installation, among)
   }
+  if (loop.wasUrgent) return
   stepServe(world, installation)
   if (loop.serve) stepServe(world, installation)
 }

@@ -35,6 +35,7 @@ export function freshLoop(): Loop {
     drain: undefined,
     told: { letters: 0, refused: 0 },
     pump: undefined,
+    wasUrgent: false,
     serve: undefined,
   }
 }
@@ -129,12 +130,16 @@ export function hasReports({ redis }: World, { loop }: Installation): boolean {
   return acknowledged.size > 0 || dead.size !== letters || (dead.size > 0 && refused !== known)
 }
 
+/** Whether there is anything to offer of the lane. */
+export function isBehind({ redis, rules }: World, { mirror }: Installation, lane: Lane): boolean {
+  return mirror.last[lane] > redis.positions[lane] && roomIn({ redis, rules }, lane) > 0
+}
+
 /** Whether there is anything to offer or to serve. */
-export function hasOffers({ redis, rules }: World, { mirror }: Installation): boolean {
-  const { requests, positions } = redis
-  const isBehind = (lane: Lane) => mirror.last[lane] > positions[lane] && roomIn({ redis, rules }, lane) > 0
-  const serves = requests.size > 0 && servedCount(redis) < limits.servedAtOnce
-  return lanes.some(isBehind) || serves
+export function hasOffers(world: World, installation: Installation): boolean {
+  const { redis } = world
+  const serves = redis.requests.size > 0 && servedCount(redis) < limits.servedAtOnce
+  return lanes.some((lane) => isBehind(world, installation, lane)) || serves
 }
 
 /** Reads places behind the positions of lanes, then offers them with the new positions: a step each. */

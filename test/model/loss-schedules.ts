@@ -175,7 +175,8 @@ export const ownerCases: Case[] = [
     without: ['run ids are compared', 'beats are compared'],
     commands: [
       ...[...higherOffered, ...deliver(), ...turns(1), ...lower, ...turns(1), ...deliver(), ...turns(1)],
-      ...[...higher, ...forget(10), ...turns(2)],
+      ...[...higher, ...forget(10), { kind: 'compare', at: 0 } as const, ...beat],
+      ...[...drain, ...drain, ...drain, ...turns(2)],
     ],
   },
   {

@@ -197,6 +197,8 @@ export interface Loop {
   /** Letters that Redis keeps although the mirror was told, since they may be taken back; refusals by then. */
   told: { letters: number; refused: number }
   pump: Portion | undefined
+  /** The last turn did nothing but offer urgent changes. */
+  wasUrgent: boolean
   serve: [id: string, document: Document | undefined][] | undefined
 }
 
