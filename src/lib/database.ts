@@ -1,9 +1,10 @@
-import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { explained, isDiskFull } from './database-failure.ts'
 import { StorageError } from './errors.ts'
 import { privateFileMode } from './private-modes.ts'
+import { syncFolderNow } from './system.ts'
 
 /** Larger pages waste less behind documents of 1.3 KB, smaller ones less of the log; measured. */
 const pageBytes = 8_192
@@ -39,7 +40,7 @@ export class Database implements Disposable {
       try {
         database.#prepare(access)
         // The name of the file is durable with its folder alone.
-        if (isNew) syncFolder(dirname(file))
+        if (isNew) syncFolderNow(dirname(file))
         return database
       } catch (error) {
         connection.close()
@@ -162,14 +163,5 @@ export function copyDatabase(file: string, to: string): void {
     if (!isDiskFull(cause)) throw cause
     const hint = 'Free space there, or back up to another disk'
     throw new StorageError('disk-full', `${to} cannot be written, because the disk is full`, { hint, cause })
-  }
-}
-
-function syncFolder(folder: string): void {
-  const handle = openSync(folder, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
   }
 }

@@ -1,4 +1,4 @@
-import { constants } from 'node:fs'
+import { closeSync, constants, fsyncSync, openSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { systemErrorCode } from './errors.ts'
 
@@ -7,12 +7,26 @@ const folderSyncUnsupported = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EPERM
 
 /** Makes renames, creations and removals in a folder survive a power loss. */
 export async function syncFolder(dir: string): Promise<void> {
-  await using folder = await open(dir, constants.O_RDONLY | constants.O_DIRECTORY)
+  await using folder = await open(dir, folderFlags)
+  await folder.sync().catch(passUnsupported)
+}
+
+/** The same at once. */
+export function syncFolderNow(dir: string): void {
+  const folder = openSync(dir, folderFlags)
   try {
-    await folder.sync()
+    fsyncSync(folder)
   } catch (error) {
-    if (!folderSyncUnsupported.has(systemErrorCode(error) ?? '')) throw error
+    passUnsupported(error)
+  } finally {
+    closeSync(folder)
   }
+}
+
+const folderFlags = constants.O_RDONLY | constants.O_DIRECTORY
+
+function passUnsupported(error: unknown): void {
+  if (!folderSyncUnsupported.has(systemErrorCode(error) ?? '')) throw error
 }
 
 /** Signals nobody; an existing process of another user counts, too. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { systemClock } from '../lib/clock.ts'
 import { Database } from '../lib/database.ts'
 import { fileIdentity, isSameFile } from '../lib/database-file.ts'
 import { StorageError } from '../lib/errors.ts'
@@ -22,11 +23,12 @@ export function writeIdentity(database: Database, change: Partial<Remembered>): 
   writeFact(database, 'identity', 'mirror', JSON.stringify({ ...readIdentity(database), ...change }))
 }
 
-/** Notes which file the mirror stands in: at its making, and where a copy is to become the mirror. */
+/** Notes which file the mirror stands in, and since when: at its making, and where a copy is to become the mirror. */
 export function writeFile(database: Database, isNew: boolean): void {
   database.transaction(() => {
     if (isNew) writeIdentity(database, { mirrorId: randomUUID(), generation: randomUUID() })
     writeFact(database, 'identity', 'file', fileIdentity(database.file))
+    writeFact(database, 'identity', 'made', systemClock.now())
   })
 }
 

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs'
 import type { Lane } from '../catalog/model.ts'
 import type { FeedName, ProductId } from '../lib/brand.ts'
 import { Database } from '../lib/database.ts'
@@ -223,9 +222,9 @@ export class MirrorReader implements Disposable {
     return new Map(rows.flatMap(([id, since]) => (since === undefined ? [] : [[id, since]])))
   }
 
-  /** When the file came into being, by an import, an upgrade or a restore; epoch ms. */
+  /** Since when the file is the mirror, by an import, an upgrade or a restore; epoch ms. Not every file system keeps it. */
   madeAtMs(): number {
-    return statSync(this.#database.file).birthtimeMs
+    return readFact(this.#database, 'identity', 'made') ?? 0
   }
 
   identity(): MirrorIdentity {

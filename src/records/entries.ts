@@ -4,7 +4,7 @@ import { numbersPerEntry } from './entry-matcher.ts'
 import type { BytesHash, HashedText } from './id-table.ts'
 import { PartitionedTable } from './partitioned-table.ts'
 
-/** Entries in a file, with a checksum behind them, in memory that threads can share. Undefined where it is not there, or not as it was written. */
+/** Entries in a file, with a checksum behind them, in memory that threads can share. Undefined where it cannot be read, or is not as it was written. */
 export async function readEntries(path: string, hash: BytesHash): Promise<Uint32Array | undefined> {
   try {
     await using file = await open(path)
@@ -15,7 +15,7 @@ export async function readEntries(path: string, hash: BytesHash): Promise<Uint32
     const [low, high] = checksumOf(entries, hash)
     return low === numbers.at(-2) && high === numbers.at(-1) ? entries : undefined
   } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return undefined
+    if (systemErrorCode(error) !== undefined) return undefined
     throw error
   }
 }

@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { readKnown } from '../../src/imports/known-index.ts'
 import type { FeedName } from '../../src/lib/brand.ts'
@@ -46,7 +46,7 @@ describe('records that stood in the last full file', () => {
     expect(report).toMatchObject({ rejected: 1, removals: { missing: 0, of: 2 } })
   })
 
-  it('are read again when the index is gone, damaged, or made by other rules', async () => {
+  it('are read again when the index is gone, unreadable, damaged, or made by other rules', async () => {
     await using box = await openImports(feeds)
     const same = feed(row('a'), row('b'))
     await box.import('products', same)
@@ -55,6 +55,11 @@ describe('records that stood in the last full file', () => {
       box.dir.join('state/index', (await readdir(box.dir.join('state/index')))[0] ?? '')
     const spoils = [
       async () => rm(await index()),
+      async () => {
+        const path = await index()
+        await rm(path)
+        await symlink(path, path)
+      },
       async () => {
         const bytes = await readFile(await index())
         bytes[3] = (bytes[3] ?? 0) ^ 1

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { forgetProducts } from '../../src/imports/forget-products.ts'
 import { removeExpired } from '../../src/imports/retention.ts'
 import type { AcceptSequence, ProductId } from '../../src/lib/brand.ts'
+import { Database } from '../../src/lib/database.ts'
 import { leakCheck } from '../support/leak-check.ts'
 import { shiftedClock } from '../support/shifted-clock.ts'
 import { feed, openImports, row } from './harness.ts'
@@ -96,6 +97,19 @@ it('nothing is removed in the first day of a mirror', async () => {
   expect(await site.expire(0)).toBe(1)
   expect(existsSync(join(imports.dir.join('state/archive'), (await site.archived())[0] ?? ''))).toBe(true)
   expect(await site.archived()).toEqual([])
+})
+
+it('the first day of a mirror is counted by what it holds, whatever the file system keeps', async () => {
+  const site = await openSite('products:\n  drop: ./drop\n')
+  await using imports = site.imports
+  await imports.import('products', feed(row('a')))
+  await imports.archiveAll()
+  {
+    using database = Database.open({ file: imports.dir.join('state/catalog.db'), access: 'write' })
+    const sql = "UPDATE facts SET value = ? WHERE kind = 'identity' AND name = 'made'"
+    database.run(sql, Date.now() - 2 * dayMs)
+  }
+  expect(await site.expire(0)).toBe(1)
 })
 
 it('forgets products that no feed has named for so long, never one that has a place', async () => {

@@ -2,6 +2,7 @@ import { copyFile, stat, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Database } from '../../src/lib/database.ts'
 import { fileIdentity, isSameFile } from '../../src/lib/database-file.ts'
+import { syncFolder, syncFolderNow } from '../../src/lib/system.ts'
 import { type TempDir, tempDir } from '../support/temp-dir.ts'
 
 let folder: TempDir
@@ -52,4 +53,11 @@ test('a copy has another identity, whatever stands in it', async () => {
   expect(isSameFile(fileIdentity(database.file), before)).toBe(true)
   await copyFile(database.file, folder.join('copy.db'))
   expect(isSameFile(fileIdentity(folder.join('copy.db')), before)).toBe(false)
+})
+
+test('a folder of a file system that cannot sync folders is passed over', async () => {
+  // It refuses with EINVAL.
+  await syncFolder('/proc')
+  syncFolderNow('/proc')
+  expect(() => syncFolderNow(folder.join('missing'))).toThrow('ENOENT')
 })
