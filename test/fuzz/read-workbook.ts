@@ -3,8 +3,7 @@ import { sheetPart, stringsPart } from './make-workbook.ts'
 
 /** The rows of the sheet by their place; undefined where a part is not well-formed. */
 export function readWorkbook(members: ReadonlyMap<string, Buffer>): string[][] | undefined {
-  const sheet = members.get(sheetPart)
-  const table = members.get(stringsPart)
+  const [sheet, table] = [sheetPart, stringsPart].map((part) => partOf(members, part))
   if (sheet === undefined) return undefined
   const strings: string[] = []
   const take = (name: string, { text }: { text: string }) => {
@@ -36,6 +35,11 @@ export function readWorkbook(members: ReadonlyMap<string, Buffer>): string[][] |
   return filled
     .map((row) => [...row, ...Array.from({ length: Math.max(0, width - row.length) }, () => '')])
     .filter((row) => row.some((cell) => cell.trim() !== ''))
+}
+
+/** Names of parts are compared without regard to case. */
+function partOf(members: ReadonlyMap<string, Buffer>, part: string): Buffer | undefined {
+  return [...members].find(([name]) => name.toLowerCase() === part.toLowerCase())?.[1]
 }
 
 function textOf(text: string, type = 'n'): string {
