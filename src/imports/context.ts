@@ -143,7 +143,7 @@ export function heldAfter(before: readonly Held[], { sequence, supersedes, held 
 
 /** What is held, in a few words: follows "Approved" or "Discarded". */
 export function describeHeld(feed: FeedName, held: Held): string {
-  if (held.kind === 'file') return `the file ${held.file} of feed ${feed}, although ${held.reason}`
+  if (held.kind === 'file') return `the file ${held.file} of feed ${feed} (held: ${held.reason})`
   const { missing, of, file } = held
   return `the removal of ${missing} of ${of} products of feed ${feed} that ${file} no longer names`
 }

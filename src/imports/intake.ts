@@ -78,7 +78,10 @@ export async function openIntake(options: IntakeOptions): Promise<Intake> {
   const archiving = stack.use(new ArchiveQueue({ archive, manifest, clock, log }))
   const onImported = (report: ImportReport, accept: AcceptLine) => {
     logImport(log, report)
-    notices.set(`failed:${report.feed}`, describeTrouble(report, catalog.feeds.get(report.feed)))
+    const { outcome, removals, feed } = report
+    // Of a file that is held whole nothing is applied: what is wrong with those before it stays.
+    if (outcome !== 'held' || removals)
+      notices.set(`failed:${feed}`, describeTrouble(report, catalog.feeds.get(feed)))
     archiving.add(accept)
   }
   const common = { ...options, manifest, archive, onImported }

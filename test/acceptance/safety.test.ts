@@ -48,6 +48,7 @@ it('what was changed on its way, is late or changes too much is not delivered, a
   expect(late.stdout).toContain('drop it again with a newer time in its name')
 
   const held = await heldImport(workplace)
+  expect((await workplace.runHere('status')).stdout).toContain('Import 3 came late')
   await daemon.kill('SIGTERM')
   await daemon.ended()
   await rm(workplace.path('state', 'redis'), { recursive: true })
@@ -61,7 +62,7 @@ it('what was changed on its way, is late or changes too much is not delivered, a
 
   expect(await workplace.runHere('approve', '4')).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('Approved: the file p_20261122.csv of feed shop'),
+    stdout: expect.stringContaining('Approved: the file p_20261122.csv of feed shop (held: '),
   })
   await workplace.untilQuiet()
   expect((await workplace.documents()).get('p19')).toMatchObject({ price: 13 })
