@@ -26,7 +26,8 @@ export interface ApplyOptions extends PassOptions<ProductPatch> {
 
 export async function applyRecords(options: ApplyOptions): Promise<Applied> {
   const { mirror, clock } = options.context
-  const updates = new GatheredUpdates(mirror, clock)
+  const { bytes } = options.file.source
+  const updates = new GatheredUpdates(mirror, { clock, bytes })
   try {
     return await applyPass(options, {
       apply: (batch) => {

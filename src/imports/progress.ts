@@ -18,20 +18,19 @@ const everyMs = 250
 export class ImportProgress {
   readonly #clock: Clock
   readonly #state: ProgressState
-  #writtenAt = Number.NEGATIVE_INFINITY
+  #writtenAt: number
 
   constructor(accept: AcceptLine, clock: Clock) {
     this.#clock = clock
+    // A small file, which may be urgent, has ended before anybody reads of it.
+    this.#writtenAt = clock.monotonic()
     const { sequence, claim, name: file, bytes } = accept
     this.#state = { sequence, claim, file, phase: 'judging', bytes, bytesRead: 0, records: 0 }
   }
 
   /** JSON to write, or undefined when the last is recent enough. `records` are added, `bytesRead` replaces. */
   update(step: { phase?: ProgressState['phase']; bytesRead?: number; records?: number }): string | undefined {
-    if (step.phase && step.phase !== this.#state.phase) {
-      this.#state.phase = step.phase
-      this.#writtenAt = Number.NEGATIVE_INFINITY
-    }
+    this.#state.phase = step.phase ?? this.#state.phase
     this.#state.bytesRead = step.bytesRead ?? this.#state.bytesRead
     this.#state.records += step.records ?? 0
     const now = this.#clock.monotonic()

@@ -155,8 +155,8 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
     void this.#tail.then(() => this.#post())
   }
 
-  #post(): void {
-    for (const request of this.#gathered.splice(0)) {
+  #post(requests = this.#gathered.splice(0)): void {
+    for (const request of requests) {
       this.#link.post(request, [request.chunk.rest.buffer, request.chunk.bytes])
     }
   }
@@ -191,8 +191,10 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
     const id = this.#nextId++
     const committed = Promise.withResolvers<void>()
     this.#waiting.push({ id, ids: new Set(ids), committed })
-    this.#gathered.push({ kind: 'commit', id, chunk: packChunk(chunk), nowMs: this.#options.clock.now() })
-    if (!gather) this.#post()
+    const nowMs = this.#options.clock.now()
+    const request: CommitRequest = { kind: 'commit', id, isPrompt: !gather, chunk: packChunk(chunk), nowMs }
+    if (gather) this.#gathered.push(request)
+    else this.#post([request])
     return committed.promise
   }
 
@@ -203,10 +205,10 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
       case 'offered':
         return
       case 'committed':
-        for (const { committed } of this.#answered(answer.upTo)) committed.resolve()
+        for (const { committed } of this.#answered(new Set(answer.ids))) committed.resolve()
         return
       case 'failed':
-        for (const { committed } of this.#answered(answer.upTo))
+        for (const { committed } of this.#answered(new Set(answer.ids)))
           committed.reject(receivedError(answer.failure))
         return
       case 'fatal':
@@ -217,16 +219,16 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
     }
   }
 
-  #answered(upTo: number): Waiting[] {
-    const answered = this.#waiting.filter(({ id }) => id <= upTo)
-    this.#waiting = this.#waiting.filter(({ id }) => id > upTo)
+  #answered(ids: ReadonlySet<number>): Waiting[] {
+    const answered = this.#waiting.filter(({ id }) => ids.has(id))
+    this.#waiting = this.#waiting.filter(({ id }) => !ids.has(id))
     return answered
   }
 
   #fail(error: unknown): void {
     const isFirst = this.#failure === undefined
     this.#failure ??= error
-    for (const { committed } of this.#answered(this.#nextId)) committed.reject(this.#failure)
+    for (const { committed } of this.#waiting.splice(0)) committed.reject(this.#failure)
     if (isFirst) this.#options.onFatal(error)
   }
 }

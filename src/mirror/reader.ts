@@ -278,7 +278,7 @@ export interface Mirror extends MirrorReader {
   /**
    * Reads the products, lets a plan decide what changes (undefined: nothing), and changes it durably in one transaction.
    * What one update reads of products, it alone changes. Safe to repeat. `gather`: it shares a transaction with those that
-   * follow, and waits for one that does not, for a reader of its products, or for `flush`.
+   * follow, and waits for a reader of its products or for `flush`; all others overtake it.
    */
   update(
     ids: readonly ProductId[],

@@ -20,6 +20,8 @@ const checkpointEveryMs = 1_000
 export interface CommitRequest {
   kind: 'commit'
   id: number
+  /** It waits for no chunk of many that were gathered. */
+  isPrompt: boolean
   chunk: PackedChunk
   nowMs: number
 }
@@ -27,14 +29,11 @@ export interface CommitRequest {
 /** `connect`: who has the other end asks, too. */
 export type MirrorRequest = CommitRequest | { kind: 'connect'; port: MessagePort } | { kind: 'close' }
 
-/**
- * `committed` and `failed` answer all requests of one port up to that one; everything else goes to the thread that started
- * this one.
- */
+/** `committed` and `failed` answer requests of one port; everything else goes to the thread that started this one. */
 export type MirrorAnswer =
   | { kind: 'open' }
-  | { kind: 'committed'; upTo: number }
-  | { kind: 'failed'; upTo: number; failure: SentError }
+  | { kind: 'committed'; ids: readonly number[] }
+  | { kind: 'failed'; ids: readonly number[]; failure: SentError }
   /** Something may be due for delivery. */
   | { kind: 'offered'; urgent: boolean; others: boolean }
   /** The thread cannot go on. */
@@ -103,9 +102,15 @@ export async function serveMirror(
     await new Promise<void>((close) => {
       const serve = (asker: MessagePort) => {
         const waiting: MirrorRequest[] = []
-        const next = () => waiting.shift() ?? receiveMessageOnPort(asker)?.message
+        const look = () => {
+          for (let more = receiveMessageOnPort(asker); more; more = receiveMessageOnPort(asker))
+            waiting.push(more.message)
+          const promptAt = waiting.findIndex((request) => request.kind === 'commit' && request.isPrompt)
+          if (promptAt > 0) waiting.unshift(...waiting.splice(promptAt, 1))
+          return waiting[0]
+        }
         const run = () => {
-          const last = commitWaiting(next, { port: asker, store, loop, failure })
+          const last = commitWaiting({ waiting, look, port: asker, store, loop, failure })
           changedAt = systemClock.monotonic()
           // Between commits, when those who wait have their answer.
           checkpoint(false)
@@ -131,40 +136,43 @@ export async function serveMirror(
 }
 
 interface Serving {
+  waiting: MirrorRequest[]
+  /** At the first of those that wait: a prompt one, where there is any. */
+  look: () => MirrorRequest | undefined
   port: MessagePort
   store: MirrorStore
   loop: RunningLoop
   failure: unknown
 }
 
-/** Makes what waits durable and answers it. Returns what is no change, and was not done. */
-function commitWaiting(
-  take: () => MirrorRequest | undefined,
-  { port, store, loop, failure }: Serving,
-): MirrorRequest | undefined {
+/**
+ * Makes what waits durable, in one transaction, and answers it. Prompt changes come first, and are answered before anything
+ * else is begun. Returns what is no change, and was not done.
+ */
+function commitWaiting({ waiting, look, port, store, loop, failure }: Serving): MirrorRequest | undefined {
   const answer = (message: MirrorAnswer) => port.postMessage(message)
   const began = systemClock.monotonic()
-  let request = take()
-  if (request?.kind !== 'commit') return request
-  const { nowMs } = request
-  let upTo = request.id
+  const first = look()
+  if (first?.kind !== 'commit') return waiting.shift()
+  const ids: number[] = []
+  let isPrompt = false
   const next = (): MirrorChunk | undefined => {
-    if (request === undefined) {
-      const isLate = systemClock.monotonic() - began > (loop.isWaiting ? sharedCommitMs : commitMs)
-      request = isLate ? undefined : take()
-    }
-    if (request?.kind !== 'commit') return undefined
-    const { chunk, id } = request
-    upTo = id
-    request = undefined
-    return unpackChunk(chunk)
+    const isLate = systemClock.monotonic() - began > (loop.isWaiting ? sharedCommitMs : commitMs)
+    const request = look()
+    if (request?.kind !== 'commit' || (ids.length > 0 && isLate) || (isPrompt && !request.isPrompt))
+      return undefined
+    waiting.shift()
+    ids.push(request.id)
+    isPrompt = request.isPrompt
+    return unpackChunk(request.chunk)
   }
   try {
     if (failure !== undefined) throw failure
-    store.commit(next, nowMs)
-    answer({ kind: 'committed', upTo })
+    store.commit(next, first.nowMs)
+    answer({ kind: 'committed', ids })
   } catch (error) {
-    answer({ kind: 'failed', upTo, failure: sentError(error) })
+    if (ids.length === 0) next()
+    answer({ kind: 'failed', ids, failure: sentError(error) })
   }
-  return request
+  return undefined
 }

@@ -66,6 +66,23 @@ it('a flush is also of what waits for a change under way', async () => {
   ).toBe('2')
 })
 
+it('what was gathered is overtaken by a change that was not', async () => {
+  await using mirror = await open()
+  let gathered = 0
+  const chunks = Array.from({ length: 300 }, (_, chunk) => {
+    const numbers = Array.from({ length: 50 }, (_, n) => 1 + chunk * 50 + n)
+    const writes = numbers.map((n) => writeOf(n, '1'))
+    const update = mirror.update(numbers.map(idOf), () => ({ writes }), { gather: true })
+    return update.then(() => (gathered += 1))
+  })
+  await new Promise((resolve) => setImmediate(resolve))
+  mirror.flush()
+  await mirror.update([idOf(0)], () => ({ writes: [writeOf(0, '1')] }))
+  expect(gathered).toBeLessThan(300)
+  await Promise.all(chunks)
+  expect(mirror.count().products).toBe(15_001)
+})
+
 it('finds products by key, and reads those that one product has', async () => {
   await using mirror = await open()
   const add = [1, 2, 3].map((n) => ({ field: 'ean', value: n === 3 ? 'b' : 'a', productId: idOf(n) }))
