@@ -16,7 +16,7 @@ import {
   openRejects,
   withRejects,
 } from './import-run.ts'
-import { beginKnownRecords, openKnownRecords, saveKnownRecords } from './known-index.ts'
+import { beginKnownRecords, openKnownRecords, saveKnownRecords, startThreads } from './known-index.ts'
 import type { KnownRecords } from './known-records.ts'
 import {
   type OpenOptions,
@@ -35,11 +35,14 @@ export async function importProducts(run: ImportRun): Promise<Ending> {
 
 async function importTimed(run: ImportRun, time: FileTime): Promise<Ending> {
   let known: KnownRecords | string | undefined
-  const openKnown = async (reading: Reading) => {
-    known = isWholeFeed(run.accept, reading) ? await openKnownRecords(run, reading) : undefined
-    return typeof known === 'object' ? known : undefined
-  }
-  const opened = await judge(run, (options) => openOrRefuse({ ...options, listener: time, openKnown }))
+  const opened = await judge(run, async (options) => {
+    using threads = startThreads(run)
+    const openKnown = async (reading: Reading) => {
+      known = isWholeFeed(run.accept, reading) ? await openKnownRecords(run, reading, threads) : undefined
+      return typeof known === 'object' ? known : undefined
+    }
+    return await openOrRefuse({ ...options, listener: time, openKnown })
+  })
   const late = time.late()
   if (late) return { ...describeJudgement(opened.judgement), ...late }
   if (opened.kind !== 'products') return await holdFile(run, opened)

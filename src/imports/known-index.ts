@@ -7,6 +7,7 @@ import type { Mirror } from '../mirror/reader.ts'
 import { readEntries } from '../records/entries.ts'
 import { openBytesHash, openTextHash } from '../records/id-table.ts'
 import type { Dialect } from '../records/model.ts'
+import { bytesMin, ScanThreads } from '../records/scan/scan-threads.ts'
 import { makeFolder, removeIfPresent, writeDurably } from '../sources/durable.ts'
 import type { FeedContext } from './context.ts'
 import type { ImportRun } from './import-run.ts'
@@ -20,6 +21,7 @@ const format = 3
 export async function openKnownRecords(
   { context, accept }: ImportRun,
   { dialect, columns, tables }: Reading,
+  threads: ScanThreads | undefined,
 ): Promise<KnownRecords | string> {
   const { feed, mirror } = context
   const reason =
@@ -46,7 +48,14 @@ export async function openKnownRecords(
     changed,
     because,
     readsFirst: feed.asOf?.from === 'column',
+    threads,
   })
+}
+
+/** For a file that may be scanned: whether it can be shows when they have long started. */
+export function startThreads({ context, accept, bytes }: ImportRun): ScanThreads | undefined {
+  const isScannable = accept.mode === 'full' && bytes >= bytesMin && !accept.resend
+  return isScannable && readKnown(context.mirror, context.feed.name) ? new ScanThreads(bytes) : undefined
 }
 
 /** Why no record says all that it says in its bytes alone. */
@@ -81,10 +90,12 @@ export async function saveKnownRecords(
   options: { keepsAbsent: boolean },
 ): Promise<void> {
   const { feed, mirror, rulesDigest: rules } = context
-  const id = randomUUID()
+  const index = known.toBuffer(options)
+  const id = index ? randomUUID() : readKnown(mirror, feed.name)?.id
+  if (id === undefined) return
   const path = pathOf(context, id)
   await makeFolder(dirname(path))
-  await writeDurably(path, known.toBuffer(options), `${path}.tmp`)
+  if (index) await writeDurably(path, index, `${path}.tmp`)
   await mirror.update([], () => ({ writes: [], known: { feed: feed.name, value: { id, rules } } }))
   for (const name of await readdir(dirname(path))) {
     const other = join(dirname(path), name)

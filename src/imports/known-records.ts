@@ -8,6 +8,7 @@ import type { RecordSlice } from '../records/model.ts'
 import { PartitionedTable } from '../records/partitioned-table.ts'
 import type { RecordPlaces } from '../records/record-places.ts'
 import { type ScannedFile, type ScanOptions, scanFile } from '../records/scan/scan-file.ts'
+import type { ScanThreads } from '../records/scan/scan-threads.ts'
 import type { Removals } from './context.ts'
 
 /** Digests of records that were read and are not applied yet; forgetting one costs a comparison with the next file. */
@@ -32,6 +33,7 @@ export class KnownRecords implements KnownFilter {
   readonly #changed: readonly ProductId[]
   readonly #matcher: EntryMatcher
   readonly readsFirst: boolean
+  readonly #threads: ScanThreads | undefined
   /** By record: 1 where it is known. */
   #known = new NumberList((length) => new Uint8Array(length))
   readonly #digests = new Map<number, HashedText>()
@@ -53,8 +55,11 @@ export class KnownRecords implements KnownFilter {
     changed: readonly ProductId[]
     because: string | undefined
     readsFirst: boolean
+    /** For a file that is long enough. */
+    threads: ScanThreads | undefined
   }) {
-    const { hash, entries, changed, because, readsFirst } = options
+    const { hash, entries, changed, because, readsFirst, threads } = options
+    this.#threads = threads
     this.readsFirst = readsFirst
     this.#hash = hash
     this.#changed = changed
@@ -93,9 +98,10 @@ export class KnownRecords implements KnownFilter {
     return true
   }
 
-  async scan(scan: Omit<ScanOptions, 'seed' | 'matcher'>): Promise<ScannedFile | undefined> {
-    if (this.#matcher.matched.length === 0) return undefined
-    const scanned = await scanFile({ ...scan, seed: this.#hash.ofRecord.seed, matcher: this.#matcher })
+  async scan(scan: Omit<ScanOptions, 'seed' | 'matcher' | 'threads'>): Promise<ScannedFile | undefined> {
+    const [threads, matcher] = [this.#threads, this.#matcher]
+    if (matcher.matched.length === 0 || !threads) return undefined
+    const scanned = await scanFile({ ...scan, threads, seed: this.#hash.ofRecord.seed, matcher })
     this.places = scanned?.places
     this.#skipped += scanned?.known ?? 0
     return scanned
@@ -153,9 +159,14 @@ export class KnownRecords implements KnownFilter {
     if (!this.#isMatched(id)) this.#addRest(id, isAbsent ? 'absent' : 'named')
   }
 
-  /** The index of this file, with a checksum behind it. `keepsAbsent`: what is missing is not marked so. */
-  toBuffer({ keepsAbsent }: { keepsAbsent: boolean }): Buffer {
+  /**
+   * The index of this file, with a checksum behind it; undefined: that of the file before is the same. `keepsAbsent`: what
+   * is missing is not marked so.
+   */
+  toBuffer({ keepsAbsent }: { keepsAbsent: boolean }): Buffer | undefined {
     const rest = keepsAbsent ? [this.#rest.named, this.#rest.absent] : [this.#rest.named]
+    const others = rest.reduce((sum, list) => sum + list.length, this.#applied.length)
+    if (others === 0 && this.#skipped > 0 && this.#skipped === this.#matcher.matched.length) return undefined
     // Where nothing was known, what was applied is the beginning of the index as it is.
     const next = this.#skipped > 0 ? this.#merged() : this.#applied
     for (const list of rest) next.copy(list.numbers, 0, list.length)
@@ -169,19 +180,19 @@ export class KnownRecords implements KnownFilter {
     const next = new EntryList()
     const places = applied.places({ withValues: true })
     const taken = new Uint8Array(applied.length)
-    for (let entry = 0; entry < matched.length; entry++) {
-      const at = entry * numbersPerEntry
-      if (matched[entry] === 1) {
-        next.copy(entries, at)
-        continue
-      }
+    let copied = 0
+    for (const entry of this.#entries(0)) {
+      next.copy(entries, copied * numbersPerEntry, entry - copied)
+      copied = entry + 1
       // A changed record keeps the place of the one before it, so that the next file finds it in order.
+      const at = entry * numbersPerEntry
       const [low = 0, high = 0] = [entries[at + 2], entries[at + 3]]
       const place = places.of(high).get(low, high)
       if (place === undefined || taken[place] === 1) continue
       next.copy(applied.numbers, place * numbersPerEntry)
       taken[place] = 1
     }
+    next.copy(entries, copied * numbersPerEntry, matched.length - copied)
     for (let place = 0; place < taken.length; place++)
       if (taken[place] === 0) next.copy(applied.numbers, place * numbersPerEntry)
     return next
@@ -211,11 +222,16 @@ export class KnownRecords implements KnownFilter {
 
   /** Of the entries that are matched (1), or not (0). */
   *#ids(isMatched: 0 | 1): Generator<HashedText> {
-    const { entries, matched } = this.#matcher
-    for (let entry = 0; entry < matched.length; entry++) {
-      if (matched[entry] !== isMatched) continue
+    const { entries } = this.#matcher
+    for (const entry of this.#entries(isMatched)) {
       const at = entry * numbersPerEntry + 2
       yield [entries[at] ?? 0, entries[at + 1] ?? 0]
     }
+  }
+
+  *#entries(isMatched: 0 | 1): Generator<number> {
+    const { matched } = this.#matcher
+    for (let entry = matched.indexOf(isMatched); entry !== -1; entry = matched.indexOf(isMatched, entry + 1))
+      yield entry
   }
 }

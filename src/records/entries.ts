@@ -40,8 +40,7 @@ export class EntryList {
 
   copy(from: Uint32Array, at: number, count = 1): void {
     const place = this.#makeRoom(count)
-    for (let number = 0; number < count * numbersPerEntry; number++)
-      this.numbers[place + number] = from[at + number] as number
+    this.numbers.set(from.subarray(at, at + count * numbersPerEntry), place)
   }
 
   /** Where each id stands. */

@@ -49,7 +49,7 @@ export interface KnownFilter {
   /** Asked once of each record, in file order. */
   isKnown(record: RecordSlice): boolean
   /** Asked instead of the records of a whole file, where that is quicker; undefined: each is to be asked. */
-  scan(scan: Omit<ScanOptions, 'seed' | 'matcher'>): Promise<ScannedFile | undefined>
+  scan(scan: Omit<ScanOptions, 'seed' | 'matcher' | 'threads'>): Promise<ScannedFile | undefined>
   /**
    * After the last record: the ids of all, given those of the others. Undefined: none may count as known, which is so
    * where the others are not certain.

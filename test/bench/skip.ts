@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { sampleColumns, writeSampleFeed } from '../../src/quickstart/sample-feed.ts'
 import { EntryMatcher } from '../../src/records/entry-matcher.ts'
 import { type ScanOptions, scanFile } from '../../src/records/scan/scan-file.ts'
+import { ScanThreads } from '../../src/records/scan/scan-threads.ts'
 import { SplitDigest } from '../../src/records/scan/split-digest.ts'
 import { runCsvParse } from './peers/parsers.ts'
 import { isRepriced } from './suite/feeds.ts'
@@ -39,7 +40,9 @@ async function scan(path: string, entries: Uint32Array) {
   const { size } = await stat(path)
   const matched = new Uint8Array(new SharedArrayBuffer(entries.length / 4))
   const dialect = { type: 'csv', compression: 'none', encoding: 'utf-8', delimiter: ',', quote: '"' }
-  return scanFile({
+  using threads = new ScanThreads(size)
+  return await scanFile({
+    threads,
     source: { path, bytes: size, name: path },
     dialect: dialect as ScanOptions['dialect'],
     matcher: new EntryMatcher(entries, matched),

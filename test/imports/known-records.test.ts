@@ -23,6 +23,20 @@ describe('records that stood in the last full file', () => {
     expect(reads).toEqual(['b'])
   })
 
+  it('are all that a file holds: the index stays as it is, until one says something else', async () => {
+    await using box = await openImports(feeds)
+    const files = () => readdir(box.dir.join('state/index'))
+    const same = feed(row('a'), row('b'), row('c'))
+    await box.import('products', same)
+    const index = await files()
+    expect(await box.import('products', same)).toMatchObject({ skipped: { records: 3 } })
+    expect(await files()).toEqual(index)
+    await box.import('products', feed(row('a'), row('b')))
+    expect(await files()).not.toEqual(index)
+    expect(await box.import('products', same)).toMatchObject({ skipped: { records: 2 } })
+    expect(await box.document('c')).toMatchObject({ availability: 'InStock' })
+  })
+
   it('tell what is missing of that which other files brought back since', async () => {
     await using box = await openImports(feeds)
     await box.import('products', feed(row('a'), row('b'), row('c')))
