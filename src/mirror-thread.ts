@@ -15,7 +15,7 @@ export interface MirrorThreadData extends ThreadOptions {
   redis: RedisAddress
   outbox: Pick<
     LoopOptions,
-    'endpoint' | 'place' | 'delivery' | 'deferredAfterMs' | 'pendingBytes' | 'cleanRuns'
+    'endpoint' | 'place' | 'delivery' | 'deferredAfterMs' | 'isDelivering' | 'pendingBytes' | 'cleanRuns'
   > & {
     catalog: CatalogName
   }
@@ -30,6 +30,7 @@ await serveMirror(parentPort, options, async ({ store, log, tell, onFatal }): Pr
     ...{ ...outbox, mirror: store, keys, scripts: await OutboxScripts.read(keys), newAfterMs, clock, log },
     connect: () => connections.openWriter(),
     onOffered: (offered) => tell({ kind: 'offered', ...offered }),
+    onCompared: () => tell({ kind: 'compared' }),
     onFatal,
   })
   await loop.start()

@@ -20,6 +20,7 @@ import type { CatalogName } from './lib/brand.ts'
 import { collectAtRest } from './lib/collect-at-rest.ts'
 import { readVersion } from './lib/version.ts'
 import { stallOf, Watchdog, watchEventLoop } from './lib/watchdog.ts'
+import type { LiveMirror } from './mirror/live-mirror.ts'
 import type { Offered } from './outbox/model.ts'
 import type { RedisConnections } from './redis/connections.ts'
 import { openTicketQueue } from './redis/tickets.ts'
@@ -60,7 +61,7 @@ export async function openService(options: ServiceOptions): Promise<AsyncDisposa
   stack.defer(() => void process.off('uncaughtExceptionMonitor', noteUncaught))
   const parts: CatalogParts[] = []
   for (const catalog of options.catalogs) {
-    const part: CatalogParts = { catalog, watchdog, delivery: undefined, mirrorId: undefined }
+    const part: CatalogParts = { catalog, watchdog }
     if (options.roles.has('deliver') && hasProducts(catalog))
       part.delivery = stack.use(openDeliveryWhenReady(options, part))
     parts.push(part)
@@ -78,9 +79,9 @@ export async function openService(options: ServiceOptions): Promise<AsyncDisposa
 interface CatalogParts {
   catalog: CatalogConfig
   watchdog: Watchdog
-  delivery: RunningDelivery | undefined
-  /** Of the mirror that this process has open. */
-  mirrorId: string | undefined
+  delivery?: RunningDelivery
+  /** That this process has open. */
+  mirror?: LiveMirror
 }
 
 /** Pushed files need the process that accepts; every process tells how it is. */
@@ -219,8 +220,9 @@ function intakeOptions(options: ServiceOptions, part: CatalogParts): IntakeOptio
     connections,
     openMirror: async (manifest) => {
       const onOffered = (offered: Offered) => delivery?.wake(offered)
-      const mirror = await openMirrorThread({ ...options, catalog, manifest, watchdog, onOffered })
-      part.mirrorId = mirror.identity().mirrorId
+      const given = { catalog, manifest, watchdog, onOffered, isDelivering: options.roles.has('deliver') }
+      const mirror = await openMirrorThread({ ...options, ...given })
+      part.mirror = mirror
       return {
         mirror,
         openProducts: (given) => new ImportThread({ ...given, mirror: mirror.connect() }),
@@ -284,7 +286,10 @@ async function openCatalogDelivery(options: ServiceOptions, part: CatalogParts):
   const tickets = stack.use(queue)
   const worker = new Delivery({
     ...{ client, tickets, processName, clock, log, callLog },
-    outbox: await openOutbox({ catalog, connections, clock, mirrorId: () => part.mirrorId }),
+    outbox: await openOutbox({
+      ...{ catalog, connections, clock, mirrorId: () => part.mirror?.mirrorId },
+      mirror: () => (part.mirror?.isCompared ? part.mirror : undefined),
+    }),
     calls: productCalls,
     config: delivery,
     progress: watchedProgress(watchdog, `delivering ${catalog.name}`),

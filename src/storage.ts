@@ -77,6 +77,7 @@ export async function openMirrorThread({
   manifest,
   connections,
   watchdog,
+  isDelivering,
   ...options
 }: MirrorThreadOptions): Promise<LiveMirror> {
   const { name: catalogName, delivery, deferred, api } = catalog
@@ -96,7 +97,7 @@ export async function openMirrorThread({
     outbox: {
       ...{ catalog: catalogName, delivery, deferredAfterMs: deferred.afterMs, endpoint: endpointOf(api) },
       place: placeOf(config, catalogName),
-      pendingBytes: config.redisPendingBytes,
+      ...{ isDelivering, pendingBytes: config.redisPendingBytes },
       cleanRuns: connections.cleanRuns,
     },
   }
@@ -108,6 +109,7 @@ interface MirrorThreadOptions extends Pick<StorageOptions, 'config' | 'clock' | 
   connections: RedisConnections
   manifest: ManifestView
   watchdog: Watchdog
+  isDelivering: boolean
   /** Something may be due for delivery. */
   onOffered: (offered: Offered) => void
   onFatal: (error: unknown) => void
@@ -118,19 +120,19 @@ export async function openOutbox({
   catalog,
   connections,
   clock,
-  mirrorId,
+  ...mirror
 }: OutboxOptions): Promise<RedisOutbox> {
   const keys = catalogKeys(catalog.name)
   const { api, delivery, deferred } = catalog
   return new RedisOutbox({
-    ...{ keys, delivery, deferred, clock, mirrorId },
+    ...{ keys, delivery, deferred, clock, ...mirror },
     connection: connections.commands,
     scripts: await OutboxScripts.read(keys),
     endpoint: () => endpointOf(api),
   })
 }
 
-interface OutboxOptions extends Pick<RedisOutboxOptions, 'clock' | 'mirrorId'> {
+interface OutboxOptions extends Pick<RedisOutboxOptions, 'clock' | 'mirrorId' | 'mirror'> {
   catalog: CatalogConfig
   connections: RedisConnections
 }

@@ -62,18 +62,21 @@ interface Planned {
  * Open → failed (the thread cannot go on or has ended: every change is refused) → closed.
  */
 export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable {
+  readonly mirrorId: string
   readonly #file: string
   readonly #options: MirrorOptions
   readonly #link: Link
   #failure: unknown
   #waiting: Waiting[] = []
   #nextId = 1
+  #isCompared = false
   #gathered: CommitRequest[] = []
   /** Plans are made one after another. */
   #tail: Promise<unknown> = Promise.resolve()
 
   private constructor(file: string, options: MirrorOptions, link: Link) {
     super(file)
+    this.mirrorId = this.identity().mirrorId
     this.#file = file
     this.#options = options
     this.#link = link
@@ -83,10 +86,12 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
   static async open(options: LiveMirrorOptions): Promise<LiveMirror> {
     const { workerData, clock } = options
     const worker = new Worker(options.entry, { workerData })
+    let isCompared = false
     const opened = new Promise<void>((resolve, reject) => {
       worker.on('message', (answer: MirrorAnswer) => {
         if (answer.kind === 'log') writeLine(options.log, answer.line)
         else if (answer.kind === 'offered') options.onOffered(answer)
+        else if (answer.kind === 'compared') isCompared = true
         else if (answer.kind === 'open') resolve()
         else if (answer.kind === 'fatal') reject(receivedError(answer.failure))
       })
@@ -99,6 +104,7 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
         post: (request, transfer) => worker.postMessage(request, transfer),
         end: () => endThread(worker, clock),
       })
+      mirror.#isCompared = isCompared
       worker.on('message', (answer: MirrorAnswer) => mirror.#take(answer))
       worker.on('error', (error) => mirror.#fail(error))
       worker.on('exit', () => mirror.#fail(hasEnded()))
@@ -118,6 +124,21 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
     port.on('message', (answer: MirrorAnswer) => mirror.#take(answer))
     port.on('close', () => mirror.#fail(hasEnded()))
     return mirror
+  }
+
+  /** Where it was not yet, this may be an old mirror, which the loop refuses: nothing of it is sent before. */
+  get isCompared(): boolean {
+    return this.#isCompared
+  }
+
+  /** What was damaged is never sent, and the process ends. */
+  override readDocuments(ids: readonly ProductId[]): ReturnType<MirrorReader['readDocuments']> {
+    try {
+      return super.readDocuments(ids)
+    } catch (error) {
+      this.#fail(error)
+      throw error
+    }
   }
 
   /** For another thread, once. */
@@ -203,6 +224,9 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
       case 'open':
       case 'log':
       case 'offered':
+        return
+      case 'compared':
+        this.#isCompared = true
         return
       case 'committed':
         for (const { committed } of this.#answered(new Set(answer.ids))) committed.resolve()

@@ -15,9 +15,13 @@ export type Place = {
   number: number
   /** Of the first unsent edit, epoch ms. */
   since: number
+  /** Of the document. */
+  bytes: number
+  /** Undefined also where documents were not asked for. */
+  document: Buffer | undefined
 } & (
-  | { kind: 'change' | 'doubt' | 'undone'; document: Buffer; digest: DocumentDigest }
-  | { kind: 'withdrawn'; document: undefined; digest: undefined }
+  | { kind: 'change' | 'doubt' | 'undone'; digest: DocumentDigest }
+  | { kind: 'withdrawn'; digest: undefined }
 )
 
 /**

@@ -4,7 +4,6 @@ import type { Database } from '../lib/database.ts'
 import { checkedDocument, damaged } from './digest.ts'
 import { LaneNumbers, type LaneRank, laneRank } from './lanes.ts'
 import type { Place } from './loop-model.ts'
-import type { DocumentDigest } from './model.ts'
 import { type NextPlace, placeAfterEdit, type SendingRow, sameBytes } from './place-after-edit.ts'
 import { RecentDocuments } from './recent-documents.ts'
 
@@ -37,13 +36,8 @@ interface EditedProduct {
 type PlaceRow = readonly [
   ...[key: number, number: number, since: number],
   ...[digest: Uint8Array | null, acknowledged: Uint8Array | null],
+  ...[productId: ProductId | null, bytes: number | null],
 ]
-
-interface OfferedDocument {
-  productId: ProductId
-  document: Buffer | undefined
-  digest: DocumentDigest | undefined
-}
 
 /**
  * Which products are unsent, and in which order (`sending`). Its methods run inside a transaction of the store.
@@ -102,17 +96,18 @@ export class Places {
   }
 
   /** What was read is noted with it: from now on Redis may know of it. */
-  read({ lane, after, bytesMax, rowsMax }: ReadOptions): Place[] {
-    const sql = `SELECT product, number, since, digest, acknowledged FROM sending INDEXED BY places
-      WHERE lane = ? AND number > ? ORDER BY number LIMIT ?`
+  read({ lane, after, bytesMax, rowsMax, documents }: ReadOptions): Place[] {
+    const sql = `SELECT s.product, s.number, s.since, s.digest, s.acknowledged, p.id, length(d.document)
+      FROM sending s INDEXED BY places
+      LEFT JOIN products p ON p.key = s.product LEFT JOIN documents d ON d.product = s.product
+      WHERE s.lane = ? AND s.number > ? ORDER BY s.number LIMIT ?`
     const places: Place[] = []
     let bytes = 0
+    this.recent.isRead = documents
     for (const row of this.#database.rows<PlaceRow>(sql, laneRank[lane], after, rowsMax)) {
-      const [key, , , digest] = row
-      const offered = this.recent.find(key, digest) ?? this.#readOffered(key, digest)
-      bytes += offered.document?.length ?? 0
+      bytes += row[6] ?? 0
       if (bytes > bytesMax && places.length > 0) break
-      places.push(placeOf(row, lane, offered))
+      places.push(this.#placeOffered(row, lane, documents))
     }
     this.numbers.noteOffered(lane, places.at(-1)?.number ?? 0)
     if (this.numbers.isAllOffered) this.recent.clear()
@@ -145,19 +140,26 @@ export class Places {
     return last
   }
 
-  #readOffered(key: number, digest: Uint8Array | null): OfferedDocument {
-    const sql = `SELECT p.id AS productId, d.document FROM products p LEFT JOIN documents d ON d.product = p.key
-      WHERE p.key = ?`
-    const row = this.#database.get<{ productId: ProductId; document: Uint8Array | null }>(sql, key)
-    const { file } = this.#database
-    // Only damage can take a product from its place.
-    if (!row) throw damaged(file)
-    const document = checkedDocument(row.document, digest, file)
-    return {
-      productId: row.productId,
-      document,
-      digest: digest && document ? Buffer.from(digest) : undefined,
-    }
+  #placeOffered(
+    [key, number, since, digest, acknowledged, productId, bytes]: PlaceRow,
+    lane: Lane,
+    withDocument: boolean,
+  ): Place {
+    // Only damage can take a product or its document from its place.
+    if (productId === null || (bytes === null) !== (digest === null)) throw damaged(this.#database.file)
+    const place = { productId, lane, number, since, bytes: bytes ?? 0 }
+    if (digest === null) return { ...place, kind: 'withdrawn', document: undefined, digest: undefined }
+    const kind = acknowledged?.length === 0 ? 'doubt' : sameBytes(acknowledged, digest) ? 'undone' : 'change'
+    const document = withDocument ? this.#readDocument(key, digest) : undefined
+    return { ...place, kind, document, digest: Buffer.from(digest) }
+  }
+
+  #readDocument(key: number, digest: Uint8Array): Buffer | undefined {
+    const recent = this.recent.find(key, digest)
+    if (recent) return recent
+    const sql = 'SELECT document FROM documents WHERE product = ?'
+    const row = this.#database.get<{ document: Uint8Array | null }>(sql, key)
+    return checkedDocument(row?.document ?? null, digest, this.#database.file)
   }
 
   #placeOf(row: SendingRow, next: NextPlace): PlaceColumns {
@@ -201,15 +203,6 @@ export interface ReadOptions {
   after: number
   bytesMax: number
   rowsMax: number
-}
-
-function placeOf(
-  [, number, since, , acknowledged]: PlaceRow,
-  lane: Lane,
-  { productId, document, digest }: OfferedDocument,
-): Place {
-  const place = { productId, lane, number, since }
-  if (!digest || !document) return { ...place, kind: 'withdrawn', document: undefined, digest: undefined }
-  const kind = acknowledged?.length === 0 ? 'doubt' : sameBytes(acknowledged, digest) ? 'undone' : 'change'
-  return { ...place, kind, document, digest }
+  /** Whether they are read, too. */
+  documents: boolean
 }

@@ -1,10 +1,10 @@
-import type { Lane } from '../catalog/model.ts'
 import type { FeedName, ProductId } from '../lib/brand.ts'
 import { Database } from '../lib/database.ts'
+import { countAll } from './count-all.ts'
 import { bufferOf, checkedDocument, damaged } from './digest.ts'
 import { readCalls, readFact, readFacts } from './facts.ts'
 import { readIdentity } from './identity.ts'
-import { LaneNumbers, lanes } from './lanes.ts'
+import { LaneNumbers } from './lanes.ts'
 import type { MirrorIdentity } from './loop-model.ts'
 import type {
   CallsDecision,
@@ -18,6 +18,7 @@ import type {
   StepKey,
   StoredProduct,
 } from './model.ts'
+import { readDocuments } from './read-documents.ts'
 import { checkFormatVersion, prepareTables } from './schema.ts'
 
 const productsPerPage = 500
@@ -68,6 +69,11 @@ export class MirrorReader implements Disposable {
     for (const row of this.#database.rows<StoredRow>(sql, stored))
       products.set(ids[row[0]] as ProductId, this.#stored(row))
     return products
+  }
+
+  /** For calls: what was committed last, whether it was offered or not. */
+  readDocuments(ids: readonly ProductId[]): ReturnType<typeof readDocuments> {
+    return readDocuments(this.#database, ids)
   }
 
   lookUp({ field, values }: KeyLookup): FoundProducts {
@@ -180,7 +186,7 @@ export class MirrorReader implements Disposable {
   }
 
   count(): MirrorCounts {
-    return this.#database.snapshot(() => this.#countAll())
+    return this.#database.snapshot(() => countAll(this.#database))
   }
 
   /** What the first incomplete products miss. */
@@ -242,25 +248,6 @@ export class MirrorReader implements Disposable {
       meta,
       document: checkedDocument(document, digest, this.#database.file),
       partial: partial ? bufferOf(partial, this.#database.file) : undefined,
-    }
-  }
-
-  #countAll(): MirrorCounts {
-    const all = this.#count('SELECT count(*) AS count FROM products')
-    const incomplete = this.#count('SELECT count(*) AS count FROM products WHERE missing IS NOT NULL')
-    // A dead letter keeps its place while it may be taken back.
-    const sql = `SELECT lane, count(*) AS waiting, min(since) AS sinceMs FROM sending
-      WHERE lane IS NOT NULL AND product NOT IN (SELECT product FROM dead) GROUP BY lane`
-    const rows = this.#database.all<{ lane: number; waiting: number; sinceMs: number }>(sql)
-    const places = lanes.map((lane, rank) => {
-      const { waiting, sinceMs } = rows.find((row) => row.lane === rank) ?? { waiting: 0, sinceMs: undefined }
-      return [lane, { waiting, sinceMs }] as const
-    })
-    return {
-      products: all - incomplete,
-      incomplete,
-      places: Object.fromEntries(places) as Record<Lane, MirrorCounts['places'][Lane]>,
-      dead: this.#count('SELECT count(*) AS count FROM dead'),
     }
   }
 

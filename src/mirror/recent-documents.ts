@@ -1,11 +1,9 @@
-import type { ProductId } from '../lib/brand.ts'
 import type { DocumentDigest } from './model.ts'
 
 /** Of documents, twice. They are read within a second while Redis keeps up, and from the disk where it does not. */
 const halfBytes = 3_000_000
 
 interface RecentDocument {
-  productId: ProductId
   document: Buffer
   digest: DocumentDigest
 }
@@ -18,8 +16,11 @@ export class RecentDocuments {
   #newer = new Map<number, RecentDocument>()
   #older = new Map<number, RecentDocument>()
   #bytes = 0
+  /** Whether the pump reads documents: not while those who deliver read them here themselves. */
+  isRead = true
 
   add(key: number, recent: RecentDocument): void {
+    if (!this.isRead) return
     if (this.#bytes > halfBytes) {
       this.#older = this.#newer
       this.#newer = new Map()
@@ -30,9 +31,9 @@ export class RecentDocuments {
   }
 
   /** Only the one of this digest: whatever became of the transaction that wrote it. */
-  find(key: number, digest: Uint8Array | null): RecentDocument | undefined {
+  find(key: number, digest: Uint8Array): Buffer | undefined {
     const recent = this.#newer.get(key) ?? this.#older.get(key)
-    return digest && recent?.digest.equals(digest) ? recent : undefined
+    return recent?.digest.equals(digest) ? recent.document : undefined
   }
 
   clear(): void {

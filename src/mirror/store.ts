@@ -2,14 +2,14 @@ import { existsSync } from 'node:fs'
 import type { ProductId } from '../lib/brand.ts'
 import { Database } from '../lib/database.ts'
 import { isDiskFull } from '../lib/database-failure.ts'
-import { checkedDocument } from './digest.ts'
 import { drain, forgetDead, readRow } from './drain.ts'
 import { readCalls, readFact } from './facts.ts'
 import { beginGeneration, checkFile, readIdentity, writeFile, writeIdentity } from './identity.ts'
 import { laneRank } from './lanes.ts'
 import type { Drained, MirrorIdentity, Place } from './loop-model.ts'
-import type { CallsDecision, DocumentDigest, MirrorChunk } from './model.ts'
+import type { CallsDecision, MirrorChunk } from './model.ts'
 import { type DueOptions, Places, type ReadOptions } from './places.ts'
+import { readDocuments } from './read-documents.ts'
 import { checkTables, missingMirror, prepareTables } from './schema.ts'
 import { writeChunk } from './write-chunk.ts'
 
@@ -112,17 +112,9 @@ export class MirrorStore implements Disposable {
     return this.#change(() => this.#places.read(options))
   }
 
-  /** Documents for echoes; ids without one are absent. */
-  readDocuments(ids: readonly ProductId[]): Map<ProductId, { document: Buffer; digest: DocumentDigest }> {
-    const sql = `SELECT d.document, s.digest FROM products p LEFT JOIN documents d ON d.product = p.key
-      JOIN sending s ON s.product = p.key WHERE p.id = ?`
-    const found = new Map<ProductId, { document: Buffer; digest: DocumentDigest }>()
-    for (const id of ids) {
-      const row = this.#database.get<{ document: Uint8Array | null; digest: Uint8Array | null }>(sql, id)
-      const document = row && checkedDocument(row.document, row.digest, this.#database.file)
-      if (row?.digest && document) found.set(id, { document, digest: Buffer.from(row.digest) })
-    }
-    return found
+  /** For echoes. */
+  readDocuments(ids: readonly ProductId[]): ReturnType<typeof readDocuments> {
+    return readDocuments(this.#database, ids)
   }
 
   /** Some file is applied in part. */

@@ -36,6 +36,8 @@ export type MirrorAnswer =
   | { kind: 'failed'; ids: readonly number[]; failure: SentError }
   /** Something may be due for delivery. */
   | { kind: 'offered'; urgent: boolean; others: boolean }
+  /** Redis was found to belong to this mirror. */
+  | { kind: 'compared' }
   /** The thread cannot go on. */
   | { kind: 'fatal'; failure: SentError }
   | { kind: 'log'; line: string }
@@ -48,7 +50,7 @@ export interface ThreadOptions extends StoreOptions {
 interface LoopAccess {
   store: MirrorStore
   log: Log
-  tell: (answer: Extract<MirrorAnswer, { kind: 'offered' }>) => void
+  tell: (answer: Extract<MirrorAnswer, { kind: 'offered' | 'compared' }>) => void
   onFatal: (error: unknown) => void
 }
 

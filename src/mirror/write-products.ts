@@ -34,7 +34,7 @@ export function writeProduct(access: Access, write: ProductWrite, nowMs: number)
 
 function placeProduct(
   { database, places }: Access,
-  { productId, document, lane = 'deferred' }: ProductWrite,
+  { document, lane = 'deferred' }: ProductWrite,
   { key, known, nowMs }: { key: number; known: KnownProduct | undefined; nowMs: number },
 ): void {
   const row = known?.hasRow ? known : undefined
@@ -44,7 +44,7 @@ function placeProduct(
   if (isSame) return
   if (known?.dead) forgetDead(database, key)
   places.edit({ key, row, lane, digest }, nowMs)
-  if (document && digest) places.recent.add(key, { productId, document, digest })
+  if (document && digest) places.recent.add(key, { document, digest })
 }
 
 /** Switches and keys of products that are written, and those that are noted beside them; inside a transaction. */

@@ -7,9 +7,9 @@ import type { CatalogName } from '../lib/brand.ts'
  * KEYS of every script are all of these in this order, in which `start.lua` names them.
  */
 export const keyNames = [
-  /** HASH id → wire document of a product that is due. */
+  /** HASH id → wire document of a product that is due, where somebody delivers who has no mirror to read it in. */
   'documents',
-  /** HASH id → 16 bytes of digest, what the document is there for (u n d e r), its bytes. One entry per document. */
+  /** HASH id → 16 bytes of digest, what the document is there for (u n d e r), its bytes. */
   'pending',
   /** ZSET id → ms since when it is due. */
   'urgent',
@@ -35,7 +35,7 @@ export const keyNames = [
   'pause',
   /**
    * HASH: `until`, `untilFor`, `untilReason`, `tat`, `booked`, `calls`, `turn:<lane>`, `urgentAt`, `failures`,
-   * `lastFailure`, `fillsUntil`, `fillsSince`, `bodyBytes`.
+   * `lastFailure`, `fillsUntil`, `fillsSince`, `bodyBytes`, `readAt`.
    */
   'pace',
   /** HASH lane → the last number of its places that was offered. */
@@ -60,7 +60,7 @@ export type CatalogKeys = Readonly<Record<(typeof keyNames)[number], string>>
  * Of the scripts. A process with others is refused by the guard: it delivers nothing. An importing process that is newer
  * repairs what an older one has left, and so takes it over.
  */
-export const outboxVersion = 2
+export const outboxVersion = 3
 
 export function catalogKeys(catalog: CatalogName): CatalogKeys {
   // The same in every version of the scripts: each finds the guard of the others.

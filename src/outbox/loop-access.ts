@@ -17,6 +17,8 @@ export interface LoopSettings {
   place: MirrorPlace
   delivery: { callBytes: number; timeoutMs: number; horizonMs: number }
   deferredAfterMs: number
+  /** This process delivers, too: it reads documents in the mirror. Default: no. */
+  isDelivering?: boolean
   /** New products wait so long for others to share their call. */
   newAfterMs: number
   /** Bytes of the documents of one lane, from which on no more of it are offered; at least four calls. */

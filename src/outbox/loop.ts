@@ -27,6 +27,8 @@ export interface LoopOptions extends LoopSettings {
   /** Earlier runs of an embedded server that lost nothing. */
   cleanRuns?: readonly string[]
   onOffered?: (offered: Offered) => void
+  /** Redis and mirror belong together, and what was lost is repaired. */
+  onCompared?: () => void
   /** Redis, mirror and endpoint do not belong together, or a bug: the loop has ended. */
   onFatal: (error: unknown) => void
 }
@@ -166,6 +168,7 @@ export class OutboxLoop implements AsyncDisposable {
       this.#judge(access, await readRedisState(access))
       await this.#retake()
       await this.#compare(access)
+      this.#options.onCompared?.()
       this.#isAway = false
       return this.#current
     } catch (error) {

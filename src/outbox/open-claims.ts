@@ -11,13 +11,26 @@ const productsPerScript = 2_000
 /** Which products of this process's claims are still bound: the lease is given up with the last one. */
 export class OpenClaims {
   readonly #bound = new Map<string, Set<ProductId>>()
+  /** Digests of the documents that were claimed, of products whose newest document is sent in their place. */
+  readonly #replaced = new Map<string, ReadonlyMap<ProductId, Buffer>>()
 
   add(token: string, ids: readonly ProductId[]): void {
     this.#bound.set(token, new Set(ids))
   }
 
+  replace(token: string, claimed: ReadonlyMap<ProductId, Buffer>): void {
+    if (claimed.size > 0) this.#replaced.set(token, claimed)
+  }
+
+  /** What settles a product of which this document was sent: its digest, and that of the document that it replaced. */
+  digestsOf(token: string, { productId, digest }: { productId: ProductId; digest: Buffer }): Buffer {
+    const claimed = this.#replaced.get(token)?.get(productId)
+    return claimed ? Buffer.concat([digest, claimed]) : digest
+  }
+
   forget(token: string): void {
     this.#bound.delete(token)
+    this.#replaced.delete(token)
   }
 
   /**
@@ -36,10 +49,10 @@ export class OpenClaims {
       try {
         await settlePart(part, done ? '1' : '0')
       } catch (error) {
-        this.#bound.delete(token)
+        this.forget(token)
         throw error
       }
-      if (done) this.#bound.delete(token)
+      if (done) this.forget(token)
     }
   }
 }

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { DeliveryConfig } from '../config/model.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
-import { digestDocument } from '../mirror/digest.ts'
 import type { RedisConnection } from '../redis/connection.ts'
 import { parseIdle, parseWithheld } from './claim-answer.ts'
+import { type DocumentReader, fitDocuments, readOffered } from './fit-documents.ts'
 import { limitFields } from './follow-calls.ts'
 import { GuardPass } from './guard-pass.ts'
 import type { CatalogKeys } from './keys.ts'
@@ -43,6 +43,8 @@ export interface RedisOutboxOptions {
   endpoint?: () => string
   /** Of the process that imports: only its own mirror's products are sent. Others serve whichever mirror Redis names. */
   mirrorId?: (() => string | undefined) | undefined
+  /** Of the same process, once Redis was found to belong to it. */
+  mirror?: (() => DocumentReader | undefined) | undefined
   clock: Clock
 }
 
@@ -51,7 +53,8 @@ export interface RedisOutboxOptions {
  *
  * A product waits in one lane → is claimed by one call under a lease → is acknowledged, goes back to its lane (not sent,
  * unknown, lease ended), or becomes a dead letter. All transitions are scripts over ids that use Redis time, so any
- * number of processes may deliver; documents are read with plain commands and never pass through Lua. No call begins or
+ * number of processes may deliver; documents never pass through Lua: who has the mirror reads the newest there, others read
+ * with plain commands what was offered. No call begins or
  * goes on unless the guard names this endpoint, these scripts and the run of Redis that this connection talks to. All
  * methods are safe to repeat.
  */
@@ -75,7 +78,8 @@ export class RedisOutbox {
   /** Binds due products, at most `bodyBytesMax`. Urgent first, then echoes, new, due deferred; no lane gets under a tenth. */
   async claim({ mode, bodyBytesMax }: { mode: ClaimMode; bodyBytesMax: number }): Promise<ClaimAnswer> {
     const token = randomUUID()
-    const { delivery, deferred } = this.#options
+    const { delivery, deferred, mirror } = this.#options
+    const reader = mirror?.()
     const answer = await this.#ask('claim', [
       token,
       leaseMs,
@@ -87,12 +91,14 @@ export class RedisOutbox {
       // With one slot there is none that serves urgent changes alone.
       delivery.concurrency > 1 ? urgentGraceMs : 0,
       urgentGatherMs,
+      reader ? 0 : 1,
     ])
-    const [kind = '', ...rest] = texts(answer)
-    if (kind === 'shut') return { kind: 'wait', forMs: shutAgainMs }
-    const withheld = kind === 'idle' ? parseIdle(rest) : parseWithheld(kind, rest)
+    const [kind, ...rest] = answer as Buffer[]
+    if (String(kind) === 'shut') return { kind: 'wait', forMs: shutAgainMs }
+    const withheld =
+      String(kind) === 'idle' ? parseIdle(texts(rest)) : parseWithheld(String(kind), texts(rest))
     if (withheld) return withheld
-    return { kind: 'claimed', claim: await this.#openClaim(token, rest as ProductId[], bodyBytesMax) }
+    return { kind: 'claimed', claim: await this.#openClaim(token, rest, { bodyBytesMax, reader }) }
   }
 
   /**
@@ -114,7 +120,7 @@ export class RedisOutbox {
   async acknowledge(token: string, products: readonly ClaimedProduct[]): Promise<void> {
     let isLimited = false
     await this.#open.settle(token, products, async (part, last) => {
-      const args = part.flatMap((each) => [each.productId, each.digest])
+      const args = part.flatMap((each) => [each.productId, this.#open.digestsOf(token, each)])
       isLimited = Number(await this.#run('acknowledge', [token, last, ...args])) === 1
     })
     if (!isLimited) return
@@ -124,7 +130,11 @@ export class RedisOutbox {
   }
 
   /** Back to their lanes. */
-  async release(token: string, ids: readonly ProductId[], outcome: ReleaseOutcome): Promise<void> {
+  release(token: string, ids: readonly ProductId[], outcome: ReleaseOutcome): Promise<void> {
+    return this.#release(token, ids, outcome)
+  }
+
+  async #release(token: string, ids: readonly ProductId[], outcome: ReleaseOutcome | 'not-found') {
     const products = ids.map((productId) => ({ productId }))
     await this.#open.settle(token, products, (part, last) =>
       this.#run('release', [
@@ -224,31 +234,26 @@ export class RedisOutbox {
   }
 
   /** Reads the claimed documents; one that no longer fits because it grew since the claim goes back at once. */
-  async #openClaim(token: string, ids: readonly ProductId[], bodyBytesMax: number): Promise<Claim> {
-    const products: ClaimedProduct[] = []
-    const unfit: ProductId[] = []
-    let bodyBytes = 1
-    const documents = await this.#connection.hmgetBuffer(this.#keys.documents, ...ids)
+  async #openClaim(
+    token: string,
+    claimed: readonly Buffer[],
+    { bodyBytesMax, reader }: { bodyBytesMax: number; reader: DocumentReader | undefined },
+  ): Promise<Claim> {
+    const ids = claimed.filter((_, at) => at % 2 === 0).map(String) as ProductId[]
     this.#open.add(token, ids)
-    ids.forEach((productId, index) => {
-      const document = documents[index]
-      const fits = document && bodyBytes + document.length + 1 <= bodyBytesMax
-      if (document && (fits || ids.length === 1)) {
-        products.push({ productId, document, digest: digestDocument(document) })
-        bodyBytes += document.length + 1
-      } else {
-        unfit.push(productId)
-      }
-    })
-    if (unfit.length > 0) await this.release(token, unfit, 'not-sent')
-    return { token, products, documentBytes: products.reduce((sum, each) => sum + each.document.length, 0) }
+    const found = reader ? reader.readDocuments(ids) : await readOffered(this.#connection, this.#keys, ids)
+    const { products, documentBytes, ...others } = fitDocuments({ ids, claimed, found, bodyBytesMax })
+    if (reader) this.#open.replace(token, others.replaced)
+    if (others.missing.length > 0) await this.#release(token, others.missing, 'not-found')
+    if (others.unfit.length > 0) await this.#release(token, others.unfit, 'not-sent')
+    return { token, products, documentBytes }
   }
 
   async #reject(token: string, refusals: readonly Refusal[], unnamed: '0' | '1') {
     let result: 'rejected' | 'refuses-everything' = 'rejected'
     const at = this.#now()
     await this.#open.settle(token, refusals, async (part, last) => {
-      const args = rejectArguments({ token, last, unnamed, refusals: part, at })
+      const args = rejectArguments({ open: this.#open, token, last, unnamed, refusals: part, at })
       const answer = await this.#run('reject', args)
       if (String(answer) === 'refuses-everything') result = 'refuses-everything'
     })

@@ -11,6 +11,8 @@ import { laneCodes } from './scripts/scripts.ts'
 /** One transaction: it blocks Redis for some milliseconds. */
 const portionBytesMax = 2_000_000
 export const portionRowsMax = 1_000
+/** The same without documents. */
+const bareRowsMax = 2_000
 
 /** So many new products at once are part of many: so long, or until their import ends, calls wait for more (`claim.lua`). */
 const manyRows = 100
@@ -29,6 +31,8 @@ export interface LaneState {
   requests: readonly ProductId[]
   /** Dead letters. */
   dead: number
+  /** A process that reads documents in Redis makes calls. */
+  isRead: boolean
 }
 
 /** Whether there is anything to offer of the lane. */
@@ -69,7 +73,9 @@ async function appendNext(
   { state, among }: { state: LaneState; among: readonly Lane[] },
 ): Promise<Offered> {
   const last = access.mirror.readIdentity().last
-  const room = { bytes: portionBytesMax, rows: portionRowsMax }
+  const room = needsDocuments(access, state)
+    ? { bytes: portionBytesMax, rows: portionRowsMax }
+    : { bytes: Number.POSITIVE_INFINITY, rows: bareRowsMax }
   const offered = { urgent: false, others: false }
   for (const lane of among) {
     const places = last[lane] > state.positions[lane] ? readPortion(access, { lane, state, room }) : undefined
@@ -79,7 +85,7 @@ async function appendNext(
     await appendOffers(access, batch, { lane, places, state })
     batch.hset(access.keys.positions, lane, position)
     offered[lane === 'urgent' ? 'urgent' : 'others'] = true
-    for (const { document } of places) room.bytes -= document?.length ?? 0
+    for (const { bytes } of places) room.bytes -= bytes
     room.rows -= places.length
     if (room.bytes <= 0 || room.rows <= 0) break
   }
@@ -88,22 +94,29 @@ async function appendNext(
 
 /** Undefined: what comes next does not fit. */
 function readPortion(
-  { mirror, pendingBytes }: LoopAccess,
+  access: LoopAccess,
   { lane, state, room }: { lane: Lane; state: LaneState; room: { bytes: number; rows: number } },
 ): Place[] | undefined {
+  const { mirror, pendingBytes } = access
   const roomBytes = pendingBytes - state.bytes[lane]
   const isEmpty = state.bytes[lane] === 0
   if (roomBytes <= 0 && !isEmpty) return undefined
   const bytesMax = Math.min(room.bytes, roomBytes)
   const after = state.positions[lane]
-  const places = mirror.readPlaces({ lane, after, bytesMax, rowsMax: room.rows })
-  const first = places[0]?.document?.length ?? 0
+  const documents = needsDocuments(access, state)
+  const places = mirror.readPlaces({ lane, after, bytesMax, rowsMax: room.rows, documents })
+  const first = places[0]?.bytes ?? 0
   return first > roomBytes && !isEmpty ? undefined : places
 }
 
+/** Who delivers in the process that has the mirror reads them there. */
+function needsDocuments({ isDelivering }: LoopAccess, { isRead }: LaneState): boolean {
+  return isRead || !isDelivering
+}
+
 /**
- * A change of a product of which Redis holds nothing needs no script: only offers of this session bring a document, so
- * there is none when the transaction runs, either.
+ * A change of a product of which Redis holds nothing needs no script: only offers of this session make entries, so there
+ * is none when the transaction runs, either.
  */
 async function appendOffers(
   access: LoopAccess,
@@ -123,24 +136,26 @@ async function appendOffers(
   const pending: ScriptArgument[] = []
   const scores: ScriptArgument[] = []
   const offers: ScriptArgument[] = []
-  let bytes = 0
-  for (const [index, { productId, document, digest, kind, since }] of places.entries()) {
+  const outdated: ProductId[] = []
+  let bytesAdded = 0
+  for (const [index, { productId, document, digest, bytes, kind, since }] of places.entries()) {
     const ageMs = Math.max(0, now - since)
     if (document) documents.push(productId, document)
+    else if (held[index]) outdated.push(productId)
     if (kind === 'change' && isPlain && !held[index]) {
-      const size = document.length
-      bytes += size
-      pending.push(productId, Buffer.concat([digest, Buffer.from(`${laneCodes[lane]}${size}`)]))
+      bytesAdded += bytes
+      pending.push(productId, Buffer.concat([digest, Buffer.from(`${laneCodes[lane]}${bytes}`)]))
       scores.push(redisNow - ageMs + (lane === 'new' ? newAfterMs : 0), productId)
     } else {
-      offers.push(productId, digest ?? '', laneCodes[lane], kindCodes[kind], ageMs)
+      offers.push(productId, digest ?? '', laneCodes[lane], kindCodes[kind], ageMs, bytes)
     }
   }
   if (documents.length > 0) batch.hset(keys.documents, ...documents)
+  if (outdated.length > 0) batch.hdel(keys.documents, ...outdated)
   if (pending.length > 0) {
     batch.hset(keys.pending, ...pending)
     batch.zadd(keys[lane], ...scores)
-    batch.hincrby(keys.bytes, laneCodes[lane], bytes)
+    batch.hincrby(keys.bytes, laneCodes[lane], bytesAdded)
   }
   if (lane === 'new' && places.length >= manyRows)
     batch.hset(keys.pace, 'fillsUntil', redisNow + manyComeForMs)
@@ -160,8 +175,9 @@ function appendAnswers(
   for (const id of requests) {
     const found = documents.get(id)
     if (found) batch.hset(keys.documents, id, found.document)
-    args.push(id, found?.digest ?? '', laneCodes.urgent, found ? 'e' : 'w', 0)
-    roomBytes -= found?.document.length ?? 0
+    const bytes = found?.document.length ?? 0
+    args.push(id, found?.digest ?? '', laneCodes.urgent, found ? 'e' : 'w', 0, bytes)
+    roomBytes -= bytes
     if (roomBytes <= 0) break
   }
   scripts.append(batch, 'offer', args)

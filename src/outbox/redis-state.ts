@@ -21,6 +21,9 @@ export interface RedisState extends LaneState {
   fills: boolean
 }
 
+/** Documents go along with offers for so long after a process that reads them in Redis has made a call. */
+const readForMs = 60_000
+
 export async function readRedisState({
   connection,
   keys,
@@ -38,7 +41,8 @@ export async function readRedisState({
     .hget(keys.counters, 'refused')
     .zrange(keys.requests, '0', String(portionRowsMax - 1))
     .hgetall(keys.pause)
-    .hmget(keys.pace, 'resumedAt', 'fillsUntil')
+    .hmget(keys.pace, 'resumedAt', 'fillsUntil', 'readAt')
+    .time()
     .hlen(keys.pending)
     .hlen(keys.claimed)
     .zcard(keys.echoes)
@@ -49,8 +53,9 @@ export async function readRedisState({
   })
   if (values.length === 0) throw new OutboxMovedError('Redis does not answer')
   const [, , guard, beat, positions, bytes, acknowledged, dead, ...others] = values
-  const [refused, requests, pause, pace, ...busy] = others
-  const [resumedAt, fillsUntil] = pace as (string | null)[]
+  const [refused, requests, pause, pace, time, ...busy] = others
+  const [resumedAt, fillsUntil, readAt] = pace as (string | null)[]
+  const [seconds = 0] = time as (string | number)[]
   const sizes = bytes as (string | null)[]
   return {
     guard: parseGuard(guard as Record<string, string>),
@@ -65,6 +70,8 @@ export async function readRedisState({
     pause: pause as Record<string, string>,
     resumedAt: resumedAt ?? undefined,
     fills: typeof fillsUntil === 'string',
+    // By its own clock, which may be set back.
+    isRead: Math.abs(1_000 * Number(seconds) - Number(readAt ?? 0)) < readForMs,
     isBusy: busy.some((count) => Number(count) > 0),
   }
 }

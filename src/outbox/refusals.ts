@@ -1,4 +1,5 @@
 import type { Refusal } from './model.ts'
+import type { OpenClaims } from './open-claims.ts'
 import type { ScriptArgument } from './scripts/scripts.ts'
 
 /**
@@ -8,6 +9,7 @@ import type { ScriptArgument } from './scripts/scripts.ts'
 const refusedInARowMax = 20
 
 interface RejectOptions {
+  open: OpenClaims
   token: string
   last: '0' | '1'
   unnamed: '0' | '1'
@@ -17,11 +19,18 @@ interface RejectOptions {
 }
 
 /** Arguments of `reject`. */
-export function rejectArguments({ token, last, unnamed, refusals, at }: RejectOptions): ScriptArgument[] {
+export function rejectArguments({
+  open,
+  token,
+  last,
+  unnamed,
+  refusals,
+  at,
+}: RejectOptions): ScriptArgument[] {
   const hint = `the endpoint refused ${refusedInARowMax} products in a row without naming any and took none; see its last answer, then resume`
-  const letters = refusals.flatMap(({ productId, digest, reason, status, requestId }) => [
-    productId,
-    digest,
+  const letters = refusals.flatMap(({ reason, status, requestId, ...each }) => [
+    each.productId,
+    open.digestsOf(token, each),
     JSON.stringify({ reason, status, requestId, at }),
   ])
   return [token, last, unnamed, refusedInARowMax, JSON.stringify({ since: at, hint }), ...letters]

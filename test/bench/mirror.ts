@@ -70,7 +70,7 @@ export async function benchMirror([size = '1000000']: readonly string[]): Promis
     walBytes = Math.max(walBytes, statSync(`${file}-wal`).size)
   }
   const read = (label: string, after: number): number => {
-    const options = { lane: 'new', after, bytesMax: 2_000_000, rowsMax: 1_000 } as const
+    const options = { lane: 'new', after, bytesMax: 2_000_000, rowsMax: 1_000, documents: true } as const
     const places = meter(label, 0, () => store.readPlaces(options))
     meter(label, places.length, () => undefined)
     return places.at(-1)?.number ?? after

@@ -192,7 +192,15 @@ class ToldOutbox extends RedisOutbox {
   #offer(id: string, { lane, kind, lingersMs }: { lane: string; kind: 'c' | 'e'; lingersMs: number }): void {
     const document = this.#documents.get(id) ?? Buffer.alloc(0)
     const batch = this.#connection.multi().hset(this.#keys.documents, id, document)
-    this.#scripts.append(batch, 'offer', [lingersMs, id, digestDocument(document), lane, kind, 0])
+    this.#scripts.append(batch, 'offer', [
+      lingersMs,
+      id,
+      digestDocument(document),
+      lane,
+      kind,
+      0,
+      document.length,
+    ])
     batch.exec().catch(() => undefined)
   }
 

@@ -29,7 +29,9 @@ describe('a mirror that is not the one that was written here', () => {
     file = dir.join('copy.db')
     expectRefusal({}, 'mirror-copied', restore)
     using store = open({ takesCopy: true })
-    expect(store.readPlaces({ lane: 'new', after: 0, bytesMax: 1e6, rowsMax: 9 })).toHaveLength(1)
+    expect(
+      store.readPlaces({ lane: 'new', after: 0, bytesMax: 1e6, rowsMax: 9, documents: true }),
+    ).toHaveLength(1)
     open()[Symbol.dispose]()
   })
 
@@ -195,7 +197,7 @@ function readAll(): void {
   for (const page of reader.pages()) {
     for (const { document } of reader.read(page.map(({ productId }) => productId)).values()) check(document)
   }
-  const places = store.readPlaces({ lane: 'new', after: 0, bytesMax: 1e9, rowsMax: 1e6 })
+  const places = store.readPlaces({ lane: 'new', after: 0, bytesMax: 1e9, rowsMax: 1e6, documents: true })
   expect(places.map(({ kind }) => kind)).toEqual(Array(300).fill('change'))
   for (const { document } of places) check(document)
   reader.count()

@@ -172,7 +172,13 @@ class Pair implements Disposable {
 
   #read({ lane, rows }: Extract<Step, { kind: 'read' }>): void {
     const after = Math.max(0, this.#oracle.offered[lane] - 1)
-    const places = this.#store.readPlaces({ lane, after, bytesMax: 1_000_000, rowsMax: rows })
+    const places = this.#store.readPlaces({
+      lane,
+      after,
+      bytesMax: 1_000_000,
+      rowsMax: rows,
+      documents: true,
+    })
     expect(places.map(({ productId, number }) => [productId, number])).toEqual(
       this.#oracle.read(lane, after, rows),
     )

@@ -5,6 +5,7 @@ import {
   digestOf,
   type Lane,
   limits,
+  type Mirror,
   type Redis,
   type World,
 } from './state.ts'
@@ -20,15 +21,16 @@ export interface Caller {
 export function claim(
   world: World,
   caller: Caller,
-  { token, mode }: { token: string; mode: 'urgent' | 'any' },
+  { token, mode, mirror }: { token: string; mode: 'urgent' | 'any'; mirror: Mirror | undefined },
 ) {
   const { redis, rules, now } = world
   if (!passesGuard(world, caller) || redis.paused.size > 0 || redis.heldUntil > now) return undefined
   const documents = new Map<string, Document>()
   const bind = (id: string, lane: Lane | 'echo', score: number) => {
-    const document = redis.documents.get(id)
+    const offered = redis.documents.get(id)
+    const document = offered && (mirror?.rows.get(id)?.document ?? offered)
     if (documents.size >= limits.productsPerCall || redis.claimed.has(id) || !document) return
-    redis.claimed.set(id, { token, began: now, lane, score })
+    redis.claimed.set(id, { token, began: now, lane, score, digest: mirror && redis.pending.get(id) })
     redis.queued.delete(id)
     documents.set(id, document)
   }
@@ -98,12 +100,18 @@ export function acknowledge(
     redis.acknowledged.set(id, unique(world, digest, token))
     endEcho(redis, id, bound.began)
     const wanted = redis.pending.get(id)
-    if (wanted === undefined || wanted === digest) forgetDocument(redis, id)
+    if (wanted === undefined || wanted === digest || isReplaced(world, bound, wanted))
+      forgetDocument(redis, id)
     else if (!redis.queued.has(id) && !redis.dead.has(id))
       enterLane(redis, id, { lane: 'urgent', score: now })
   }
   redis.leases.delete(token)
   if (count > 0) endRefusals(redis)
+}
+
+/** The newest document was sent in place of the one that was claimed, which waits no longer. */
+function isReplaced({ rules }: World, { digest }: BoundProduct, wanted: string): boolean {
+  return digest === wanted && rules['a newer document settles the claimed one']
 }
 
 function endEcho(redis: Redis, id: string, began: number): void {
@@ -175,9 +183,9 @@ export function reject(
     if (!bound) continue
     const wanted = redis.pending.get(id)
     const digest = digestOf(document)
-    if (wanted !== undefined && wanted !== digest) {
+    if (wanted !== undefined && wanted !== digest && !isReplaced(world, bound, wanted)) {
       if (!redis.queued.has(id)) enterLane(redis, id, { lane: 'urgent', score: world.now })
-    } else bury(world, id, { digest, unnamed, bound })
+    } else bury(world, id, { document, unnamed, bound })
   }
   redis.leases.delete(token)
   if (redis.refusedInARow.length >= limits.refusedInARow) takeBack(world)
@@ -186,10 +194,11 @@ export function reject(
 function bury(
   world: World,
   id: string,
-  { digest, unnamed, bound }: { digest: string; unnamed: boolean; bound: BoundProduct },
+  { document, unnamed, bound }: { document: Document; unnamed: boolean; bound: BoundProduct },
 ): void {
   const { redis, rules } = world
   const { began, lane } = bound
+  const digest = digestOf(document)
   redis.queued.delete(id)
   redis.counted.delete(id)
   const isEcho = (redis.echoes.get(id) ?? Number.POSITIVE_INFINITY) <= began
@@ -203,6 +212,7 @@ function bury(
   if (unnamed && rules['refusals keep their documents']) {
     redis.refusals.set(id, digest)
     redis.pending.set(id, digest)
+    redis.documents.set(id, document)
   } else forgetDocument(redis, id)
 }
 

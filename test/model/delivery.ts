@@ -44,7 +44,10 @@ export function claimCall(
   { process, mode }: { process: Process; mode: 'urgent' | 'any' },
 ): void {
   const token = `t${++world.made}`
-  const documents = claim(world, callerOf(world, installation), { token, mode })
+  const { mirror, compared, processes } = installation
+  const isReader = compared && process === processes[1] && world.rules['who has the mirror reads there']
+  const reader = isReader ? mirror : undefined
+  const documents = claim(world, callerOf(world, installation), { token, mode, mirror: reader })
   if (!documents) return
   checkClaim(world, installation, documents)
   const { now } = world

@@ -77,6 +77,23 @@ describe('lanes', () => {
     return products.get('a') !== first
   }
 
+  /** Whether a full lane gets room although all that waits there changes before it is sent, by who has the mirror. */
+  function hasRoomInTheEnd(...taken: RuleName[]): boolean {
+    const world = freshWorld(without(...taken))
+    for (const command of delivered('a', 'b')) run(world, command)
+    for (const price of [1, 2]) {
+      for (const id of ['a', 'b']) for (const command of change(id, { price })) run(world, command)
+      if (price === 1) for (const command of turns(2)) run(world, command)
+    }
+    for (const command of deliver('answered', 1)) run(world, command)
+    return world.redis.pending.size === 0
+  }
+
+  it('have room when newer documents are sent than were offered', () => {
+    expect(hasRoomInTheEnd()).toBe(true)
+    expect(hasRoomInTheEnd('a newer document settles the claimed one')).toBe(false)
+  })
+
   it('send a product that changes more often than its lane moves', () => {
     expect(isSentInTheEnd()).toBe(true)
     expect(isSentInTheEnd('an unread place keeps its number')).toBe(false)
@@ -116,6 +133,7 @@ describe('the rules', () => {
     'a limit for each lane',
     'urgent has a limit',
     'an unread place keeps its number',
+    'a newer document settles the claimed one',
   ]
 
   it('are each taken out in some test', () => {

@@ -2,6 +2,7 @@ import type { ProductId } from '../../src/lib/brand.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { StorageError } from '../../src/lib/errors.ts'
 import type { Log } from '../../src/lib/log.ts'
+import type { DocumentReader } from '../../src/outbox/fit-documents.ts'
 import { readGuard } from '../../src/outbox/guard.ts'
 import type { CatalogKeys } from '../../src/outbox/keys.ts'
 import { OutboxLoop } from '../../src/outbox/loop.ts'
@@ -56,6 +57,7 @@ export class RealInstallation implements Disposable {
   #loop: OutboxLoop | undefined
   /** By the last turn: what is there does not belong together. */
   #isRefused = false
+  #isCompared = false
   /** Since something was done. */
   idleTurns = 0
   #cleanRuns: string[] = []
@@ -65,15 +67,18 @@ export class RealInstallation implements Disposable {
     this.#host = `host-${owner}`
     this.#endpoint = `https://api-${owner}.example`
     this.#mirror = new RealMirror({ file, owner, nowMs: world.nowMs })
-    const outbox = new RedisOutbox({
-      ...{ connection: world.redis.connection, keys: world.keys, scripts: world.scripts },
-      endpoint: () => this.#endpoint,
-      delivery: { callBytes: 2_000_000, concurrency: 1, callsPerSecond: 1_000_000_000, ...delivery },
-      // However late a deferred product is, new ones go first: the model knows no other order.
-      deferred: { afterMs: 60_000, atMostMs: 1e12 },
-      clock: this.#clock,
-    })
-    this.#processes = new RealProcesses(outbox, { count: processes, now: world.now })
+    const openOutbox = (mirror: () => DocumentReader | undefined) =>
+      new RedisOutbox({
+        ...{ connection: world.redis.connection, keys: world.keys, scripts: world.scripts, mirror },
+        endpoint: () => this.#endpoint,
+        delivery: { callBytes: 2_000_000, concurrency: 1, callsPerSecond: 1_000_000_000, ...delivery },
+        // However late a deferred product is, new ones go first: the model knows no other order.
+        deferred: { afterMs: 60_000, atMostMs: 1e12 },
+        clock: this.#clock,
+      })
+    const ofMirror = openOutbox(() => (this.#isCompared ? this.#mirror : undefined))
+    const outboxes = [openOutbox(() => undefined), ofMirror] as const
+    this.#processes = new RealProcesses(outboxes, { count: processes, now: world.now })
     this.#loop = this.#openLoop()
   }
 
@@ -178,14 +183,20 @@ export class RealInstallation implements Disposable {
       clock: this.#clock,
       cleanRuns: this.#cleanRuns,
       connect: () => redis.connectOnce(),
+      onCompared: () => this.#mayRead(),
       onFatal: () => undefined,
     })
+  }
+
+  #mayRead(): void {
+    this.#isCompared = true
   }
 
   /** The importing process ends, and begins again. */
   #restart(meanwhile: () => void): void {
     this.loseConnection()
     meanwhile()
+    this.#isCompared = false
     this.#loop = this.#openLoop()
     this.#isRefused = this.#loop === undefined
   }
@@ -201,6 +212,7 @@ export class RealInstallation implements Disposable {
       this.#loop?.forget()
       if (!(error instanceof StorageError)) return
       this.#loop = undefined
+      this.#isCompared = false
       this.#isRefused = true
     }
   }

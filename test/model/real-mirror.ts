@@ -1,4 +1,5 @@
 import { copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import type { ProductId } from '../../src/lib/brand.ts'
 import { copyDatabase } from '../../src/lib/database.ts'
 import { StorageError } from '../../src/lib/errors.ts'
 import { digestDocument } from '../../src/mirror/digest.ts'
@@ -45,6 +46,11 @@ export class RealMirror implements Disposable {
 
   get applied(): number {
     return this.#imported.applied
+  }
+
+  readDocuments(ids: readonly ProductId[]): ReturnType<MirrorReader['readDocuments']> {
+    using reader = new MirrorReader(this.file)
+    return reader.readDocuments(ids)
   }
 
   accept(edit: Edit): void {

@@ -18,17 +18,20 @@ interface RealCall {
 export class RealProcesses {
   readonly endpoint: Endpoint = { products: new Map(), requests: [], refusesAll: false, refused: new Set() }
   readonly #calls: RealCall[][]
-  readonly #outbox: RedisOutbox
+  readonly #outboxes: readonly [RedisOutbox, RedisOutbox]
   readonly #now: () => number
 
-  constructor(outbox: RedisOutbox, { count, now }: { count: number; now: () => number }) {
-    this.#outbox = outbox
+  constructor(
+    outboxes: readonly [RedisOutbox, RedisOutbox],
+    { count, now }: { count: number; now: () => number },
+  ) {
+    this.#outboxes = outboxes
     this.#calls = Array.from({ length: count }, () => [])
     this.#now = now
   }
 
   async claim(process: number, mode: 'urgent' | 'any'): Promise<void> {
-    const answer = await this.#outbox.claim({ mode, bodyBytesMax })
+    const answer = await this.#outboxOf(process).claim({ mode, bodyBytesMax })
     if (answer.kind !== 'claimed') return
     const leaseEnds = this.#now() + limits.lease
     this.#callsOf(process).push({ claim: answer.claim, leaseEnds, request: undefined })
@@ -36,7 +39,8 @@ export class RealProcesses {
 
   async renew(process: number, index: number): Promise<void> {
     const call = chosen(this.#callsOf(process), index)
-    if (call && (await this.#outbox.renew(call.claim.token))) call.leaseEnds = this.#now() + limits.lease
+    if (call && (await this.#outboxOf(process).renew(call.claim.token)))
+      call.leaseEnds = this.#now() + limits.lease
   }
 
   send(process: number, { call: index, overslept = false }: { call: number; overslept?: boolean }): void {
@@ -59,22 +63,23 @@ export class RealProcesses {
     const [call] = calls.splice(index % Math.max(1, calls.length), 1)
     if (!call) return
     const { token, products } = call.claim
+    const outbox = this.#outboxOf(process)
     const outcome = this.#end(call.request, ending)
     if (outcome !== 'answered') {
       const ids = products.map(({ productId }) => productId)
-      return this.#outbox.release(token, ids, outcome)
+      return outbox.release(token, ids, outcome)
     }
     const isRefused = (id: string) => call.request?.refused?.has(id) === true
     const reason = { status: 400, requestId: undefined, reason: 'no' }
     const refused = products.flatMap((each) => (isRefused(each.productId) ? [{ ...each, ...reason }] : []))
     const accepted = products.filter(({ productId }) => !isRefused(productId))
-    if (refused.length > 0 && this.endpoint.refusesAll) await this.#outbox.rejectUnnamed(token, refused)
-    else if (refused.length > 0) await this.#outbox.reject(token, refused)
-    if (accepted.length > 0) await this.#outbox.acknowledge(token, accepted)
+    if (refused.length > 0 && this.endpoint.refusesAll) await outbox.rejectUnnamed(token, refused)
+    else if (refused.length > 0) await outbox.reject(token, refused)
+    if (accepted.length > 0) await outbox.acknowledge(token, accepted)
   }
 
   async expire(): Promise<void> {
-    await this.#outbox.expireClaims()
+    await this.#outboxes[0].expireClaims()
   }
 
   /** What the process sent goes on. */
@@ -91,6 +96,10 @@ export class RealProcesses {
 
   forgetOld(): void {
     this.#forget((request) => deadlineOf(request) <= this.#now())
+  }
+
+  #outboxOf(process: number): RedisOutbox {
+    return this.#outboxes[process % this.#calls.length === 1 ? 1 : 0]
   }
 
   #callsOf(process: number): RealCall[] {

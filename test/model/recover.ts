@@ -21,6 +21,7 @@ export function compare(world: World, installation: Installation): void {
     loop.state = 'repair'
   } else {
     loop.state = 'run'
+    installation.compared = true
     if (world.redis.beat > mirror.beat) {
       transact(world, installation, (durable) => {
         durable.beat = world.redis.beat
@@ -36,6 +37,7 @@ function refuse(world: World, installation: Installation): void {
   const isBehind =
     loop.refusal === 'behind' || (loop.refusal === 'foreign' && world.redis.guard?.mirrorId === own.id)
   loop.state = 'refused'
+  installation.compared = false
   if (!isBehind || !world.rules['a mirror that is behind remembers it']) return
   transact(world, installation, (mirror) => {
     mirror.behind = true

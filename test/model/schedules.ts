@@ -148,7 +148,7 @@ export const echoCases: Case[] = [
   },
   {
     title: 'a newer document is offered while an older one is served',
-    without: ['an offer answers a request'],
+    without: ['an offer answers a request', 'who has the mirror reads there'],
     commands: [
       ...[...higherUnknown, ...turns(1), ...tick(10), ...claim(), ...beat, ...serve],
       ...[...higher, ...pump(), ...pump(), ...serve],

@@ -90,6 +90,8 @@ export interface BoundProduct {
   began: number
   lane: Lane | 'echo'
   score: number
+  /** Of the document that was offered; another may be sent. */
+  digest: string | undefined
 }
 
 export interface Redis {
@@ -222,6 +224,8 @@ export interface Installation {
   /** The newest accepted documents. */
   accepted: Map<string, Document>
   loop: Loop
+  /** Since its process began, Redis was found to belong to the mirror: calls of the second process carry what stands there. */
+  compared: boolean
   processes: Process[]
   endpoint: Endpoint
   /** What the mirror held when a loss was noticed. */

@@ -29,7 +29,10 @@ export const finish = (ending: Ending, process = 0): Command[] => [
   { kind: 'finish', at: 0, process, call: 0, ending },
 ]
 
-export const deliver = (ending: Ending = 'answered'): Command[] => [...begin(), ...finish(ending)]
+export const deliver = (ending: Ending = 'answered', process = 0): Command[] => [
+  ...begin(process),
+  ...finish(ending, process),
+]
 
 export const tick = (by: number): Command[] => [{ kind: 'tick', by }]
 

@@ -36,6 +36,7 @@ function freshInstallation(world: World, owner: number, processes: number): Inst
     archive: [],
     accepted: new Map(),
     loop: freshLoop(),
+    compared: false,
     processes: Array.from({ length: processes }, () => ({ calls: [] })),
     endpoint: { products: new Map(), requests: [], refusesAll: false, refused: new Set() },
     noticed: new Map(),
@@ -84,6 +85,7 @@ export function closeCleanly(world: World, installation: Installation, by: numbe
 /** The importing process is killed. */
 export function crash(installation: Installation): void {
   installation.closedRunId = -1
+  installation.compared = false
   compareAgain(installation.loop)
 }
 

@@ -317,7 +317,7 @@ test('an edit undone while the acknowledgement of the edited document is not dra
   // The pump has read the place before the acknowledgement came.
   const document = Buffer.from('1')
   await box.connection.hset(box.keys.documents, 'a', document)
-  await box.scripts.run(box.connection, 'offer', [0, 'a', digestDocument(document), 'u', 'u', 0])
+  await box.scripts.run(box.connection, 'offer', [0, 'a', digestDocument(document), 'u', 'u', 0, 1])
   expect((await box.claim()).products.map((each) => each.document.toString())).toEqual(['1'])
 })
 

@@ -1,5 +1,5 @@
 -- The endpoint took these documents. Counts only for products still bound to this token.
--- ARGV token last(0|1) then per product: id, digest
+-- ARGV token last(0|1) then per product: id, digest, and behind it that of the claimed document where another was sent
 -- Returns 1 where a limit of bytes stands that the endpoint taught, which may grow now (`limit`), else 0.
 local token, last = ARGV[1], ARGV[2]
 local count = 0
@@ -9,7 +9,8 @@ local function keepWaiting(id, purpose)
   if laneKeys[purpose] and not laneOf(id) then redis.call('ZADD', laneKeys[purpose], now, id) end
 end
 
-local function settle(id, digest)
+local function settle(id, digests)
+  local digest, offered = string.sub(digests, 1, 16), string.sub(digests, 17)
   local holder, began, lane = claimOf(id)
   if holder ~= token then
     -- The claim was lost while its call ran: this document may have replaced a newer one of another call.
@@ -24,7 +25,7 @@ local function settle(id, digest)
   settleEcho(id, began)
   local held, purpose = heldDocument(id)
   -- An echo that is not due yet does without the document: the pump brings it then.
-  if held == digest then dropDocument(id) else keepWaiting(id, purpose) end
+  if held == digest or held == offered then dropDocument(id) else keepWaiting(id, purpose) end
 end
 
 -- What was refused in a row since the last acceptance stays refused.

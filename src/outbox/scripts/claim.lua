@@ -1,7 +1,8 @@
 -- Binds due products to one call, up to the byte limit, under a lease.
 -- ARGV pass token leaseMs bodyBytesMax mode(urgent|any) idsMax callsPerSecond overdueMs urgentGraceMs urgentGatherMs
+--   readsRedis(0|1)
 -- Returns {'shut'} | {'paused', reason…} | {'wait', ms[, calls so far]} | {'idle', ms until something is due, or -1}
--- | {'claimed', id…}
+-- | {'claimed', id, digest of the offered document, …}
 local token, mode = ARGV[2], ARGV[5]
 local leaseMs, bodyBytesMax, idsMax = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[6])
 local callsPerSecond, overdueMs = tonumber(ARGV[7]), tonumber(ARGV[8])
@@ -31,7 +32,7 @@ end
 local learned = tonumber(redis.call('HGET', pace, 'bodyBytes'))
 if learned and learned < bodyBytesMax then bodyBytesMax = learned end
 
-local ids, claims, removals = {}, {}, { u = {}, n = {}, d = {} }
+local ids, digests, claims, removals = {}, {}, {}, { u = {}, n = {}, d = {} }
 local bodyBytes, misfits, asked, full = 2, 0, 0, false
 -- Whose product was bound first.
 local firstLane
@@ -47,7 +48,7 @@ local function flush()
 end
 
 -- An echo is claimed together with whatever is pending of the product: one send serves both.
-local function bind(id, lane, score)
+local function bind(id, lane, score, held)
   firstLane = firstLane or lane
   if lane == 'e' then
     local other, otherScore = laneOf(id)
@@ -57,6 +58,7 @@ local function bind(id, lane, score)
   claims[#claims + 1] = id
   claims[#claims + 1] = began .. lane .. ' ' .. score
   ids[#ids + 1] = id
+  digests[#ids] = string.sub(held, 1, 16)
 end
 
 -- A product that waits without its document: the pump is asked for it.
@@ -88,12 +90,12 @@ local function take(lane, key, dueMs)
         request(id, key, score)
       elseif bodyBytes + cost <= bodyBytesMax then
         bodyBytes = bodyBytes + cost
-        bind(id, lane, score)
+        bind(id, lane, score, held[nth])
         if lane == 'e' then passed = passed + 1 end
         if #ids >= idsMax then full = true break end
       elseif #ids == 0 then
         -- Alone it is too large for any call: it is handed out alone, to be refused with that reason.
-        bind(id, lane, score)
+        bind(id, lane, score, held[nth])
         full = true
         break
       else
@@ -170,5 +172,11 @@ if mode == 'urgent' then
 else
   redis.call('HSET', pace, 'turn:' .. firstLane, calls)
 end
-table.insert(ids, 1, 'claimed')
-return ids
+-- Who has no mirror needs the documents here: they go along with offers for a while.
+if ARGV[11] == '1' then redis.call('HSET', pace, 'readAt', now) end
+local answer = { 'claimed' }
+for i, id in ipairs(ids) do
+  answer[2 * i] = id
+  answer[2 * i + 1] = digests[i]
+end
+return answer

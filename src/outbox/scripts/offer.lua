@@ -1,5 +1,5 @@
 -- Puts products that are due into the outbox; each has a place in the mirror, or an echo that asked for its document.
--- ARGV newAfterMs, then per product: id, digest, lane, kind, ageMs
+-- ARGV newAfterMs, then per product: id, digest, lane, kind, ageMs, bytes of its document
 --   lane u n d · ageMs: how long it has been unsent · kind:
 --   c  a change
 --   d  a doubt: the endpoint may hold anything. Until `echoUntil` of the guard (a loss was repaired) it is echoed, too.
@@ -25,7 +25,7 @@ local function drop(id)
 end
 
 -- A product is in one lane; a more urgent change moves it up, a less urgent one leaves it where it is.
-local function enter(id, digest, lane, ageMs)
+local function enter(id, digest, lane, ageMs, size)
   local current = laneOf(id)
   if current and rank[current] <= rank[lane] then
     lane = current
@@ -34,7 +34,7 @@ local function enter(id, digest, lane, ageMs)
     local since = now - tonumber(ageMs) + (lane == 'n' and newAfterMs or 0)
     redis.call('ZADD', laneKeys[lane], string.format('%.0f', since), id)
   end
-  holdDocument(id, digest, lane)
+  holdDocument(id, digest, lane, size)
 end
 
 -- Whoever asked for the document has it now.
@@ -43,17 +43,20 @@ local function answerRequest(id)
   if due then echoAt(id, tonumber(due)) end
 end
 
-local function serveEcho(id, digest)
+local function serveEcho(id, digest, size)
   local _, purpose = heldDocument(id)
-  holdDocument(id, digest, purpose or 'e')
+  holdDocument(id, digest, purpose or 'e', size)
   answerRequest(id)
+  -- A call was to have it, and asked for its document.
+  local isBack = laneKeys[purpose] and not laneOf(id) and redis.call('HEXISTS', claimed, id) == 0
+  if isBack then redis.call('ZADD', laneKeys[purpose], now, id) end
   if not purpose and not echoOf(id) then dropDocument(id) end
 end
 
-local function offer(id, digest, lane, kind, ageMs)
+local function offer(id, digest, lane, kind, ageMs, size)
   local held, purpose = heldDocument(id)
   if kind == 'e' then
-    serveEcho(id, digest)
+    serveEcho(id, digest, size)
   elseif kind == 'w' then
     leaveEchoes(id)
     drop(id)
@@ -64,11 +67,11 @@ local function offer(id, digest, lane, kind, ageMs)
     holdDocument(id, digest, 'r')
   else
     redis.call('HDEL', dead, id)
-    enter(id, digest, lane, ageMs)
+    enter(id, digest, lane, ageMs, size)
     answerRequest(id)
     if kind == 'd' and echoUntil > now then echoAt(id, now) end
   end
 end
 
-for i = 2, #ARGV, 5 do offer(unpack(ARGV, i, i + 4)) end
+for i = 2, #ARGV, 6 do offer(unpack(ARGV, i, i + 5)) end
 return redis.status_reply('OK')

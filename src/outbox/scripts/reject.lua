@@ -1,5 +1,5 @@
 -- Products that the endpoint refused become dead letters; a product whose document changed meanwhile does not.
--- ARGV token last(0|1) unnamed(0|1) inARow pauseJson then per product: id, digest, JSON
+-- ARGV token last(0|1) unnamed(0|1) inARow pauseJson then per product: id, digest, JSON; the digest as for `acknowledge`
 -- Those refused unnamed keep their documents while it is not decided whether the endpoint refuses everything.
 -- Returns 'rejected' or 'refuses-everything' (then all refused in a row are taken back and the catalog is paused).
 local token, last, unnamed, inARow = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
@@ -14,12 +14,13 @@ local function bury(id, digest, reason, lane)
 end
 
 for i = 6, #ARGV, 3 do
-  local id, digest, reason = ARGV[i], ARGV[i + 1], ARGV[i + 2]
+  local id, reason = ARGV[i], ARGV[i + 2]
+  local digest, offered = string.sub(ARGV[i + 1], 1, 16), string.sub(ARGV[i + 1], 17)
   local holder, began, lane = claimOf(id)
   if holder == token then
     redis.call('HDEL', claimed, id)
     local held, purpose = heldDocument(id)
-    if held == digest then
+    if held == digest or held == offered then
       -- An echo that is not due yet stays: an earlier call may still take effect after an edit that is undone was sent. One
       -- that was due has healed nothing: what was acknowledged before is not believed.
       if settleEcho(id, began) then doubt(id) end

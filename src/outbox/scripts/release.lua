@@ -1,6 +1,7 @@
 -- Products go back to their lanes, in their old places.
--- ARGV token last(0|1) outcome(not-sent|sent|unknown|expired) horizonMs then ids
--- All but `not-sent`: the endpoint may hold the document although it was not acknowledged. `unknown` and `expired`: each
+-- ARGV token last(0|1) outcome(not-sent|not-found|sent|unknown|expired) horizonMs then ids
+-- `not-found`: who claimed it has no document of it, and the pump is asked for one.
+-- All others but `not-sent`: the endpoint may hold the document although it was not acknowledged. `unknown` and `expired`: each
 -- is also sent once more by a send that begins after the horizon. `expired` acts only on a lease that has ended.
 -- Returns how many were released.
 local token, last, outcome, horizonMs = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
@@ -22,14 +23,24 @@ local function restore(id, lane, score)
   holdDocument(id, digest, lane)
 end
 
+-- An echo that is not due yet keeps its time.
+local function request(id, score)
+  redis.call('ZADD', requests, 'NX', redis.call('ZSCORE', echoes, id) or score, id)
+  redis.call('ZREM', echoes, id)
+end
+
 local count = 0
 for i = 5, #ARGV do
   local id = ARGV[i]
   local holder, _, lane, score = claimOf(id)
   if holder == token then
     redis.call('HDEL', claimed, id)
-    restore(id, lane, score)
-    if outcome ~= 'not-sent' then doubt(id) end
+    if outcome == 'not-found' then
+      request(id, score)
+    else
+      restore(id, lane, score)
+      if outcome ~= 'not-sent' then doubt(id) end
+    end
     count = count + 1
   end
   -- Also of a claim that was lost while its call ran (its lease ended, or Redis lost it): the call may outlast the

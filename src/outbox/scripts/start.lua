@@ -95,8 +95,8 @@ local function leaveLanes(id)
   for _, key in pairs(laneKeys) do redis.call('ZREM', key, id) end
 end
 
--- `pending` holds of each document in Redis its digest, what it is there for (u n d: a lane, e: an echo alone, r: refused,
--- which is not decided yet) and the bytes it counts for there.
+-- `pending` holds of each document that was offered its digest, what it is there for (u n d: a lane, e: an echo alone, r:
+-- refused, which is not decided yet) and its bytes, which count whether Redis has the document itself or not.
 local function readHeld(held)
   if held then return string.sub(held, 1, 16), string.sub(held, 17, 17), tonumber(string.sub(held, 18)) end
 end
@@ -105,10 +105,10 @@ local function heldDocument(id)
   return readHeld(redis.call('HGET', pending, id))
 end
 
-local function holdDocument(id, digest, purpose)
+local function holdDocument(id, digest, purpose, newSize)
   local _, before, size = heldDocument(id)
   if before then redis.call('HINCRBY', bytes, before, -size) end
-  size = redis.call('HSTRLEN', documents, id)
+  size = newSize or size or 0
   redis.call('HINCRBY', bytes, purpose, size)
   redis.call('HSET', pending, id, digest .. purpose .. size)
 end

@@ -1,0 +1,61 @@
+import type { ProductId } from '../lib/brand.ts'
+import { digestDocument } from '../mirror/digest.ts'
+import type { DocumentDigest } from '../mirror/model.ts'
+import type { RedisConnection } from '../redis/connection.ts'
+import type { CatalogKeys } from './keys.ts'
+import type { ClaimedProduct } from './model.ts'
+
+export type FoundDocuments = Map<ProductId, { document: Buffer; digest: DocumentDigest }>
+
+/** The newest documents: in the mirror alone, where who delivers can read them there. */
+export interface DocumentReader {
+  readDocuments(ids: readonly ProductId[]): FoundDocuments
+}
+
+/** What was offered with its document. */
+export async function readOffered(
+  connection: RedisConnection,
+  keys: CatalogKeys,
+  ids: readonly ProductId[],
+): Promise<FoundDocuments> {
+  const documents = await connection.hmgetBuffer(keys.documents, ...ids)
+  const found: FoundDocuments = new Map()
+  for (const [at, id] of ids.entries()) {
+    const document = documents[at]
+    if (document) found.set(id, { document, digest: digestDocument(document) })
+  }
+  return found
+}
+
+interface FitOptions {
+  ids: readonly ProductId[]
+  /** Each id before the digest of the document that was offered. */
+  claimed: readonly Buffer[]
+  found: FoundDocuments
+  bodyBytesMax: number
+}
+
+/**
+ * Which of the claimed products go into the call, which no longer fit, and of which there is no document. `replaced`: the
+ * digests that were claimed, of products whose document is another one by now. Pure.
+ */
+export function fitDocuments({ ids, claimed, found, bodyBytesMax }: FitOptions) {
+  const products: ClaimedProduct[] = []
+  const [unfit, missing]: [ProductId[], ProductId[]] = [[], []]
+  const replaced = new Map<ProductId, Buffer>()
+  let bodyBytes = 1
+  for (const [at, productId] of ids.entries()) {
+    const newest = found.get(productId)
+    // Too large for any call, the first is handed out all the same, to be refused with that reason.
+    const fits = products.length === 0 || bodyBytes + (newest?.document.length ?? 0) + 1 <= bodyBytesMax
+    if (!newest) missing.push(productId)
+    else if (!fits) unfit.push(productId)
+    else {
+      products.push({ productId, ...newest })
+      bodyBytes += newest.document.length + 1
+      const digest = claimed[2 * at + 1]
+      if (digest && !newest.digest.equals(digest)) replaced.set(productId, digest)
+    }
+  }
+  return { products, documentBytes: bodyBytes - 1 - products.length, unfit, missing, replaced }
+}
