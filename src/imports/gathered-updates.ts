@@ -3,6 +3,8 @@ import type { Mirror } from '../mirror/reader.ts'
 
 /** How long updates are gathered for one transaction: each costs an fsync, and writes the same pages of indexes again. */
 const gatherMs = 100
+/** The same while none is under way: the mirror has nothing else to do. */
+const idleGatherMs = 25
 const promptBytesMax = 1_000_000
 
 /**
@@ -14,7 +16,7 @@ export class GatheredUpdates {
   readonly #clock: Clock
   #since: number | undefined
   #gathered: Promise<void>[] = []
-  #underWay: Promise<unknown> = Promise.resolve()
+  #underWay: Promise<unknown> | undefined
 
   readonly #gathers: boolean
 
@@ -31,7 +33,8 @@ export class GatheredUpdates {
     update.catch(() => undefined)
     this.#gathered.push(update)
     this.#since ??= this.#clock.monotonic()
-    if (this.#clock.monotonic() - this.#since >= gatherMs) await this.#flush()
+    const longMs = this.#underWay ? gatherMs : idleGatherMs
+    if (this.#clock.monotonic() - this.#since >= longMs) await this.#flush()
   }
 
   /** Resolves when all is durable. */
@@ -45,8 +48,15 @@ export class GatheredUpdates {
     const before = this.#underWay
     this.#gathered = []
     this.#since = undefined
-    this.#underWay = Promise.all(gathered)
-    this.#underWay.catch(() => undefined)
+    const underWay = Promise.all(gathered)
+    this.#underWay = underWay
+    // An error stays, for whoever waits.
+    underWay.then(
+      () => {
+        if (this.#underWay === underWay) this.#underWay = undefined
+      },
+      () => undefined,
+    )
     if (this.#gathers) this.#mirror.flush()
     await before
   }
