@@ -25,7 +25,9 @@ export function trimCode(): void {
   try {
     for (const name of readdirSync(codeFolder())) {
       const folder = join(codeFolder(), name)
-      const isKept = !/^v\d+\./.test(name) || (folder === used && readdirSync(used).length <= filesMax)
+      // Each set of flags has a folder of its own: a daemon's is another than that of a short command.
+      const isOwn = name.startsWith(`${process.version}-`)
+      const isKept = isOwn ? readdirSync(folder).length <= filesMax : !/^v\d+\./.test(name)
       if (!isKept) rmSync(folder, { recursive: true, force: true })
     }
   } catch {
