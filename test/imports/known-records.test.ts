@@ -60,6 +60,35 @@ describe('records that stood in the last full file', () => {
     expect(report).toMatchObject({ rejected: 1, removals: { missing: 0, of: 2 } })
   })
 
+  it('count what is held as missing once more', async () => {
+    await using box = await openImports(
+      feeds.replace('missing: { atMost: 100% }', 'missing: { atMost: 10% }'),
+    )
+    await box.import('products', feed(row('a'), row('b'), row('c')))
+    for (let time = 0; time < 3; time++)
+      expect(await box.import('products', feed(row('a'), row('b')))).toMatchObject({
+        ...{ outcome: 'held', removals: { missing: 1, of: 3 } },
+      })
+    const report = await box.import('products', feed(row('a'), row('b'), row('c')))
+    expect(report).toMatchObject({ outcome: 'imported', skipped: { records: 2 }, removals: { missing: 0 } })
+  })
+
+  it('do not count where their file tells of them: with a warning, or not complete', async () => {
+    await using box = await openImports(`${feeds}
+half: { drop: ./c, fields: { product_id: product_id, name: name, availability: availability } }
+`)
+    const half = feed(row('a', { stock: 'Maybe' }), row('b'), row('c'))
+    for (const skipped of [0, 0])
+      expect(await box.import('half', half)).toMatchObject({
+        ...{ warned: 1, changes: { incomplete: 3 }, skipped: { records: skipped } },
+      })
+    await box.import('products', feed(row('a'), row('b'), row('c')))
+    for (const skipped of [0, 2])
+      expect(await box.import('half', half)).toMatchObject({
+        ...{ warned: 1, changes: { incomplete: 0 }, skipped: { records: skipped } },
+      })
+  })
+
   it('are read again when the index is gone, unreadable, damaged, or made by other rules', async () => {
     await using box = await openImports(feeds)
     const same = feed(row('a'), row('b'))
