@@ -42,9 +42,8 @@ interface Link {
 
 /** A change that the thread was sent, or is to be sent with the next ones. */
 interface Waiting {
-  id: number
   /** The products that it was planned for. */
-  ids: ReadonlySet<ProductId>
+  ids: readonly ProductId[]
   committed: PromiseWithResolvers<void>
 }
 
@@ -67,7 +66,9 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
   readonly #options: MirrorOptions
   readonly #link: Link
   #failure: unknown
-  #waiting: Waiting[] = []
+  #waiting = new Map<number, Waiting>()
+  /** The newest change that waits, of each product that one does. */
+  readonly #changing = new Map<ProductId, Waiting>()
   #nextId = 1
   #isCompared = false
   #gathered: CommitRequest[] = []
@@ -154,14 +155,14 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
     { gather = false } = {},
   ): Promise<void> {
     return this.#inTurn(async () => {
-      await this.#until((waiting) => ids.some((id) => waiting.ids.has(id)))
+      await this.#until(new Set(ids.flatMap((id) => this.#changing.get(id) ?? [])))
       return { ids, chunk: plan(this.read(ids)), gather }
     })
   }
 
   updateByKey(lookup: KeyLookup, plan: Parameters<Mirror['updateByKey']>[1]): Promise<void> {
     return this.#inTurn(async () => {
-      await this.#until(() => true)
+      await this.#until()
       const found = this.lookUp(lookup)
       const ids = [
         ...new Set([...found.values()].flatMap((matches) => (matches.length === 1 ? matches : []))),
@@ -184,7 +185,7 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#tail
-    await this.#until(() => true)
+    await this.#until()
     this[Symbol.dispose]()
     this.#failure ??= new StorageError('mirror-closed', 'the mirror is closed')
     await this.#link.end()
@@ -200,18 +201,20 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
     return turn.then(({ durable }) => durable)
   }
 
-  /** Resolves when no such change is under way any more: what it changes is there to be read, or has failed. */
-  async #until(isMeant: (waiting: Waiting) => boolean): Promise<void> {
-    const meant = this.#waiting.filter(isMeant)
-    if (meant.length > 0) this.#post()
-    await Promise.allSettled(meant.map(({ committed }) => committed.promise))
+  /** Resolves when none of these is under way any more: what they change is there to be read, or has failed. */
+  async #until(meant: Iterable<Waiting> = this.#waiting.values()): Promise<void> {
+    const changes = [...meant].map(({ committed }) => committed.promise)
+    if (changes.length > 0) this.#post()
+    await Promise.allSettled(changes)
   }
 
   #send({ ids, chunk, gather }: Planned): Promise<void> | undefined {
     if (!chunk) return undefined
     const id = this.#nextId++
     const committed = Promise.withResolvers<void>()
-    this.#waiting.push({ id, ids: new Set(ids), committed })
+    const waiting: Waiting = { ids, committed }
+    this.#waiting.set(id, waiting)
+    for (const each of ids) this.#changing.set(each, waiting)
     const nowMs = this.#options.clock.now()
     const request: CommitRequest = { kind: 'commit', id, isPrompt: !gather, chunk: packChunk(chunk), nowMs }
     if (gather) this.#gathered.push(request)
@@ -229,10 +232,10 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
         this.#isCompared = true
         return
       case 'committed':
-        for (const { committed } of this.#answered(new Set(answer.ids))) committed.resolve()
+        for (const { committed } of this.#answered(answer.ids)) committed.resolve()
         return
       case 'failed':
-        for (const { committed } of this.#answered(new Set(answer.ids)))
+        for (const { committed } of this.#answered(answer.ids))
           committed.reject(receivedError(answer.failure))
         return
       case 'fatal':
@@ -243,16 +246,20 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
     }
   }
 
-  #answered(ids: ReadonlySet<number>): Waiting[] {
-    const answered = this.#waiting.filter(({ id }) => ids.has(id))
-    this.#waiting = this.#waiting.filter(({ id }) => !ids.has(id))
-    return answered
+  #answered(requests: Iterable<number>): Waiting[] {
+    return [...requests].flatMap((id) => {
+      const waiting = this.#waiting.get(id)
+      this.#waiting.delete(id)
+      for (const each of waiting?.ids ?? [])
+        if (this.#changing.get(each) === waiting) this.#changing.delete(each)
+      return waiting ?? []
+    })
   }
 
   #fail(error: unknown): void {
     const isFirst = this.#failure === undefined
     this.#failure ??= error
-    for (const { committed } of this.#waiting.splice(0)) committed.reject(this.#failure)
+    for (const { committed } of this.#answered(this.#waiting.keys())) committed.reject(this.#failure)
     if (isFirst) this.#options.onFatal(error)
   }
 }

@@ -93,12 +93,12 @@ export class RedisOutbox {
       urgentGatherMs,
       reader ? 0 : 1,
     ])
-    const [kind, ...rest] = answer as Buffer[]
-    if (String(kind) === 'shut') return { kind: 'wait', forMs: shutAgainMs }
-    const withheld =
-      String(kind) === 'idle' ? parseIdle(texts(rest)) : parseWithheld(String(kind), texts(rest))
-    if (withheld) return withheld
-    return { kind: 'claimed', claim: await this.#openClaim(token, rest, { bodyBytesMax, reader }) }
+    const [first, ...rest] = answer as Buffer[]
+    const kind = String(first)
+    if (kind === 'claimed')
+      return { kind, claim: await this.#openClaim(token, rest, { bodyBytesMax, reader }) }
+    if (kind === 'idle') return parseIdle(rest)
+    return parseWithheld(kind, rest) ?? { kind: 'wait', forMs: shutAgainMs }
   }
 
   /**

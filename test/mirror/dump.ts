@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 
-/** Everything that stands in a mirror, but which file it is. Blobs as hexadecimal texts. */
+/** Everything that stands in a mirror, but which file it is, and since when. Blobs as hexadecimal texts. */
 export function dump(file: string): Record<string, unknown[]> {
   using database = new DatabaseSync(file)
   const names = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").all()
@@ -10,7 +10,7 @@ export function dump(file: string): Record<string, unknown[]> {
       database
         .prepare(`SELECT * FROM ${name}`)
         .all()
-        .filter((row) => row.name !== 'file')
+        .filter((row) => row.name !== 'file' && row.name !== 'made')
         .map((row) =>
           Object.values(row).map((value) => (value instanceof Uint8Array ? toHex(value) : value)),
         ),
