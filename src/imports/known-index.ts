@@ -6,7 +6,6 @@ import type { KnownIndex } from '../mirror/model.ts'
 import type { Mirror } from '../mirror/reader.ts'
 import { readEntries } from '../records/entries.ts'
 import { openBytesHash, openTextHash } from '../records/id-table.ts'
-import type { Dialect } from '../records/model.ts'
 import { bytesMin, ScanThreads } from '../records/scan/scan-threads.ts'
 import { makeFolder, removeIfPresent, writeDurably } from '../sources/durable.ts'
 import type { FeedContext } from './context.ts'
@@ -24,8 +23,7 @@ export async function openKnownRecords(
   threads: ScanThreads | undefined,
 ): Promise<KnownRecords | string> {
   const { feed, mirror } = context
-  const reason =
-    reasonOfAll(context, dialect) ?? (accept.resend ? 'every product is to be sent again' : undefined)
+  const reason = reasonOfAll(context) ?? (accept.resend ? 'every product is to be sent again' : undefined)
   if (reason !== undefined) return reason
   const hash = {
     ofRecord: await openBytesHash(JSON.stringify([format, dialect, columns, tables])),
@@ -54,14 +52,12 @@ export async function openKnownRecords(
 
 /** For a file that may be scanned: whether it can be shows when they have long started. */
 export function startThreads({ context, accept, bytes }: ImportRun): ScanThreads | undefined {
-  const isScannable = accept.mode === 'full' && bytes >= bytesMin && !accept.resend
+  const isScannable = accept.mode === 'full' && bytes >= bytesMin && !accept.resend && !context.feed.group
   return isScannable && readKnown(context.mirror, context.feed.name) ? new ScanThreads(bytes) : undefined
 }
 
 /** Why no record says all that it says in its bytes alone. */
-function reasonOfAll({ feed }: FeedContext, { type }: Dialect): string | undefined {
-  if (type === 'xml') return 'records of XML depend on what stands around them'
-  if (feed.group) return 'rows make products together'
+function reasonOfAll({ feed }: FeedContext): string | undefined {
   if (feed.key !== undefined) return 'its products are found by a key'
   return feed.transform === undefined ? undefined : 'a transform makes its records'
 }

@@ -2,6 +2,7 @@ import type { ProductId } from '../lib/brand.ts'
 import { NumberList } from '../lib/number-list.ts'
 import { EntryList } from '../records/entries.ts'
 import { EntryMatcher, numbersPerEntry } from '../records/entry-matcher.ts'
+import type { GroupTable } from '../records/group-table.ts'
 import type { BytesHash, HashedText, IdTable, IdTableBuilder, TextHash } from '../records/id-table.ts'
 import type { KnownFilter } from '../records/judge-model.ts'
 import type { RecordSlice } from '../records/model.ts'
@@ -9,7 +10,9 @@ import { PartitionedTable } from '../records/partitioned-table.ts'
 import type { RecordPlaces } from '../records/record-places.ts'
 import { type ScannedFile, type ScanOptions, scanFile } from '../records/scan/scan-file.ts'
 import type { ScanThreads } from '../records/scan/scan-threads.ts'
+import type { XmlScope } from '../records/xml-items.ts'
 import type { Removals } from './context.ts'
+import { GroupDigests } from './known-groups.ts'
 
 /** Digests of records that were read and are not applied yet; forgetting one costs a comparison with the next file. */
 const noted = 10_000
@@ -37,8 +40,11 @@ export class KnownRecords implements KnownFilter {
   /** By record: 1 where it is known. */
   #known = new NumberList((length) => new Uint8Array(length))
   readonly #digests = new Map<number, HashedText>()
+  readonly #scopes = new WeakMap<XmlScope, HashedText>()
+  /** Where rows make products together: a record is all rows of a product. */
+  #groups: GroupDigests | undefined
   /** The ids of the records that are not known. */
-  #others: IdTableBuilder | undefined
+  #others: Pick<IdTableBuilder, 'hasHash'> | undefined
   #skipped = 0
   /** Of the records that are not known and were applied. */
   readonly #applied = new EntryList()
@@ -89,10 +95,26 @@ export class KnownRecords implements KnownFilter {
     return { records: this.#skipped, ...(because === undefined ? {} : { because }) }
   }
 
-  isKnown({ bytes, record }: RecordSlice): boolean {
-    if (record === 1 && this.readsFirst) return false
-    if (this.#matcher.matched.length === 0 || !this.#matcher.match(...this.#hash.ofRecord(bytes)))
-      return false
+  isKnown(slice: RecordSlice): boolean {
+    if (this.#matcher.matched.length === 0 || (slice.record === 1 && this.readsFirst)) return false
+    return this.#match(slice.record, this.#digestOf(slice))
+  }
+
+  noteRow(row: RecordSlice): void {
+    this.#groups ??= new GroupDigests(this.#hash.ofRecord)
+    this.#groups.add(row.record, this.#digestOf(row))
+  }
+
+  settleGroups(table: GroupTable): void {
+    this.#others = table
+    const read = this.readsFirst ? table.groupOf(1) : undefined
+    for (const { group, digest } of this.#groups?.settle(table) ?? [])
+      if (group !== read) this.#match(group, digest)
+  }
+
+  /** `record`: or the row that stands for a group. */
+  #match(record: number, digest: HashedText): boolean {
+    if (!this.#matcher.match(...digest)) return false
     this.#known.set(record, 1)
     this.#skipped += 1
     return true
@@ -127,16 +149,20 @@ export class KnownRecords implements KnownFilter {
 
   /** The records of a batch that are not known. */
   readonly select = (slices: readonly RecordSlice[]): readonly RecordSlice[] => {
+    const groups = this.#groups
     const unknown =
-      this.#skipped === 0 || this.places ? slices : slices.filter(({ record }) => !this.#known.has(record, 1))
+      this.#skipped === 0 || this.places
+        ? slices
+        : slices.filter(({ record }) => !this.#known.has(groups?.groupOf(record) ?? record, 1))
+    if (groups) return unknown
     if (this.#digests.size > noted) this.#digests.clear()
-    for (const { bytes, record } of unknown) this.#digests.set(record, this.#hash.ofRecord(bytes))
+    for (const slice of unknown) this.#digests.set(slice.record, this.#digestOf(slice))
     return unknown
   }
 
   /** The record was applied; `isForGood`: without an issue, and nothing of it is still to come. */
   remember(record: number, id: string, isForGood: boolean): void {
-    const digest = this.#digests.get(record)
+    const digest = this.#groups ? this.#groups.ofProduct(record) : this.#digests.get(record)
     this.#digests.delete(record)
     this.#applied.add((isForGood && digest) || none, this.#hash.ofId(id))
   }
@@ -196,6 +222,15 @@ export class KnownRecords implements KnownFilter {
     for (let place = 0; place < taken.length; place++)
       if (taken[place] === 0) next.copy(applied.numbers, place * numbersPerEntry)
     return next
+  }
+
+  /** Of its bytes, and of what an element inherits from those around it. */
+  #digestOf({ bytes, scope }: RecordSlice): HashedText {
+    const digest = this.#hash.ofRecord(bytes)
+    if (!scope) return digest
+    const around = this.#scopes.get(scope) ?? this.#hash.ofRecord(Buffer.from(JSON.stringify(scope)))
+    this.#scopes.set(scope, around)
+    return [(digest[0] ^ around[0]) >>> 0, (digest[1] ^ around[1]) >>> 0]
   }
 
   #giveUp(because: string): undefined {

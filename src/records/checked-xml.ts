@@ -13,7 +13,7 @@ const lookedBytes = 2 * pieceBytes
 /**
  * The splitter of the first pass over XML: an XML parser reads what the splitter has cut, before anybody gets it, and
  * both must find the same records. What ends too late is never parsed, since it would fill the memory. `sourceOf` gives
- * the objects of the records, once each and in order.
+ * the objects of the last batch's records.
  */
 export class CheckedXml extends XmlSplitter {
   readonly #check: XmlCheck
@@ -22,7 +22,7 @@ export class CheckedXml extends XmlSplitter {
   /** By the parser. */
   #isRefused = false
   #sources: (JsonObject | Error)[] = []
-  #taken = 0
+  #first = 0
 
   constructor(options: XmlOptions) {
     super(options)
@@ -49,9 +49,8 @@ export class CheckedXml extends XmlSplitter {
     yield* super.end()
   }
 
-  /** Of the slices in the order in which they came, each once. */
-  sourceOf(): JsonObject | Error {
-    return this.#sources[this.#taken++] ?? new Error('has been asked for already')
+  sourceOf({ record }: RecordSlice): JsonObject | Error {
+    return this.#sources[record - this.#first] ?? new Error('is not in the last batch')
   }
 
   *#cut(piece: Buffer): Generator<RecordSlice[]> {
@@ -62,7 +61,7 @@ export class CheckedXml extends XmlSplitter {
         yield []
       }
       this.#sources = this.#check.takeItems()
-      this.#taken = 0
+      this.#first = batch[0]?.record ?? 0
       assert.equal(this.#sources.length, batch.length, 'the parser and the splitter find different records')
       yield batch
     }

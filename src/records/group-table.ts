@@ -77,8 +77,15 @@ export class GroupTable implements IdTable {
   }
 
   has(id: string): boolean {
-    const [low, high] = this.#hash(id)
+    return this.hasHash(this.#hash(id))
+  }
+
+  hasHash([low, high]: HashedText): boolean {
     return this.#heads.of(high).has(low, high)
+  }
+
+  get rows(): number {
+    return this.#rows
   }
 
   groupOf(row: number): number {
@@ -91,6 +98,11 @@ export class GroupTable implements IdTable {
 
   isChild(row: number): boolean {
     return this.#marks.has(row, marks.child)
+  }
+
+  /** What the row is in its group: the same number, the same part. */
+  partOf(row: number): number {
+    return this.#marks.get(row) & ~marks.seen
   }
 
   troubleOf(row: number): GroupTrouble | undefined {

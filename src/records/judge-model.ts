@@ -46,8 +46,9 @@ interface Found {
 export interface KnownFilter {
   /** The first record is never known: more than its id is read. */
   readonly readsFirst: boolean
-  /** Asked once of each record, in file order. */
+  /** Asked once of each record, in file order. Where rows make products together they are noted instead. */
   isKnown(record: RecordSlice): boolean
+  noteRow(row: RecordSlice): void
   /** Asked instead of the records of a whole file, where that is quicker; undefined: each is to be asked. */
   scan(scan: Omit<ScanOptions, 'seed' | 'matcher' | 'threads'>): Promise<ScannedFile | undefined>
   /**
@@ -55,6 +56,8 @@ export interface KnownFilter {
    * where the others are not certain.
    */
   settle(others: IdTableBuilder | undefined): IdTable | undefined
+  /** The same where rows make products together. */
+  settleGroups(table: GroupTable): void
 }
 
 export interface PassResult {

@@ -111,9 +111,15 @@ class JudgePass {
       const found = { dialect: this.#dialect, columns: this.#columns ?? [] }
       this.#known = await this.#options.openKnown?.(found)
     }
-    if (isFirst && places && canScan(this.#options, this.#dialect) && (await this.#scan(records, places)))
+    if (
+      isFirst &&
+      places &&
+      !this.#groups &&
+      canScan(this.#options, this.#dialect) &&
+      (await this.#scan(records, places))
+    )
       return
-    const others = records.filter((record) => !this.#known?.isKnown(record))
+    const others = this.#groups ? records : records.filter((record) => !this.#known?.isKnown(record))
     this.#judge(others)
     if (others.at(-1) !== records.at(-1)) this.#lastUnparsable = false
     this.#records += records.length
@@ -155,6 +161,7 @@ class JudgePass {
       const cells = this.#dialect.type === 'csv' ? this.#csvCells(slice) : this.#objectCells(slice)
       const id = cells && this.#idReader?.read(cells)
       // An id with undecodable bytes reads like others that differ from it in just these bytes.
+      if (this.#groups) this.#known?.noteRow(slice)
       this.#addId(slice.record, sound || !id?.includes('\ufffd') ? id : undefined, cells)
     }
   }
@@ -200,6 +207,7 @@ class JudgePass {
       )
     }
     await table.finish()
+    this.#known?.settleGroups(table)
     const grouping = { rows: this.#records, table, links }
     return { ...judged, records: table.groups, unreadableIds: table.withoutId, ids: table, grouping }
   }
@@ -256,8 +264,8 @@ class JudgePass {
     return this.#idReader && this.#cells.readCells(bytes, this.#idReader.indices)
   }
 
-  #objectCells({ bytes }: RecordSlice): readonly unknown[] | undefined {
-    const source = this.#xml ? this.#xml.sourceOf() : parseLine(bytes)
+  #objectCells(slice: RecordSlice): readonly unknown[] | undefined {
+    const source = this.#xml ? this.#xml.sourceOf(slice) : parseLine(slice.bytes)
     this.#lastUnparsable = source instanceof Error
     if (source instanceof Error) return undefined
     const columns = this.#columns ?? []

@@ -48,7 +48,7 @@ function compare(text: Buffer, expectedText: string, settings: XmlSettings): Out
   const options = { name: 'fuzz.xml', path, recordBytes: 1_000_000, firstRecord: 1 }
   const checked = new CheckedXml(options)
   const code = splitCut(checked, { text, cuts }, (batch) => {
-    for (const _ of batch) first.push(checked.sourceOf())
+    for (const slice of batch) first.push(checked.sourceOf(slice))
   })
   if (expected === undefined || code !== undefined) {
     const isAgreed = expected === undefined ? code !== undefined : isNowhere(expected, code)

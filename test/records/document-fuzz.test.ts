@@ -3,7 +3,7 @@ import { SaxesParser } from 'saxes'
 import { expect, it } from 'vitest'
 import { CheckedXml } from '../../src/records/checked-xml.ts'
 import { JsonSplitter } from '../../src/records/json-splitter.ts'
-import type { TextSplitter } from '../../src/records/model.ts'
+import type { RecordSlice, TextSplitter } from '../../src/records/model.ts'
 import { parseXml } from '../../src/records/read-records.ts'
 import { XmlSplitter } from '../../src/records/xml-splitter.ts'
 
@@ -17,7 +17,7 @@ function split<T>(
   text: string,
   cutsOf: readonly number[],
   splitter: TextSplitter,
-  take: (bytes: Buffer, batch: Parameters<typeof parseXml>[0]) => T,
+  take: (slice: RecordSlice, batch: Parameters<typeof parseXml>[0]) => T,
 ): T[] | undefined {
   const bytes = Buffer.from(text)
   const taken: T[] = []
@@ -29,7 +29,7 @@ function split<T>(
           expect(bytes.subarray(slice.offset, slice.offset + slice.bytes.length).equals(slice.bytes)).toBe(
             true,
           )
-          taken.push(take(slice.bytes, [slice]))
+          taken.push(take(slice, [slice]))
         }
       }
       at += size
@@ -178,7 +178,7 @@ it('XML records are those that saxes finds, in both passes, and what it refuses 
       const text = mutated(document, changes)
       const expected = recordTexts(text.startsWith('\ufeff') ? `\ufeff${text}` : text)
       const checked = new CheckedXml({ ...options, path: 'r/c/item' })
-      const first = split(text, cutsOf, checked, () => checked.sourceOf())
+      const first = split(text, cutsOf, checked, (slice) => checked.sourceOf(slice))
       expect(first?.length).toBe(expected?.length)
       if (expected === undefined || first === undefined) return
       const lengths = expected.map((one) => textIn(one))
@@ -208,7 +208,7 @@ it.each([
     fc.property(lists, values, mutations, cuts, (list, other, changes, cutsOf) => {
       const text = mutated(wrap(list, other), changes)
       const splitter = new JsonSplitter({ ...options, path })
-      const records = split(text, cutsOf, splitter, (bytes) => JSON.parse(bytes.toString()))
+      const records = split(text, cutsOf, splitter, ({ bytes }) => JSON.parse(bytes.toString()))
       let whole: unknown
       try {
         whole = JSON.parse(text)
