@@ -12,7 +12,8 @@ const numbersPerPlace = 4
 export class RecordPlaces {
   readonly #path: string
   #numbers = new Float64Array(256 * numbersPerPlace)
-  #kept: Buffer | undefined
+  /** Their bytes one after another, as long as all were given or read. */
+  #kept: Buffer | undefined = Buffer.alloc(2 ** 16)
   #bytes = 0
   length = 0
 
@@ -20,8 +21,11 @@ export class RecordPlaces {
     this.#path = path
   }
 
-  /** In file order. `offset` counts from the beginning of the file. */
-  add({ offset, length, line, record }: Omit<RecordSlice, 'bytes'> & { length: number }): void {
+  /** In file order. `offset` counts from the beginning of the file. Without `bytes` all are read there. */
+  add(
+    { offset, length, line, record }: Omit<RecordSlice, 'bytes'> & { length: number },
+    bytes?: Uint8Array,
+  ): void {
     const at = this.length++ * numbersPerPlace
     if (at === this.#numbers.length) {
       const grown = new Float64Array(at * 2)
@@ -29,6 +33,7 @@ export class RecordPlaces {
       this.#numbers = grown
     }
     this.#numbers.set([offset, length, line, record], at)
+    this.#keep(bytes)
     this.#bytes += length
   }
 
@@ -59,6 +64,18 @@ export class RecordPlaces {
     } finally {
       if (file !== -1) closeSync(file)
     }
+  }
+
+  #keep(bytes: Uint8Array | undefined): void {
+    const end = this.#bytes + (bytes?.length ?? 0)
+    if (!bytes || end > keptBytesMax) this.#kept = undefined
+    if (!bytes || !this.#kept) return
+    if (end > this.#kept.length) {
+      const grown = Buffer.alloc(Math.max(end, this.#kept.length * 2))
+      grown.set(this.#kept)
+      this.#kept = grown
+    }
+    this.#kept.set(bytes, this.#bytes)
   }
 
   #place(place: number): Float64Array {

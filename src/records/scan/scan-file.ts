@@ -115,20 +115,22 @@ class Others {
     this.#places = new RecordPlaces(source.path)
     this.#line = from.line
     this.#record = from.record
-    for (const slice of head) this.#places.add({ ...slice, length: slice.bytes.length })
+    for (const slice of head) this.#places.add({ ...slice, length: slice.bytes.length }, slice.bytes)
   }
 
   /** Answers how many of a range's are known nevertheless: they stand elsewhere than in the file before. */
-  add({ misses, records, lines }: RangeResult): number {
+  add({ misses, missBytes, records, lines }: RangeResult): number {
     const { matcher } = this.#options
-    let known = 0
+    let [known, from] = [0, 0]
     for (let at = 0; at < misses.length; at += numbersPerMiss) {
       const [offset = 0, length = 0, line = 0, record = 0, low = 0, high = 0] = misses.subarray(
         at,
         at + numbersPerMiss,
       )
+      const bytes = missBytes?.subarray(from, from + length)
+      from += length
       if (matcher.matchAnywhere(low, high)) known += 1
-      else this.#places.add({ offset, length, line: this.#line + line, record: this.#record + record })
+      else this.#places.add({ offset, length, line: this.#line + line, record: this.#record + record }, bytes)
     }
     this.#line += lines
     this.#record += records
@@ -147,7 +149,7 @@ class Others {
         const { length } = bytes
         if (length > recordBytes || !isUtf8(bytes)) return undefined
         if (blank.isBlank(bytes)) blanks += 1
-        else records.add({ offset, length, line, record: record - blanks })
+        else records.add({ offset, length, line, record: record - blanks }, bytes)
       }
     }
     // Where none is blank, what was read once is kept.

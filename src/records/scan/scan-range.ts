@@ -9,6 +9,8 @@ const recordsMin = 4096
 /** Records in a row that are tried as the first of a range. */
 const triesMax = 16
 const none = -1
+/** Of all ranges together: so much of what no thread has found is not read again. */
+const missBytesMax = 32 * 2 ** 20
 
 /** What one thread looks at. All ranges share the memory. */
 export interface RangeOptions {
@@ -36,6 +38,8 @@ export interface RangeResult {
   lines: number
   known: number
   misses: Float64Array
+  /** Of the misses, one after another; undefined where they are too many. */
+  missBytes: Uint8Array | undefined
   /** The last record ends with the file, without a line end: it is a miss. */
   openEnded: boolean
 }
@@ -69,7 +73,7 @@ class RangeScan {
   readonly #onProgress: (bytes: number) => void
   readonly #matcher: EntryMatcher
   readonly #splitter: SplitDigest
-  readonly #misses = new MissList()
+  readonly #misses: MissList
   #position: number
   #records = 0
 
@@ -79,6 +83,7 @@ class RangeScan {
     this.#file = file
     this.#onProgress = onProgress
     this.#matcher = new EntryMatcher(entries, matched)
+    this.#misses = new MissList(missBytesMax / cuts.length)
     this.#position = cuts[range] as number
     this.#splitter = new SplitDigest(syntax, this.#position)
   }
@@ -131,7 +136,8 @@ class RangeScan {
 
   readonly #take = (found: FoundRecord): void => {
     const record = this.#records++
-    if (!this.#matcher.matchNear(found.low, found.high)) this.#misses.add(found, record)
+    if (this.#matcher.matchNear(found.low, found.high)) return
+    this.#misses.add(found, record, this.#splitter.bytesOf(found))
   }
 
   /** As if a record began behind the first line end. */
@@ -161,7 +167,8 @@ class RangeScan {
     if (limit < this.#options.bytes && length > 0) return this.#failed('a record stands inside another')
     if (!isClosed) return this.#failed('a quote is never closed')
     const openEnded = length > 0
-    if (openEnded) this.#misses.add({ offset, length, line, low: 0, high: 0 }, this.#records++)
+    const rest = { offset, length, line, low: 0, high: 0 }
+    if (openEnded) this.#misses.add(rest, this.#records++, this.#splitter.bytesOf(rest))
     return { ...this.#result(), openEnded }
   }
 
@@ -175,7 +182,8 @@ class RangeScan {
       records: this.#records,
       lines: this.#splitter.line,
       known: this.#records - length,
-      misses: this.#misses.numbers.subarray(0, length * numbersPerMiss),
+      misses: this.#misses.numbers.slice(0, length * numbersPerMiss),
+      missBytes: this.#misses.bytes,
       openEnded: false,
     }
   }
@@ -184,8 +192,19 @@ class RangeScan {
 class MissList {
   numbers = new Float64Array(256 * numbersPerMiss)
   length = 0
+  readonly #bytesMax: number
+  #kept: Buffer | undefined = Buffer.alloc(2 ** 16)
+  #end = 0
 
-  add({ offset, length, line, low, high }: FoundRecord, record: number): void {
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax
+  }
+
+  get bytes(): Uint8Array | undefined {
+    return this.#kept?.subarray(0, this.#end)
+  }
+
+  add({ offset, length, line, low, high }: FoundRecord, record: number, bytes: Uint8Array): void {
     const at = this.length++ * numbersPerMiss
     if (at === this.numbers.length) {
       const grown = new Float64Array(at * 2)
@@ -193,5 +212,19 @@ class MissList {
       this.numbers = grown
     }
     this.numbers.set([offset, length, line, record, low, high], at)
+    this.#keep(bytes)
+  }
+
+  #keep(bytes: Uint8Array): void {
+    const end = this.#end + bytes.length
+    if (end > this.#bytesMax) this.#kept = undefined
+    if (!this.#kept) return
+    if (end > this.#kept.length) {
+      const grown = Buffer.alloc(Math.max(end, this.#kept.length * 2))
+      grown.set(this.#kept)
+      this.#kept = grown
+    }
+    this.#kept.set(bytes, this.#end)
+    this.#end = end
   }
 }

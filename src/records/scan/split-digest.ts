@@ -108,6 +108,12 @@ export class SplitDigest {
     this.#offset += by
   }
 
+  /** Of a record that was found in the text that was taken last. Valid until more is taken. */
+  bytesOf({ offset, length }: Pick<FoundRecord, 'offset' | 'length'>): Uint8Array {
+    const at = textAt + (offset - this.#offset)
+    return this.#bytes.subarray(at, at + length)
+  }
+
   /** What no line feed has ended; `isClosed`: nor is a quote open, where the text ends here. */
   get rest(): { offset: number; length: number; line: number; isClosed: boolean } {
     const { start, startLine, position, inQuotes } = this.#exports
