@@ -68,8 +68,8 @@ export class MirrorStore implements Disposable {
     })
   }
 
-  /** Moves the log into the file where it has grown. To be called between commits: it takes a while. */
-  checkpoint(): void {
+  /** Whether it is time to move the log into the file. */
+  isLogLong(): boolean {
     const look = this.#database.get<{ log: number; checkpointed: number }>('PRAGMA wal_checkpoint(NOOP)')
     const behind = look ? look.log - look.checkpointed : 0
     // A reader may keep the log from being moved: it is tried again when as much has come on top.
@@ -77,8 +77,18 @@ export class MirrorStore implements Disposable {
       behind < checkpointPages ||
       (look && look.log > this.#tried && look.log - this.#tried < checkpointPages)
     )
-      return
+      return false
     this.#tried = look?.log ?? 0
+    return true
+  }
+
+  /** To be called between commits: it takes a while. */
+  checkpoint(): void {
+    if (this.isLogLong()) this.endCheckpoint()
+  }
+
+  /** Moves what is left of the log. */
+  endCheckpoint(): void {
     try {
       this.#database.get('PRAGMA wal_checkpoint(PASSIVE)')
     } catch (error) {

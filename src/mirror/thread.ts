@@ -4,6 +4,7 @@ import { collectAtRest } from '../lib/collect-at-rest.ts'
 import { watchFile } from '../lib/database-file.ts'
 import type { Log, LogLevel } from '../lib/log.ts'
 import { openThreadLog, type SentError, sentError } from '../lib/thread-messages.ts'
+import { Checkpointer } from './checkpointer.ts'
 import type { MirrorChunk } from './model.ts'
 import { type PackedChunk, unpackChunk } from './packed-chunk.ts'
 import { MirrorStore, type StoreOptions } from './store.ts'
@@ -12,7 +13,7 @@ import { MirrorStore, type StoreOptions } from './store.ts'
 const commitMs = 250
 /** The same while something else waits. */
 const sharedCommitMs = 25
-/** Checkpoints keep everything waiting: they are postponed for so long while there is work. */
+/** Checkpoints cost what others need: they are postponed for so long while there is work. */
 const postponedMs = 2_000
 const checkpointEveryMs = 1_000
 
@@ -86,11 +87,19 @@ export async function serveMirror(
     using _watch = watchFile(options.file, fail)
     using _collect = collectAtRest()
     let [changedAt, checkpointAt] = [0, 0]
+    await using checkpointer = new Checkpointer(options.file, () => {
+      try {
+        if (failure === undefined) store.endCheckpoint()
+      } catch (error) {
+        fail(error)
+      }
+    })
     const checkpoint = (isQuiet: boolean) => {
       const now = systemClock.monotonic()
       if (failure !== undefined || (!isQuiet && now - checkpointAt < postponedMs)) return
       checkpointAt = now
-      store.checkpoint()
+      if (isQuiet) store.checkpoint()
+      else if (store.isLogLong()) checkpointer.move()
     }
     // The loop changes much, too, and sends nothing.
     const timer = setInterval(() => {
@@ -104,15 +113,8 @@ export async function serveMirror(
     await new Promise<void>((close) => {
       const serve = (asker: MessagePort) => {
         const waiting: MirrorRequest[] = []
-        const look = () => {
-          for (let more = receiveMessageOnPort(asker); more; more = receiveMessageOnPort(asker))
-            waiting.push(more.message)
-          const promptAt = waiting.findIndex((request) => request.kind === 'commit' && request.isPrompt)
-          if (promptAt > 0) waiting.unshift(...waiting.splice(promptAt, 1))
-          return waiting[0]
-        }
         const run = () => {
-          const last = commitWaiting({ waiting, look, port: asker, store, loop, failure })
+          const last = commitWaiting({ waiting, port: asker, store, loop, failure })
           changedAt = systemClock.monotonic()
           // Between commits, when those who wait have their answer.
           checkpoint(false)
@@ -139,28 +141,35 @@ export async function serveMirror(
 
 interface Serving {
   waiting: MirrorRequest[]
-  /** At the first of those that wait: a prompt one, where there is any. */
-  look: () => MirrorRequest | undefined
   port: MessagePort
   store: MirrorStore
   loop: RunningLoop
   failure: unknown
 }
 
+/** A prompt one, where any waits; it stays there. */
+function firstOf(waiting: MirrorRequest[], port: MessagePort): MirrorRequest | undefined {
+  for (let more = receiveMessageOnPort(port); more; more = receiveMessageOnPort(port))
+    waiting.push(more.message)
+  const promptAt = waiting.findIndex((request) => request.kind === 'commit' && request.isPrompt)
+  if (promptAt > 0) waiting.unshift(...waiting.splice(promptAt, 1))
+  return waiting[0]
+}
+
 /**
  * Makes what waits durable, in one transaction, and answers it. Prompt changes come first, and are answered before anything
  * else is begun. Returns what is no change, and was not done.
  */
-function commitWaiting({ waiting, look, port, store, loop, failure }: Serving): MirrorRequest | undefined {
+function commitWaiting({ waiting, port, store, loop, failure }: Serving): MirrorRequest | undefined {
   const answer = (message: MirrorAnswer) => port.postMessage(message)
   const began = systemClock.monotonic()
-  const first = look()
+  const first = firstOf(waiting, port)
   if (first?.kind !== 'commit') return waiting.shift()
   const ids: number[] = []
   let isPrompt = false
   const next = (): MirrorChunk | undefined => {
     const isLate = systemClock.monotonic() - began > (loop.isWaiting ? sharedCommitMs : commitMs)
-    const request = look()
+    const request = firstOf(waiting, port)
     if (request?.kind !== 'commit' || (ids.length > 0 && isLate) || (isPrompt && !request.isPrompt))
       return undefined
     waiting.shift()
