@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { FeedName, ProductId } from '../../src/lib/brand.ts'
+import { Database } from '../../src/lib/database.ts'
 import { digestDocument } from '../../src/mirror/digest.ts'
 import type { DeadLetter, MirrorChunk } from '../../src/mirror/model.ts'
 import { MirrorReader } from '../../src/mirror/reader.ts'
@@ -26,6 +27,34 @@ afterEach(async () => {
   store[Symbol.dispose]()
   await dir[Symbol.asyncDispose]()
   await leaks.check()
+})
+
+describe('documents for a call', () => {
+  const ids = [3, 1, 9, 2].map(idOf)
+  const write = { ...writeOf(2, '1'), document: undefined, incomplete: 'url', lane: undefined }
+
+  it('are the newest, of the products that have one, with their digests', () => {
+    commit({ writes: [writeOf(1, '1'), writeOf(3, '3'), write] })
+    commit({ writes: [writeOf(1, '2')] })
+    const read = reader.readDocuments(ids)
+    const expected = [[3, '3'] as const, [1, '2'] as const].map(([nth, price]) => {
+      const { document = Buffer.alloc(0) } = writeOf(nth, price)
+      return [idOf(nth), { document, digest: digestDocument(document) }]
+    })
+    expect([...read]).toEqual(expected)
+    expect(reader.readDocuments([idOf(2)]).size).toBe(0)
+  })
+
+  it.each([
+    ['were changed', "document = CAST('{}' AS BLOB)"],
+    ['are text of other bytes', "document = 'é'"],
+    ['are gone', 'document = NULL'],
+  ])('are not read where they %s on the disk', (_, change) => {
+    commit({ writes: [writeOf(1, '1'), writeOf(3, '3')] })
+    using database = Database.open({ file: dir.join('catalog.db'), access: 'write' })
+    database.exec(`UPDATE documents SET ${change} WHERE product = 1`)
+    expect(() => reader.readDocuments(ids)).toThrow('damaged')
+  })
 })
 
 describe('products', () => {
