@@ -11,6 +11,8 @@ import { laneCodes } from './scripts/scripts.ts'
 /** One transaction: it blocks Redis for some milliseconds. */
 const portionBytesMax = 2_000_000
 export const portionRowsMax = 1_000
+/** So few go through the script: to ask what Redis holds of them would take as long. */
+const fewRows = 16
 /** The same without documents. */
 const bareRowsMax = 2_000
 
@@ -127,11 +129,11 @@ async function appendOffers(
   const { connection, keys, scripts, clock, newAfterMs } = access
   const now = clock.now()
   const ids = places.map(({ productId }) => productId)
-  const [held, redisNow] = await Promise.all([
-    connection.hmgetBuffer(keys.pending, ...ids),
-    readRedisTime(connection),
-  ])
-  const isPlain = state.requests.length === 0 && state.dead === 0
+  const isFew = places.length <= fewRows
+  const isPlain = !isFew && state.requests.length === 0 && state.dead === 0
+  const [held, redisNow] = isFew
+    ? [ids, 0]
+    : await Promise.all([connection.hmgetBuffer(keys.pending, ...ids), readRedisTime(connection)])
   const documents: ScriptArgument[] = []
   const pending: ScriptArgument[] = []
   const scores: ScriptArgument[] = []
