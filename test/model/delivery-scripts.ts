@@ -212,7 +212,6 @@ function bury(
   if (unnamed && rules['refusals keep their documents']) {
     redis.refusals.set(id, digest)
     redis.pending.set(id, digest)
-    redis.documents.set(id, document)
   } else forgetDocument(redis, id)
 }
 
