@@ -182,8 +182,8 @@ export class RealInstallation implements Disposable {
       // Four calls of echoes are served at once.
       delivery: { callBytes: (limits.servedAtOnce * documentBytes) / 4, ...delivery },
       deferredAfterMs: limits.deferredAfter,
-      // A second passes each time it is asked: what a loop puts off for so long, the model does at once.
-      clock: { ...this.#clock, monotonic: () => (this.#elapsedMs += 1_000) },
+      // Time passes each time it is asked: what a loop puts off for a second, the model does in its next turn.
+      clock: { ...this.#clock, monotonic: () => (this.#elapsedMs += 300) },
       cleanRuns: this.#cleanRuns,
       connect: () => redis.connectOnce(),
       onCompared: () => this.#mayRead(),
