@@ -4,7 +4,7 @@ import { systemClock as clock } from './lib/clock.ts'
 import { type RunningLoop, serveMirror, type ThreadOptions } from './mirror/thread.ts'
 import { catalogKeys } from './outbox/keys.ts'
 import { type LoopOptions, OutboxLoop } from './outbox/loop.ts'
-import { newAfterMs } from './outbox/model.ts'
+import { drainAfterMs, newAfterMs } from './outbox/model.ts'
 import { OutboxScripts } from './outbox/scripts/scripts.ts'
 import type { RedisAddress } from './redis/connection-options.ts'
 import { RedisConnections } from './redis/connections.ts'
@@ -28,6 +28,7 @@ await serveMirror(parentPort, options, async ({ store, log, tell, onFatal }): Pr
   const keys = catalogKeys(outbox.catalog)
   const loop = new OutboxLoop({
     ...{ ...outbox, mirror: store, keys, scripts: await OutboxScripts.read(keys), newAfterMs, clock, log },
+    drainAfterMs,
     connect: () => connections.openWriter(),
     onOffered: (offered) => tell({ kind: 'offered', ...offered }),
     onCompared: () => tell({ kind: 'compared' }),

@@ -7,9 +7,8 @@ import type { ScriptArgument } from './scripts/scripts.ts'
 
 const digestBytes = 16
 const fieldsMax = 2_000
-/** What is to be offered goes before so many acknowledgements, for so long. */
+/** What is to be offered goes before so many acknowledgements, for `drainAfterMs`. */
 const fieldsKept = 20_000
-const keptMs = 1_000
 /** They come in no order: each transaction writes pages all over the tables, many fields hardly more than a few. */
 const partsMax = { alone: 50, besideOffers: 5 }
 
@@ -51,7 +50,8 @@ export class Drain {
 
   /** Whether that comes before what is to be offered: many acknowledgements together are taken over in half the time. */
   isUrgent(reports: Reports): boolean {
-    const isLate = this.#access.clock.monotonic() - this.#ranAt >= keptMs
+    const { clock, drainAfterMs } = this.#access
+    const isLate = clock.monotonic() - this.#ranAt >= drainAfterMs
     return isLate || reports.acknowledged >= fieldsKept || this.hasWork({ ...reports, acknowledged: 0 })
   }
 

@@ -21,6 +21,8 @@ export interface LoopSettings {
   isDelivering?: boolean
   /** New products wait so long for others to share their call. */
   newAfterMs: number
+  /** How long acknowledgements wait while there is something to offer. */
+  drainAfterMs: number
   /** Bytes of the documents of one lane, from which on no more of it are offered; at least four calls. */
   pendingBytes: number
   clock: Clock

@@ -6,6 +6,7 @@ export const leaseMs = 15_000
 export const probedForMs = 60_000
 /** Long enough for a call to fill up while a file is imported, short enough for a new product to appear at once. */
 export const newAfterMs = 1_000
+export const drainAfterMs = 1_000
 /** Between two probes of refused credentials. */
 export const probeEveryMsMax = 30_000
 

@@ -45,7 +45,13 @@ export async function openRealDelivery(overrides: Partial<DeliveryConfig> = {}, 
   const loop = stack.use(
     new OutboxLoop({
       ...{ catalog: 'main', keys, scripts, mirror, endpoint: endpointName, delivery, clock },
-      ...{ deferredAfterMs: 60_000, newAfterMs: 0, pendingBytes: 256_000_000, log: collectLog().log },
+      ...{
+        deferredAfterMs: 60_000,
+        newAfterMs: 0,
+        drainAfterMs: 0,
+        pendingBytes: 256_000_000,
+        log: collectLog().log,
+      },
       place: { host: 'host', folder: '/state/main' },
       connect: () => openOnce(server.url),
       onOffered: (offered) => wake(offered),

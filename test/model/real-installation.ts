@@ -163,8 +163,6 @@ export class RealInstallation implements Disposable {
     this.#processes.forgetOld()
   }
 
-  #elapsedMs = 0
-
   get #clock() {
     return { ...systemClock, now: () => this.#world.nowMs() }
   }
@@ -176,14 +174,15 @@ export class RealInstallation implements Disposable {
     if (!store) return undefined
     return new OutboxLoop({
       ...{ catalog: 'main', keys, scripts, endpoint: this.#endpoint, log, newAfterMs: 0 },
+      // The model knows no time that passes in the midst of work.
+      drainAfterMs: 0,
       mirror: diesAfter === undefined ? store : diesAt(store, 'remember', diesAfter),
       place: { host: this.#host, folder: '/state/main' },
       pendingBytes: limits.pendingPerLane * documentBytes,
       // Four calls of echoes are served at once.
       delivery: { callBytes: (limits.servedAtOnce * documentBytes) / 4, ...delivery },
       deferredAfterMs: limits.deferredAfter,
-      // Time passes each time it is asked: what a loop puts off for a second, the model does in its next turn.
-      clock: { ...this.#clock, monotonic: () => (this.#elapsedMs += 300) },
+      clock: this.#clock,
       cleanRuns: this.#cleanRuns,
       connect: () => redis.connectOnce(),
       onCompared: () => this.#mayRead(),

@@ -122,8 +122,8 @@ export function putBack(
   const backup = backupAt(installation, which)
   if (!backup || (how === 'in place' && !wouldNotice(world, installation, which))) return
   if (how !== 'in place') installation.inode = ++world.made
-  // The manifest says it.
-  const { calls } = mirror
+  // The manifest says it, where it has a decision.
+  const { calls = backup.calls } = mirror
   installation.mirror = {
     ...copyMirror(backup),
     inode: how === 'in place' ? installation.inode : mirror.inode,

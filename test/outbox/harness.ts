@@ -64,6 +64,7 @@ export async function openHarness(options: HarnessOptions = {}) {
   /** The loop of the process that imports; its turns are made one by one. */
   const openLoop = (changes: Partial<LoopOptions> = {}, Loop = OutboxLoop) => {
     const loop = new Loop({
+      drainAfterMs: 1_000,
       ...{ catalog: 'main', keys, scripts, mirror: box.mirror, endpoint, delivery, pendingBytes, newAfterMs },
       place: { host: 'host-1', folder: '/state/main' },
       deferredAfterMs: deferred.afterMs,
