@@ -280,8 +280,9 @@ export function turn(world: World, installation: Installation, beforeExec?: () =
 function work(world: World, installation: Installation, beforeExec?: () => void): void {
   const { loop } = installation
   if (world.rules['a pause is told again']) tellPause(world, installation)
-  stepNumber(world, installation)
+  // What is due gets no number before Redis was found to belong to the mirror.
   if (!mayAct(world, installation)) return
+  stepNumber(world, installation)
   // Looked at once: what the drain gives a place is offered in the next turn.
   const offers = hasOffers(world, installation)
   // Only then the beat is raised.
