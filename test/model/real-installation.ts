@@ -285,8 +285,9 @@ export class RealInstallation implements Disposable {
   observe(): Observed['installations'][number] {
     const { products } = this.#processes.endpoint
     const endpoint = fields([...products].map(([id, document]) => [id, digestOf(document)]))
-    const { file, texts, applied } = this.#mirror
-    const mirror = { ...observeMirror({ file, texts, nowMs: this.#world.nowMs() }), applied }
+    const { file, texts, applied, toldWhenOpened } = this.#mirror
+    const told = toldWhenOpened && { isPaused: toldWhenOpened.decision === 'pause' }
+    const mirror = { ...observeMirror({ file, texts, nowMs: this.#world.nowMs() }), applied, ...told }
     return { mirror, endpoint, isRefused: this.#isRefused }
   }
 

@@ -53,6 +53,11 @@ export class RealMirror implements Disposable {
     return reader.readDocuments(ids)
   }
 
+  /** A file that was refused learns of it later: the manifest has it. */
+  get toldWhenOpened(): CallsDecision | undefined {
+    return this.store ? undefined : this.#calls
+  }
+
   accept(edit: Edit): void {
     this.#archive.push(edit)
   }
