@@ -59,17 +59,16 @@ export async function openService(options: ServiceOptions): Promise<AsyncDisposa
   stack.use(collectAtRest())
   process.on('uncaughtExceptionMonitor', noteUncaught)
   stack.defer(() => void process.off('uncaughtExceptionMonitor', noteUncaught))
+  const intakesHere = options.roles.has('watch') || options.roles.has('import')
   const parts: CatalogParts[] = []
   for (const catalog of options.catalogs) {
-    const part: CatalogParts = { catalog, watchdog }
+    const part: CatalogParts = { catalog, watchdog, isElsewhere: !intakesHere }
     if (options.roles.has('deliver') && hasProducts(catalog))
       part.delivery = stack.use(openDeliveryWhenReady(options, part))
     parts.push(part)
   }
   let intakes: Intakes | undefined
-  if (options.roles.has('watch') || options.roles.has('import')) {
-    intakes = stack.use(openIntakes(options, parts))
-  }
+  if (intakesHere) intakes = stack.use(openIntakes(options, parts))
   if (options.roles.has('console') && options.config.console) {
     stack.use(await openDaemonConsole(options, options.config.console, intakes))
   }
@@ -82,6 +81,8 @@ interface CatalogParts {
   delivery?: RunningDelivery
   /** That this process has open. */
   mirror?: LiveMirror
+  /** Another process has the mirror open: documents are read in Redis. */
+  isElsewhere: boolean
 }
 
 /** Pushed files need the process that accepts; every process tells how it is. */
@@ -91,13 +92,7 @@ function openDaemonConsole(options: ServiceOptions, config: ConsoleConfig, intak
   return openConsole({
     ...{ config, catalogs, clock, log },
     acceptorOf: (name) => intakes?.opened.get(name)?.acceptPushed,
-    health: () =>
-      readHealth({
-        connections,
-        catalogs,
-        stateDir,
-        intake: intakes === undefined ? 'elsewhere' : intakes.state,
-      }),
+    health: () => readHealth({ connections, catalogs, stateDir, intake: intakes?.state ?? 'elsewhere' }),
   })
 }
 
@@ -119,11 +114,13 @@ function openIntakes(options: ServiceOptions, parts: readonly CatalogParts[]): I
       onLost: onFatal,
       onStandby: (holder) => {
         intakes.state = 'standby'
+        for (const part of parts) part.isElsewhere = true
         onStandby?.(holder)
       },
       signal: stop.signal,
     })
     intakes.state = 'starting'
+    for (const part of parts) part.isElsewhere = false
     stack.use(lock)
     if (await isOpenToOthers(config.stateDir)) {
       log.warn(
@@ -288,7 +285,7 @@ async function openCatalogDelivery(options: ServiceOptions, part: CatalogParts):
     ...{ client, tickets, processName, clock, log, callLog },
     outbox: await openOutbox({
       ...{ catalog, connections, clock, mirrorId: () => part.mirror?.mirrorId },
-      mirror: () => (part.mirror?.isCompared ? part.mirror : undefined),
+      mirror: () => (part.mirror?.isCompared ? part.mirror : part.isElsewhere ? undefined : 'starting'),
     }),
     calls: productCalls,
     config: delivery,

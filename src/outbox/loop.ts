@@ -10,7 +10,7 @@ import { Drain } from './drain.ts'
 import { followCalls } from './follow-calls.ts'
 import { checkSession, type LoopAccess, type LoopSettings, OutboxMovedError } from './loop-access.ts'
 import { leaseMs, type Offered } from './model.ts'
-import { hasOffers, isBehind, pump } from './pump.ts'
+import { canAnswer, hasOffers, isBehind, pump } from './pump.ts'
 import { type RedisState, readRedisState } from './redis-state.ts'
 import { isStartingOver, reopen, repair, startOver } from './repair.ts'
 
@@ -129,16 +129,18 @@ export class OutboxLoop implements AsyncDisposable {
     await followCalls(access, state)
     const { mirror, clock, deferredAfterMs } = access
     mirror.numberDue({ nowMs: clock.now(), deferredAfterMs, rowsMax: 2_000 })
-    const offers = hasOffers(access, state) && !(await this.#isFull(access))
+    const isShort = hasOffers(access, state) && (await this.#isFull(access))
+    const offers = isShort ? canAnswer(access, state) : hasOffers(access, state)
     const drains = drain.hasWork(state) && (!offers || drain.isUrgent(state))
     if (!offers && state.fills && !mirror.isImporting())
       await access.connection.hdel(access.keys.pace, 'fillsUntil')
     if (!offers && !drains) return { done: false, isBusy: state.isBusy }
     await beat(access)
     // Urgent changes wait for nothing else of a turn; at most every other one is theirs, however steadily they come.
-    current.wasUrgent = !current.wasUrgent && offers && isBehind(access, state, 'urgent')
+    current.wasUrgent = !current.wasUrgent && offers && !isShort && isBehind(access, state, 'urgent')
     if (drains && !current.wasUrgent) await drain.run(state, offers ? 'besideOffers' : 'alone')
-    const offered = offers && (await this.#pump(access, state, current.wasUrgent ? ['urgent'] : lanes))
+    const among = isShort ? [] : current.wasUrgent ? (['urgent'] as const) : lanes
+    const offered = offers && (await this.#pump(access, state, among))
     return { done: offered || drains, isBusy: true }
   }
 

@@ -32,6 +32,7 @@ const claimIdsMax = 12_000
 const urgentGatherMs = 20
 /** After a loss, until it is repaired: how soon a call asks again. */
 const shutAgainMs = 500
+const startingAgainMs = 50
 
 export interface RedisOutboxOptions {
   connection: RedisConnection
@@ -43,8 +44,8 @@ export interface RedisOutboxOptions {
   endpoint?: () => string
   /** Of the process that imports: only its own mirror's products are sent. Others serve whichever mirror Redis names. */
   mirrorId?: (() => string | undefined) | undefined
-  /** Of the same process, once Redis was found to belong to it. */
-  mirror?: (() => DocumentReader | undefined) | undefined
+  /** Of the same process; `starting` until Redis was found to belong to it. Undefined: documents are read in Redis. */
+  mirror?: (() => DocumentReader | 'starting' | undefined) | undefined
   clock: Clock
 }
 
@@ -80,6 +81,8 @@ export class RedisOutbox {
     const token = randomUUID()
     const { delivery, deferred, mirror } = this.#options
     const reader = mirror?.()
+    // Without it documents would be asked for that Redis need not hold.
+    if (reader === 'starting') return { kind: 'wait', forMs: startingAgainMs }
     const answer = await this.#ask('claim', [
       token,
       leaseMs,

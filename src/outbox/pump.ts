@@ -48,10 +48,15 @@ export function hasOffers(access: LoopAccess, state: LaneState): boolean {
   return state.requests.length > 0 && state.echoBytes < echoBytesMax(access.delivery)
 }
 
+/** Where Redis is short of memory: without documents, by who delivers in the process that has the mirror. */
+export function canAnswer({ isDelivering }: LoopAccess, { requests }: LaneState): boolean {
+  return isDelivering === true && requests.length > 0
+}
+
 /**
  * Offers the next portion behind Redis' positions, urgent first, and answers requests of echoes, in one transaction that
- * ends the WATCH. What urgent places leave of a portion others take, unless `among` leaves them out. Nothing is offered that
- * the mirror has not noted durably as offered. Answers what was offered, if anything.
+ * ends the WATCH. What urgent places leave of a portion others take, unless `among` leaves them out; where it names no lane,
+ * requests are answered without documents. Nothing is offered that the mirror has not noted durably as offered. Answers what was offered, if anything.
  */
 export async function pump(
   access: LoopAccess,
@@ -60,7 +65,8 @@ export async function pump(
 ): Promise<Offered | undefined> {
   const batch = access.connection.multi()
   const offered = await appendNext(access, batch, { state, among })
-  const answered = among === lanes && appendAnswers(access, batch, state)
+  const isBare = among.length === 0
+  const answered = (isBare || among === lanes) && appendAnswers(access, batch, { state, isBare })
   if (!offered.urgent && !offered.others && !answered) return undefined
   const answer = await batch.exec()
   if (!answer) throw new OutboxMovedError('the guard or the positions changed')
@@ -168,15 +174,16 @@ async function appendOffers(
 function appendAnswers(
   { keys, scripts, mirror, delivery }: LoopAccess,
   batch: RedisBatch,
-  { requests, echoBytes }: LaneState,
+  { state, isBare }: { state: LaneState; isBare: boolean },
 ): boolean {
-  let roomBytes = echoBytesMax(delivery) - echoBytes
+  const { requests, echoBytes } = state
+  let roomBytes = isBare ? Number.POSITIVE_INFINITY : echoBytesMax(delivery) - echoBytes
   if (requests.length === 0 || roomBytes <= 0) return false
   const args: ScriptArgument[] = [0]
   const documents = mirror.readDocuments(requests)
   for (const id of requests) {
     const found = documents.get(id)
-    if (found) batch.hset(keys.documents, id, found.document)
+    if (found && !isBare) batch.hset(keys.documents, id, found.document)
     const bytes = found?.document.length ?? 0
     args.push(id, found?.digest ?? '', laneCodes.urgent, found ? 'e' : 'w', 0, bytes)
     roomBytes -= bytes

@@ -168,7 +168,10 @@ describe('daemons', () => {
     // One bad record, so that the rejects file is what fails first.
     await workplace.drop('shop', 'a.csv', feedOf([...ids, '']))
     await workplace.untilLogged(daemon, 'imports pause and begin again')
-    expect((await workplace.runHere('status')).stdout).toContain('imports pause: cannot write')
+    // Not while they try again.
+    const tellsWhy = async () =>
+      (await workplace.runHere('status')).stdout.includes('imports pause: cannot write')
+    await waitFor(tellsWhy, { what: 'why imports pause, in the status', withinMs: 180_000 })
     await rm(workplace.path('state', 'main', 'reports'))
     await workplace.untilImported(1)
     await workplace.untilQuiet()
