@@ -42,9 +42,12 @@ it('what was changed on its way, is late or changes too much is not delivered, a
   await workplace.drop('shop', 'p_20261119.csv', feedOf(12))
   await workplace.untilImported(3)
   await workplace.untilLogged(daemon, 'late: nothing of the file was applied')
+  // The thread that imports logs it before the process notes it.
+  await expect
+    .poll(async () => (await workplace.runHere('status')).stdout, { timeout: 180_000 })
+    .toContain('Import 3 came late: p_20261119.csv holds as of 2026-11-19T00:00:00.000Z')
   const late = await workplace.runHere('status')
   expect(late.code).toBe(1)
-  expect(late.stdout).toContain('Import 3 came late: p_20261119.csv holds as of 2026-11-19T00:00:00.000Z')
   expect(late.stdout).toContain('drop it again with a newer time in its name')
 
   const held = await heldImport(workplace)
