@@ -165,7 +165,7 @@ export interface ImportTurn extends Disposable {
 }
 
 /**
- * Imports of different feeds share one thread. A batch of a large file takes it for some milliseconds, and a small
+ * Imports of one catalog share a thread. A batch of a large file takes it for some milliseconds, and a small
  * urgent file needs it some thirty times until its price is delivered: so larger files make way for smaller ones.
  */
 export class ImportTurns {

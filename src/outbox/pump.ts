@@ -56,7 +56,8 @@ export function canAnswer({ isDelivering }: LoopAccess, { requests }: LaneState)
 /**
  * Offers the next portion behind Redis' positions, urgent first, and answers requests of echoes, in one transaction that
  * ends the WATCH. What urgent places leave of a portion others take, unless `among` leaves them out; where it names no lane,
- * requests are answered without documents. Nothing is offered that the mirror has not noted durably as offered. Answers what was offered, if anything.
+ * requests are answered without documents. Nothing is offered that the mirror has not noted durably as offered. Answers what
+ * was offered, if anything.
  */
 export async function pump(
   access: LoopAccess,
