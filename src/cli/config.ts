@@ -10,7 +10,7 @@ import { describePull, listOverlaps } from '../operations/read-config.ts'
 import type { CommandContext, CommandDefinition } from './context.ts'
 import { countOf, formatTable } from './table.ts'
 
-/** `--json` prints it; documented in the README. */
+/** `--json` prints it; documented in docs/commands.md. */
 interface Report {
   file: string
   valid: true

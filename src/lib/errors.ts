@@ -1,4 +1,4 @@
-/** Exit codes of every command (README, "Commands"). */
+/** Exit codes of every command (docs/commands.md). */
 export const ExitCode = { done: 0, data: 1, usage: 2, endpoint: 3, storage: 4 } as const
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode]
 

@@ -35,7 +35,7 @@ function showNextSteps(): void {
 
   # From now on, what is put into ../shop/drop/products is delivered.
 
-README.md goes through these steps with an example.`)
+docs/getting-started.md goes through these steps with an example.`)
   printTitle('Or look around in the sandbox')
   printText(`  # At http://127.0.0.1:8490, until Ctrl+C. It prints what the commands need; in a browser it explains the whole API:
   npm run -s catalogd -- sandbox

@@ -13,7 +13,8 @@ const jsonFile = new URL('../../docs/bench.json', import.meta.url)
 const svgFile = new URL('../../docs/bench.svg', import.meta.url)
 /** Which documents show a part of the report. */
 export const documents: Record<string, (report: Report) => string> = {
-  'README.md': describeReport,
+  'README.md': describeSummary,
+  'docs/benchmarks.md': describeReport,
   'docs/capacity.md': describeCapacity,
 }
 export const tableBegins = '<!-- npm run bench -- chart: begins -->\n'
@@ -31,9 +32,33 @@ export async function benchChart(): Promise<void> {
   }
 }
 
-/** As Markdown: what stands in the README. */
-function describeReport({ machine, at, commit, rows, rounds, figures }: Report): string {
-  const lines = figures.map((figure) => {
+/** As Markdown: the chart, and what is measured beside a peer. */
+function describeSummary(report: Report): string {
+  const lines = report.figures.flatMap((figure) => {
+    const { name, ours, peer } = figure
+    if (!ours || !peer) return []
+    const target = describeTarget(figure)
+    const judged = target === '' ? '' : `${target}: ${verdictOf(figure)}`
+    const seconds = [ours, peer].map((run) => `${run.seconds.toFixed(2)} s`)
+    return `| ${name.trim()} | ${seconds[0]} | ${peer.name}: ${seconds[1]} | ${describeValue(figure)} | ${judged} |`
+  })
+  return `![Seconds of catalogd and of its peers](docs/bench.svg)
+
+${describeRun(report)}.
+
+| | catalogd | peer | times as fast | target |
+|---|---|---|---|---|
+${lines.join('\n')}
+`
+}
+
+function describeRun({ machine, at, commit, rows, rounds }: Report): string {
+  return `${rows.toLocaleString('en')} products, medians of ${rounds} rounds, ${at.slice(0, 10)}, commit ${commit}, on ${machine}`
+}
+
+/** As Markdown: every figure. */
+function describeReport(report: Report): string {
+  const lines = report.figures.map((figure) => {
     const { name, ours, peer } = figure
     const against =
       ours && peer
@@ -43,10 +68,10 @@ function describeReport({ machine, at, commit, rows, rounds, figures }: Report):
     const judged = target === '' ? '' : `${target}: ${verdictOf(figure)}`
     return `| ${name.trim()} | ${describeValue(figure)} | ${judged} | ${against} |`
   })
-  return `![Seconds of catalogd and of its peers](docs/bench.svg)
+  return `![Seconds of catalogd and of its peers](bench.svg)
 
-${rows.toLocaleString('en')} products, medians of ${rounds} rounds, ${at.slice(0, 10)}, commit ${commit}, on ${machine}. CPU is that of
-all processes; that of redis-server stands behind the plus sign.
+${describeRun(report)}. CPU is that of all processes;
+that of redis-server stands behind the plus sign.
 
 | | measured | target | |
 |---|---|---|---|

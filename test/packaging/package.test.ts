@@ -53,10 +53,16 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 describe('the package', () => {
   it('holds the built program, the configuration example and the papers, nothing else', () => {
     const expected =
-      /^(dist\/.+\.(js|d\.ts|lua|wasm|html|css|json)|dist\/sandbox\/reference\/[\w.-]+|config\/.+|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/
+      /^(dist\/.+\.(js|d\.ts|lua|wasm|html|css|json)|dist\/sandbox\/reference\/[\w.-]+|config\/.+|docs\/[\w./-]+\.md|docs\/bench\.svg|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/
     expect(packed.filter((path) => !expected.test(path))).toEqual([])
     expect(packed).toEqual(
-      expect.arrayContaining(['dist/main.js', 'package.json', 'LICENSE', 'CHANGELOG.md']),
+      expect.arrayContaining([
+        'dist/main.js',
+        'package.json',
+        'LICENSE',
+        'CHANGELOG.md',
+        'docs/getting-started.md',
+      ]),
     )
     expect(packed.filter((path) => path.startsWith('dist/quickstart'))).toEqual([])
   })
@@ -203,6 +209,8 @@ function copyCheckout(): void {
     'src',
     'config',
     '.ci',
+    'docs',
+    'README.md',
     'LICENSE',
     'CHANGELOG.md',
   ]

@@ -3,16 +3,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { runCli } from '../cli/support.ts'
 import { type TempDir, tempDir } from '../support/temp-dir.ts'
-import { blocks, codes, section } from './readme.ts'
+import { blocks, codes, readPage } from './pages.ts'
 
-// The worked examples of the README, in its order and in one folder, as somebody follows them.
+// The worked examples of the pages, in one folder, as somebody follows them one after the other.
 
 let folder: TempDir
 let sandbox: Sandbox
 let env: Record<string, string>
 
 beforeAll(async () => {
-  folder = await tempDir('readme-examples')
+  folder = await tempDir('docs-examples')
   sandbox = await openSandbox({ port: 0, productsToken: 'sandbox-token' })
   const { url, tokens, stackName } = sandbox
   env = {
@@ -30,9 +30,9 @@ afterAll(async () => {
   await folder[Symbol.asyncDispose]()
 })
 
-describe('the worked examples of the README', () => {
+describe('the worked examples', () => {
   it('deliver a feed, and what its next file changes', async () => {
-    const text = section('## Your own feed')
+    const text = readPage('getting-started.md')
     const [csv = ''] = blocks('csv', text)
     const [guessed = '', yaml = ''] = blocks('yaml', text)
     const [check = '', firstDiff = '', secondDiff = ''] = blocks('console', text)
@@ -63,7 +63,7 @@ describe('the worked examples of the README', () => {
   })
 
   it('find the delivered products for a prompt, and verify them', async () => {
-    const text = section('## Shopper intent')
+    const text = readPage('intent.md')
     const shown = blocks('console', text)
     expect(shown).toHaveLength(2)
     for (const block of shown) await expectOutput(block)
@@ -75,7 +75,7 @@ describe('the worked examples of the README', () => {
   })
 
   it('deliver consents', async () => {
-    const text = section('## Marketing consents')
+    const text = readPage('consents.md')
     const [csv = ''] = blocks('csv', text)
     const file = folder.join('shop', 'newsletter.csv')
     await writeFile(file, csv)
@@ -93,7 +93,7 @@ describe('the worked examples of the README', () => {
   })
 
   it('keep the Stack in files', async () => {
-    const text = section('## The Stack as files')
+    const text = readPage('stack.md')
     const [terms = '', rules = ''] = blocks('yaml', text)
     const [create = '', replace = ''] = blocks('console', text)
     const dir = folder.join('shop', 'stack')
@@ -132,14 +132,14 @@ function jsonCommands(feed: string, feedFile: string): string[][] {
   return [['config', 'check'], ...onFile, ['status'], ['imports'], ['dead', 'list'], ...resync]
 }
 
-/** Every field of the JSON that the command prints stands in its part of the README, or in one that it refers to. */
+/** Every field of the JSON that the command prints stands in the page of the commands. */
 async function expectDocumentedFields(argv: readonly string[], asWholes = new Set<string>()): Promise<void> {
   const { stdout, stderr } = await runCli([...argv, '--json'], { env })
   const hasLines = argv[0] === 'diff' || argv[0] === 'verify'
   const documents = hasLines ? stdout.trim().split('\n') : [stdout]
   expect(stdout, stderr).not.toBe('')
   const fields = new Set(documents.flatMap((document) => fieldsOf(JSON.parse(document), asWholes)))
-  const documented = new Set(codes(section('## Commands')).map((code) => code.replace('[]', '')))
+  const documented = new Set(codes(readPage('commands.md')).map((code) => code.replace('[]', '')))
   expect([...fields].filter((field) => !documented.has(field))).toEqual([])
 }
 

@@ -5,28 +5,28 @@ import { configJsonSchema } from '../../src/config/json-schema.ts'
 import { readCheckedConfig } from '../../src/operations/read-config.ts'
 import { type TempDir, tempDir } from '../support/temp-dir.ts'
 import { listCommands } from './commands.ts'
-import { blocks, codes, section, tableRows } from './readme.ts'
+import { blocks, codes, pageNames, readPage, section, tableRows } from './pages.ts'
 
-// The README says what the program does: tables, examples and outputs are held against it.
+// The pages say what the program does: commands, keys and examples are held against it.
 
 let folder: TempDir
 
 beforeEach(async () => {
-  folder = await tempDir('readme')
+  folder = await tempDir('docs-reference')
 })
 afterEach(() => folder[Symbol.asyncDispose]())
 
-describe('the commands of the README', () => {
+describe('the documented commands', () => {
   it('are those of the program, with all of their options', async () => {
     const commands = await listCommands([])
-    const headings = [...section('## Commands').matchAll(/^### `catalogd (.+)`$/gm)].map(
+    const headings = [...readPage('commands.md').matchAll(/^## `catalogd (.+)`$/gm)].map(
       ([, text = '']) => text,
     )
     expect(headings.flatMap(alternatives).toSorted()).toEqual(commands.map(({ usage }) => usage).toSorted())
     for (const heading of headings) {
       const usages = alternatives(heading)
       const options = commands.filter(({ usage }) => usages.includes(usage)).flatMap((one) => one.options)
-      const text = section(`### \`catalogd ${heading}\``)
+      const text = section('commands.md', `## \`catalogd ${heading}\``)
       const documented = tableRows(text).flatMap(([cell = '']) =>
         codes(cell).filter((code) => code.startsWith('--')),
       )
@@ -37,11 +37,11 @@ describe('the commands of the README', () => {
   })
 })
 
-describe('the configuration of the README', () => {
+describe('the documented configuration', () => {
   it('has every key of the schema with its default, and no other', () => {
     const keys = listKeys(configJsonSchema(productFields))
     const documented = new Map(
-      tableRows(section('### Keys')).flatMap(([cell = '', preset = '']) =>
+      tableRows(section('configuration.md', '## Keys')).flatMap(([cell = '', preset = '']) =>
         codes(cell)
           .filter((code) => !/^[A-Z_]+$/.test(code))
           .map((key): [string, string] => [key.replace(/^…/, 'catalogs.<name>'), preset]),
@@ -55,21 +55,20 @@ describe('the configuration of the README', () => {
   })
 
   it('names every product field once, and which are required', () => {
-    const [required = [], ...others] = tableRows(section('### Product fields'))
+    const [required = [], ...others] = tableRows(section('mapping.md', '## Product fields'))
     expect(codes(required[1] ?? '')).toEqual([...requiredFields])
     const named = [required, ...others].flatMap(([, cell = '']) => codes(cell)).filter((code) => code !== '/')
     expect(named.toSorted()).toEqual([...productFields].toSorted())
   })
 
-  it.each(blocks('yaml').filter((text) => text.includes('catalogs:')))(
-    'has correct examples',
-    async (text) => {
-      const file = folder.join('catalogd.yaml')
-      await writeFile(file, text)
-      const { config } = await readCheckedConfig({ file, env: { API_PRODUCTS_TOKEN: 'token' } })
-      expect(config.catalogs.size).toBe(1)
-    },
-  )
+  it.each(
+    pageNames.flatMap((page) => blocks('yaml', readPage(page))).filter((text) => text.includes('catalogs:')),
+  )('has correct examples', async (text) => {
+    const file = folder.join('catalogd.yaml')
+    await writeFile(file, text)
+    const { config } = await readCheckedConfig({ file, env: { API_PRODUCTS_TOKEN: 'token' } })
+    expect(config.catalogs.size).toBe(1)
+  })
 })
 
 /** `stack rules|views list` stands for two commands. */

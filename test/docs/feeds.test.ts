@@ -8,23 +8,23 @@ import { readTables } from '../../src/imports/read-tables.ts'
 import { readCheckedConfig } from '../../src/operations/read-config.ts'
 import { readProducts } from '../operations/guess-support.ts'
 import { type TempDir, tempDir } from '../support/temp-dir.ts'
-import { blocks, codes, type Fence, fences, readme, section, tableRows } from './readme.ts'
+import { blocks, codes, type Fence, fences, pageNames, readPage, section, tableRows } from './pages.ts'
 
-// What the README says about feeds: each piece of configuration is read, and each example maps as it says.
+// What the documentation says about feeds: each piece of configuration is read, and each example maps as it says.
 
-/** The README reads its examples on 5 March 2026. */
+/** The pages read its examples on 5 March 2026. */
 const nowMs = Date.UTC(2026, 2, 5, 12)
 const { signal } = new AbortController()
 let folder: TempDir
 
 beforeEach(async () => {
-  folder = await tempDir('readme-feeds')
-  await writeFile(folder.join('groups.csv'), blocks('csv', section('### Tables'))[0] ?? '')
+  folder = await tempDir('docs-feeds')
+  await writeFile(folder.join('groups.csv'), blocks('csv', section('mapping.md', '## Tables'))[0] ?? '')
 })
 afterEach(() => folder[Symbol.asyncDispose]())
 
-describe('the field rules of the README', () => {
-  const rows = tableRows(section('### Field rules'))
+describe('the field rules', () => {
+  const rows = tableRows(section('mapping.md', '## Field rules'))
 
   it('are all that there are', () => {
     const { definitions } = configJsonSchema(productFields) as {
@@ -57,8 +57,9 @@ describe('the field rules of the README', () => {
   })
 })
 
-describe('the feeds of the README', () => {
-  const all = fences(readme.replace(section('## The Stack as files'), ''))
+describe('the feeds of the pages', () => {
+  const others = ['docs/stack.md', 'docs/getting-started.md']
+  const all = pageNames.filter((page) => !others.includes(page)).flatMap((page) => fences(readPage(page)))
   const pieces = all.filter(({ language, text }) => language === 'yaml' && !text.includes('catalogs:'))
 
   it.each(pieces.map(({ text }) => text))('are correct: %s', async (text) => {

@@ -11,9 +11,9 @@ import { StackClient } from '../../src/api/stack-client.ts'
 import { openSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { type TempDir, tempDir } from '../support/temp-dir.ts'
 import { listCommands } from './commands.ts'
-import { blocks, codes, section, tableRows } from './readme.ts'
+import { blocks, codes, readPage, section, tableRows } from './pages.ts'
 
-// What the README tells those who program against the APIs: the table of endpoints and the examples of the clients.
+// What the pages tell those who program against the APIs: the table of endpoints and the examples of the clients.
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const run = promisify(execFile)
@@ -21,7 +21,7 @@ let folder: TempDir
 let sandbox: Sandbox
 
 beforeAll(async () => {
-  folder = await tempDir('readme-api')
+  folder = await tempDir('docs-api')
   sandbox = await openSandbox({ port: 0, productsToken: 'sandbox-token' })
 })
 afterAll(async () => {
@@ -29,8 +29,8 @@ afterAll(async () => {
   await folder[Symbol.asyncDispose]()
 })
 
-describe('the endpoints of the README', () => {
-  const rows = tableRows(section('## Every endpoint')).map((cells) => cells.map(codes))
+describe('the documented endpoints', () => {
+  const rows = tableRows(readPage('endpoints.md')).map((cells) => cells.map(codes))
 
   it('are those of the contract, each by its method and path', () => {
     const documented = rows.map(([name = [], , , routes = []]) => [name[0], routes[0]])
@@ -84,10 +84,10 @@ describe('the endpoints of the README', () => {
 })
 
 describe('the examples of the clients', () => {
-  const programs = blocks('ts', section('## The clients as a library'))
+  const programs = blocks('ts', readPage('clients.md'))
 
   it('pass the compiler as somebody has it who installed the package', async () => {
-    const transforms = blocks('ts', section('### Transform'))
+    const transforms = blocks('ts', section('mapping.md', '## Transform'))
     const files = await writePrograms([...programs, ...transforms], 'checked', (text) => text)
     const options = {
       ...{ strict: true, noEmit: true, target: 'es2024', lib: ['esnext'], module: 'nodenext' },

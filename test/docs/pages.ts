@@ -1,13 +1,23 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 
-/** The README, cut into the parts that tests look at. */
-export const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** README.md, and the pages below docs/. */
+export const pageNames = ['README.md', ...globSync('docs/**/*.md', { cwd: root }).toSorted()]
+
+/** A page by its path in the project, or by its name below docs/. */
+export function readPage(name: string): string {
+  const path = pageNames.find((page) => page === name || page === `docs/${name}`)
+  if (path === undefined) throw new Error(`there is no page ${name}`)
+  return readFileSync(`${root}${path}`, 'utf8')
+}
 
 /** The text below a heading, up to the next one of its level or above. */
-export function section(heading: string): string {
-  const lines = readme.split('\n')
+export function section(page: string, heading: string): string {
+  const lines = readPage(page).split('\n')
   const start = lines.indexOf(heading)
-  if (start < 0) throw new Error(`the README has no "${heading}"`)
+  if (start < 0) throw new Error(`${page} has no "${heading}"`)
   const level = heading.indexOf(' ')
   const end = lines.findIndex(
     (line, index) => index > start && /^#+ /.test(line) && line.indexOf(' ') <= level,
@@ -43,7 +53,7 @@ export interface Fence {
 }
 
 /** Fenced blocks in their order. */
-export function fences(text = readme): Fence[] {
+export function fences(text: string): Fence[] {
   return [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language = '', block = '']) => ({
     language,
     text: block,
@@ -51,7 +61,7 @@ export function fences(text = readme): Fence[] {
 }
 
 /** Fenced blocks of one language. */
-export function blocks(language: string, text = readme): string[] {
+export function blocks(language: string, text: string): string[] {
   return fences(text)
     .filter((fence) => fence.language === language)
     .map((fence) => fence.text)
