@@ -1,5 +1,6 @@
 import type { ProductId } from '../lib/brand.ts'
 import type { Database } from '../lib/database.ts'
+import { newest } from './documents.ts'
 import { laneRank, lanes } from './lanes.ts'
 import type { Drained } from './loop-model.ts'
 import { type SendingRow, sameBytes } from './place-after-edit.ts'
@@ -25,12 +26,12 @@ export function drain(access: Access, drained: Drained, nowMs: number): void {
     if (!row) return
     apply(row)
     settle(access, row, { held, positions }, nowMs)
+    access.places.tidy(row.key)
   }
-  for (const { productId, digest, held } of endPlaces(database, { acknowledged, positions }, nowMs)) {
+  for (const { productId, digest, held } of endPlaces(database, { acknowledged, positions })) {
     change(productId, held, (row) => {
       row.acknowledged = digest ?? doubtful
-      const sql = 'UPDATE sending SET acknowledged = ?, acknowledged_at = ? WHERE product = ?'
-      database.run(sql, row.acknowledged, nowMs, row.key)
+      access.places.acknowledge(row.key, row.acknowledged)
       // It was taken after all, or goes out again: refusals in a row are taken back with a doubt.
       if (row.dead === null || (digest !== undefined && !sameBytes(row.digest, digest))) return
       forgetDead(database, row.key)
@@ -38,7 +39,7 @@ export function drain(access: Access, drained: Drained, nowMs: number): void {
     })
   }
   for (const { letter, digest, held } of dead) {
-    change(letter.productId, held, (row) => bury(database, row, { letter, digest, held }))
+    change(letter.productId, held, (row) => bury(access, row, { letter, digest, held }))
   }
   for (const { productId, held } of dropped) change(productId, held, () => undefined)
 }
@@ -54,23 +55,22 @@ const told = `(SELECT p.key, t.key AS at, substr(?2, 16 * t.key + 1, 16) AS told
 function endPlaces(
   database: Database,
   { acknowledged = [], positions }: Pick<Drained, 'acknowledged' | 'positions'>,
-  nowMs: number,
 ): NonNullable<Drained['acknowledged']> {
   const [ended, others] = [acknowledged.filter(isEnded), acknowledged.filter((each) => !isEnded(each))]
   // They come in no order; neighbours in a table are read and written together.
   const byId = ended.sort((one, other) => (one.productId < other.productId ? -1 : 1))
   const ids = JSON.stringify(byId.map(({ productId }) => productId))
   const digests = Buffer.concat(byId.map(({ digest }) => digest ?? doubtful))
-  const end = `UPDATE sending
-    SET acknowledged = digest, acknowledged_at = ?3, lane = NULL, number = NULL, since = NULL, known = NULL
-    FROM ${told} WHERE product = key AND digest = told
-      AND (number IS NULL OR number <= CASE lane WHEN 0 THEN ?4 WHEN 1 THEN ?5 ELSE ?6 END)
-      AND product NOT IN (SELECT product FROM dead)`
+  const end = `DELETE FROM sending WHERE product IN (
+    SELECT product FROM ${told} CROSS JOIN sending ON product = key WHERE digest = told
+      AND (number IS NULL OR number <= CASE lane WHEN 0 THEN ?3 WHEN 1 THEN ?4 ELSE ?5 END)
+      AND product NOT IN (SELECT product FROM dead))`
   const { urgent, new: fresh, deferred } = positions
-  const { changes } = database.run(end, ids, digests, nowMs, urgent, fresh, deferred)
+  const { changes } = database.run(end, ids, digests, urgent, fresh, deferred)
   if (changes === byId.length) return others
-  const rest = `SELECT at FROM ${told} LEFT JOIN sending ON product = key
-    WHERE lane IS NOT NULL OR digest IS NOT told OR acknowledged IS NOT told OR product IN (SELECT product FROM dead)`
+  // The others may have been acknowledged before.
+  const rest = `SELECT at FROM ${told} p LEFT JOIN sending s ON s.product = p.key ${newest.joins}
+    WHERE s.product IS NOT NULL OR ${newest.digest} IS NOT told OR p.key IN (SELECT product FROM dead)`
   const left = database.all<{ at: number }>(rest, ids, digests)
   return [...others, ...left.flatMap(({ at }) => byId[at] ?? [])]
 }
@@ -81,7 +81,7 @@ function isEnded({ digest, held }: NonNullable<Drained['acknowledged']>[number])
 
 /** Counts only where the refused document is the newest; a newer one has a place already. */
 function bury(
-  database: Database,
+  { database, places }: Access,
   row: DrainedRow,
   { letter, digest, held }: NonNullable<Drained['dead']>[number],
 ): void {
@@ -91,7 +91,7 @@ function bury(
   if (sameBytes(dropped?.digest, digest)) {
     // What may be taken back is told again when that is decided.
     if (!held) database.run('DELETE FROM dropped WHERE id = ?', productId)
-    giveUp(database, row.key, digest)
+    places.acknowledge(row.key, digest)
     row.acknowledged = digest
   } else {
     const sql = 'INSERT OR REPLACE INTO dead (product, digest, at, letter) VALUES (?, ?, ?, ?)'
@@ -117,11 +117,6 @@ function settle({ places }: Access, row: DrainedRow, { held, positions }: Seen, 
   }
 }
 
-/** The operator gave this document up: it counts as acknowledged until a newer one comes. */
-export function giveUp(database: Database, key: number, digest: Uint8Array): void {
-  database.run('UPDATE sending SET acknowledged = ? WHERE product = ?', digest, key)
-}
-
 export function forgetDead(database: Database, key: number): void {
   database.run('DELETE FROM dead WHERE product = ?', key)
 }
@@ -132,6 +127,7 @@ export function keyOf(database: Database, id: ProductId): number | undefined {
 
 export function readRow(database: Database, id: ProductId | string): DrainedRow | undefined {
   const sql = `SELECT p.key, s.lane, s.number, s.since, s.known, s.digest, s.acknowledged, d.digest AS dead
-    FROM products p JOIN sending s ON s.product = p.key LEFT JOIN dead d ON d.product = p.key WHERE p.id = ?`
+    FROM products p JOIN standing s ON s.product = p.key AND s.hasRow LEFT JOIN dead d ON d.product = p.key
+    WHERE p.id = ?`
   return database.get<DrainedRow>(sql, id)
 }

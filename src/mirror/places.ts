@@ -2,6 +2,7 @@ import type { Lane } from '../catalog/model.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { Database } from '../lib/database.ts'
 import { checkedDocument, damaged } from './digest.ts'
+import { type Documents, newest } from './documents.ts'
 import { LaneNumbers, type LaneRank, laneRank } from './lanes.ts'
 import type { Place } from './loop-model.ts'
 import { type NextPlace, placeAfterEdit, type SendingRow, sameBytes } from './place-after-edit.ts'
@@ -31,12 +32,19 @@ interface EditedProduct {
   row: SendingRow | undefined
   lane: Lane
   digest: Uint8Array | undefined
+  /** Of the document. */
+  bytes: number | undefined
 }
+
+/** Products that have none get a row that says what its absence does. */
+const withRows = `INSERT OR IGNORE INTO sending (product, digest, bytes, acknowledged)
+  SELECT p.key, ${newest.digest}, coalesce(length(${newest.document}), 0), ${newest.digest}
+  FROM products p ${newest.joins}`
 
 type PlaceRow = readonly [
   ...[key: number, number: number, since: number],
   ...[digest: Uint8Array | null, acknowledged: Uint8Array | null],
-  ...[productId: ProductId | null, bytes: number | null],
+  ...[productId: ProductId | null, bytes: number],
 ]
 
 /**
@@ -55,14 +63,14 @@ export class Places {
     this.numbers = new LaneNumbers(database)
   }
 
-  edit({ key, row, lane, digest }: EditedProduct, nowMs: number): void {
+  edit({ key, row, lane, digest, bytes = 0 }: EditedProduct, nowMs: number): void {
     const before = row ?? neverSent
     const isRead = (rank: LaneRank, number: number) => this.numbers.isOffered(rank, number)
     const place = this.#placeOf(before, placeAfterEdit({ row: before, lane, digest, nowMs, isRead }))
-    const sql = row
-      ? 'UPDATE sending SET digest = ?, lane = ?, number = ?, since = ?, known = ? WHERE product = ?'
-      : 'INSERT INTO sending (digest, lane, number, since, known, product) VALUES (?, ?, ?, ?, ?, ?)'
-    this.#database.run(sql, digest ?? null, ...place, key)
+    const sql = `${row ? 'INSERT OR REPLACE' : 'INSERT'} INTO sending
+      (lane, number, since, known, digest, bytes, acknowledged, product) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+    this.#database.run(sql, ...place, digest ?? null, bytes, before.acknowledged, key)
+    if (place[0] === null) this.tidy(key)
   }
 
   /** The next number of that lane. The time since when the product is unsent stays. */
@@ -77,11 +85,26 @@ export class Places {
 
   lose(key: number): void {
     this.#place(key, noPlace)
+    this.tidy(key)
   }
 
   /** Whatever is known of an acknowledgement is believed no longer. */
   doubt(key: number): void {
-    this.#database.run('UPDATE sending SET acknowledged = ? WHERE product = ?', doubtful, key)
+    this.acknowledge(key, doubtful)
+  }
+
+  /** To be followed by a place, or by `tidy`. */
+  acknowledge(key: number, digest: Uint8Array): void {
+    this.#database.run(`${withRows} WHERE p.key = ?`, key)
+    this.#database.run('UPDATE sending SET acknowledged = ? WHERE product = ?', digest, key)
+  }
+
+  /** What is acknowledged and has no place needs no row. */
+  tidy(key: number): void {
+    this.#database.run(
+      'DELETE FROM sending WHERE product = ? AND lane IS NULL AND acknowledged = digest',
+      key,
+    )
   }
 
   numberDue({ nowMs, deferredAfterMs, rowsMax }: DueOptions): void {
@@ -97,15 +120,14 @@ export class Places {
 
   /** What was read is noted with it: from now on Redis may know of it. */
   read({ lane, after, bytesMax, rowsMax, documents }: ReadOptions): Place[] {
-    const sql = `SELECT s.product, s.number, s.since, s.digest, s.acknowledged, p.id, length(d.document)
-      FROM sending s INDEXED BY places
-      LEFT JOIN products p ON p.key = s.product LEFT JOIN documents d ON d.product = s.product
+    const sql = `SELECT s.product, s.number, s.since, s.digest, s.acknowledged, p.id, s.bytes
+      FROM sending s INDEXED BY places LEFT JOIN products p ON p.key = s.product
       WHERE s.lane = ? AND s.number > ? ORDER BY s.number LIMIT ?`
     const places: Place[] = []
     let bytes = 0
     this.recent.isRead = documents
     for (const row of this.#database.rows<PlaceRow>(sql, laneRank[lane], after, rowsMax)) {
-      bytes += row[6] ?? 0
+      bytes += row[6]
       if (bytes > bytesMax && places.length > 0) break
       places.push(this.#placeOffered(row, lane, documents))
     }
@@ -127,11 +149,16 @@ export class Places {
   /** Every product behind that key is doubtful and has a number. Returns the key of the last; undefined: there was none. */
   placeAll({ after, nowMs, rowsMax }: Record<'after' | 'nowMs' | 'rowsMax', number>): number | undefined {
     const page = `SELECT max(product) AS last FROM (
-      SELECT product FROM sending WHERE product > ? ORDER BY product LIMIT ?)`
+      SELECT product FROM digests WHERE product > ? ORDER BY product LIMIT ?)`
     const last = this.#database.get<{ last: number | null }>(page, after, rowsMax)?.last
     if (last == null) return undefined
     const base = this.numbers.last.new - after
     this.numbers.skip(laneRank.new, last - after)
+    this.#database.run(
+      `${withRows} WHERE p.key > ? AND p.key <= ? AND ${newest.digest} IS NOT NULL`,
+      after,
+      last,
+    )
     const place = `UPDATE sending SET acknowledged = ?,
         lane = iif(number IS NULL, ?, lane), number = coalesce(number, ? + product), since = coalesce(since, ?)
       WHERE product > ? AND product <= ? AND digest IS NOT NULL`
@@ -145,9 +172,9 @@ export class Places {
     lane: Lane,
     withDocument: boolean,
   ): Place {
-    // Only damage can take a product or its document from its place.
-    if (productId === null || (bytes === null) !== (digest === null)) throw damaged(this.#database.file)
-    const place = { productId, lane, number, since, bytes: bytes ?? 0 }
+    // Only damage can take a product from its place.
+    if (productId === null) throw damaged(this.#database.file)
+    const place = { productId, lane, number, since, bytes }
     if (digest === null) return { ...place, kind: 'withdrawn', document: undefined, digest: undefined }
     const kind = acknowledged?.length === 0 ? 'doubt' : sameBytes(acknowledged, digest) ? 'undone' : 'change'
     const document = withDocument ? this.#readDocument(key, digest) : undefined
@@ -157,7 +184,7 @@ export class Places {
   #readDocument(key: number, digest: Uint8Array): Buffer | undefined {
     const recent = this.recent.find(key, digest)
     if (recent) return recent
-    const sql = 'SELECT document FROM documents WHERE product = ?'
+    const sql = `SELECT ${newest.document} AS document FROM (SELECT ? AS key) p ${newest.joins}`
     const row = this.#database.get<{ document: Uint8Array | null }>(sql, key)
     return checkedDocument(row?.document ?? null, digest, this.#database.file)
   }
@@ -182,6 +209,8 @@ export class Places {
 
   #place(key: number, place: PlaceColumns): void {
     const sql = 'UPDATE sending SET lane = ?, number = ?, since = ?, known = ? WHERE product = ?'
+    if (this.#database.run(sql, ...place, key).changes === 1) return
+    this.#database.run(`${withRows} WHERE p.key = ?`, key)
     this.#database.run(sql, ...place, key)
   }
 }
@@ -190,6 +219,7 @@ export class Places {
 export interface Access {
   database: Database
   places: Places
+  documents: Documents
 }
 
 export interface DueOptions {

@@ -1,6 +1,7 @@
 import type { ProductId } from '../lib/brand.ts'
 import type { Database } from '../lib/database.ts'
 import { bufferOf, checkedDocument, damaged } from './digest.ts'
+import { newest } from './documents.ts'
 import type { DocumentDigest } from './model.ts'
 
 const digestBytes = 16
@@ -24,9 +25,9 @@ export function readDocuments(database: Database, ids: readonly ProductId[]): Ma
   const sql = `SELECT json_group_array(at) AS places, json_group_array(length(document)) AS lengths,
       CAST(group_concat(CAST(document AS TEXT), '') AS BLOB) AS documents,
       CAST(group_concat(CAST(digest AS TEXT), '') AS BLOB) AS digests
-    FROM (SELECT t.key AS at, d.document, s.digest FROM json_each(?) t CROSS JOIN products p ON p.id = t.value
-      LEFT JOIN documents d ON d.product = p.key LEFT JOIN sending s ON s.product = p.key
-      WHERE d.document IS NOT NULL OR s.digest IS NOT NULL)`
+    FROM (SELECT t.key AS at, ${newest.document} AS document, ${newest.digest} AS digest
+      FROM json_each(?) t CROSS JOIN products p ON p.id = t.value ${newest.joins}
+      WHERE ${newest.document} IS NOT NULL OR ${newest.digest} IS NOT NULL)`
   // As SQLite stores them.
   const stored = JSON.stringify(ids.map((id) => id.toWellFormed()))
   const row = database.get<Concatenated>(sql, stored)

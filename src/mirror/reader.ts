@@ -2,6 +2,7 @@ import type { FeedName, ProductId } from '../lib/brand.ts'
 import { Database } from '../lib/database.ts'
 import { countAll } from './count-all.ts'
 import { bufferOf, checkedDocument, damaged } from './digest.ts'
+import { newest } from './documents.ts'
 import { readCalls, readFact, readFacts } from './facts.ts'
 import { readIdentity } from './identity.ts'
 import { LaneNumbers } from './lanes.ts'
@@ -19,7 +20,7 @@ import type {
   StoredProduct,
 } from './model.ts'
 import { readDocuments } from './read-documents.ts'
-import { checkFormatVersion, prepareTables } from './schema.ts'
+import { checkReadable, prepareTables } from './schema.ts'
 
 const productsPerPage = 500
 
@@ -46,7 +47,7 @@ export class MirrorReader implements Disposable {
   constructor(file: string | undefined) {
     this.#database = file === undefined ? Database.inMemory() : Database.open({ file, access: 'read' })
     try {
-      checkFormatVersion(this.#database)
+      checkReadable(this.#database)
       if (this.#database.format > 0) return
       this[Symbol.dispose]()
       this.#database = Database.inMemory()
@@ -59,9 +60,8 @@ export class MirrorReader implements Disposable {
 
   /** Has an entry for each id; all parts are undefined where the product is not known. */
   read(ids: readonly ProductId[]): Map<ProductId, StoredProduct> {
-    const sql = `SELECT t.key, p.meta, d.product, d.document, d.partial, s.digest
-      FROM json_each(?) t CROSS JOIN products p ON p.id = t.value
-      LEFT JOIN documents d ON d.product = p.key LEFT JOIN sending s ON s.product = p.key`
+    const sql = `SELECT t.key, p.meta, ${newest.product}, ${newest.document}, ${newest.partial}, ${newest.digest}
+      FROM json_each(?) t CROSS JOIN products p ON p.id = t.value ${newest.joins}`
     const products = new Map<ProductId, StoredProduct>()
     for (const id of ids) products.set(id, { document: undefined, partial: undefined, meta: undefined })
     // As SQLite stores them.
@@ -104,7 +104,7 @@ export class MirrorReader implements Disposable {
   /** Whether the newest document is not acknowledged; dead letters included. */
   isUnsent(id: ProductId): boolean {
     const sql = `SELECT lane IS NOT NULL OR (digest IS NOT NULL AND acknowledged IS NOT digest) AS unsent
-      FROM products p JOIN sending s ON s.product = p.key WHERE p.id = ?`
+      FROM products p JOIN standing s ON s.product = p.key WHERE p.id = ?`
     return this.#database.get<{ unsent: number }>(sql, id)?.unsent === 1
   }
 

@@ -3,10 +3,36 @@ import { StorageError } from '../lib/errors.ts'
 import { damaged } from './digest.ts'
 
 /** Raised with every change of the tables; `migrations` leads from each older one to the next. */
-const formatVersion = 1
+const formatVersion = 2
 
 /**
- * What is read without documents stands apart from them: a scan of `products` or `sending` reads a twentieth of the bytes.
+ * A product has a row here while it has a place, and while something else than the digest of its newest document is
+ * acknowledged; with NULL in the place of a digest where it has no document any more. A place is (lane, number, since);
+ * number is NULL while a deferred change waits. acknowledged: NULL never, empty in doubt. known: Redis may know the place
+ * by an earlier number. digest and bytes are those of the document.
+ */
+const sending = `
+  CREATE TABLE sending (
+    product INTEGER PRIMARY KEY, lane INTEGER, number INTEGER, since INTEGER, known INTEGER,
+    digest BLOB, bytes INTEGER, acknowledged BLOB);
+  CREATE INDEX places ON sending (lane, number, since) WHERE lane IS NOT NULL;
+`
+
+/** See `Documents`: every product stands in `documents` and `digests`, and in `edited` where that is newer. */
+const edited = `
+  CREATE TABLE digests (product INTEGER PRIMARY KEY, digest BLOB);
+  CREATE TABLE edited (product INTEGER PRIMARY KEY, digest BLOB, document BLOB, partial BLOB);
+
+  -- How every product stands, whether it has a row in sending or not; hasRow: it has ever had a document.
+  CREATE VIEW standing AS SELECT g.product, lane, number, since, known,
+      iif(e.product IS NULL, g.digest, e.digest) AS digest,
+      iif(s.product IS NULL, iif(e.product IS NULL, g.digest, e.digest), acknowledged) AS acknowledged,
+      s.product IS NOT NULL OR iif(e.product IS NULL, g.digest, e.digest) IS NOT NULL AS hasRow
+    FROM digests g LEFT JOIN edited e ON e.product = g.product LEFT JOIN sending s ON s.product = g.product;
+`
+
+/**
+ * What is read without documents stands apart from them: a scan of `products` or `digests` reads a twentieth of the bytes.
  * Lanes are numbered as in `lanes`; times are ms since the epoch.
  */
 const tables = `
@@ -14,13 +40,8 @@ const tables = `
   CREATE INDEX incomplete ON products (key) WHERE missing IS NOT NULL;
   CREATE TABLE documents (product INTEGER PRIMARY KEY, document BLOB, partial BLOB);
 
-  -- A place is (lane, number, since); number is NULL while a deferred change waits. digest is that of the document, NULL
-  -- where there is none. acknowledged: NULL never, empty in doubt. known: Redis may know the place by an earlier number.
-  CREATE TABLE sending (
-    product INTEGER PRIMARY KEY, lane INTEGER, number INTEGER, since INTEGER, known INTEGER,
-    digest BLOB, acknowledged BLOB, acknowledged_at INTEGER);
-  CREATE INDEX places ON sending (lane, number, since) WHERE lane IS NOT NULL;
-
+  ${sending}
+  ${edited}
   CREATE TABLE dead (product INTEGER PRIMARY KEY, digest BLOB NOT NULL, at TEXT NOT NULL, letter TEXT NOT NULL);
   -- Documents that the operator gave up before they were refused (again).
   CREATE TABLE dropped (id TEXT PRIMARY KEY, digest BLOB NOT NULL) WITHOUT ROWID;
@@ -44,7 +65,19 @@ const tables = `
 `
 
 /** From the version that is the key to the next one; runs in one transaction. */
-const migrations: Readonly<Record<number, (database: Database) => void>> = {}
+const migrations: Readonly<Record<number, (database: Database) => void>> = {
+  1: (database) =>
+    database.exec(`
+      DROP INDEX places;
+      ALTER TABLE sending RENAME TO sent;
+      ${sending}
+      ${edited}
+      INSERT INTO digests SELECT d.product, s.digest FROM documents d LEFT JOIN sent s ON s.product = d.product;
+      INSERT INTO sending SELECT s.product, lane, number, since, known, digest, coalesce(length(document), 0), acknowledged
+        FROM sent s LEFT JOIN documents d ON d.product = s.product
+        WHERE lane IS NOT NULL OR digest IS NULL OR acknowledged IS NOT digest;
+      DROP TABLE sent;`),
+}
 
 export type FactKind =
   | 'identity'
@@ -59,13 +92,27 @@ export type FactKind =
   | `count:${string}`
 
 /** A mirror of a later version is refused: what it holds beyond this one would be lost. */
-export function checkFormatVersion(database: Database): void {
+function checkFormatVersion(database: Database): void {
   const version = database.format
   if (version <= formatVersion) return
   throw new StorageError(
     'mirror-newer',
     `${database.file} was written by a later version of catalogd (format ${version}, this one knows ${formatVersion})`,
     { hint: 'Install that version again, or put a backup of this one back: catalogd restore <folder>' },
+  )
+}
+
+/** Who only reads brings nothing up to date. */
+export function checkReadable(database: Database): void {
+  checkFormatVersion(database)
+  const { file, format } = database
+  if (format === 0 || format === formatVersion) return
+  throw new StorageError(
+    'mirror-older',
+    `${file} was written by an earlier version of catalogd (format ${format})`,
+    {
+      hint: 'Start catalogd: it brings the file up to date, and keeps all that is in it',
+    },
   )
 }
 

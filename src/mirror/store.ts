@@ -2,13 +2,14 @@ import { existsSync } from 'node:fs'
 import type { ProductId } from '../lib/brand.ts'
 import { Database } from '../lib/database.ts'
 import { isDiskFull } from '../lib/database-failure.ts'
+import { Documents } from './documents.ts'
 import { drain, forgetDead, readRow } from './drain.ts'
 import { readCalls, readFact } from './facts.ts'
 import { beginGeneration, checkFile, readIdentity, writeFile, writeIdentity } from './identity.ts'
 import { laneRank } from './lanes.ts'
 import type { Drained, MirrorIdentity, Place } from './loop-model.ts'
 import type { CallsDecision, MirrorChunk } from './model.ts'
-import { type DueOptions, Places, type ReadOptions } from './places.ts'
+import { type Access, type DueOptions, Places, type ReadOptions } from './places.ts'
 import { readDocuments } from './read-documents.ts'
 import { checkTables, missingMirror, prepareTables } from './schema.ts'
 import { writeChunk } from './write-chunk.ts'
@@ -34,12 +35,16 @@ export interface StoreOptions {
 export class MirrorStore implements Disposable {
   readonly #database: Database
   readonly #places: Places
+  readonly #documents: Documents
+  readonly #access: Access
   /** Frames of the log when it was last looked at. */
   #tried = 0
 
   private constructor(database: Database) {
     this.#database = database
     this.#places = new Places(database)
+    this.#documents = new Documents(database)
+    this.#access = { database, places: this.#places, documents: this.#documents }
   }
 
   static open({ file, isExpected, takesCopy = false }: StoreOptions): MirrorStore {
@@ -63,8 +68,7 @@ export class MirrorStore implements Disposable {
   /** One transaction for all that `next` gives, until it gives nothing more. */
   commit(next: () => MirrorChunk | undefined, nowMs: number): void {
     this.#change(() => {
-      const access = { database: this.#database, places: this.#places }
-      for (let chunk = next(); chunk; chunk = next()) writeChunk(access, chunk, nowMs)
+      for (let chunk = next(); chunk; chunk = next()) writeChunk(this.#access, chunk, nowMs)
     })
   }
 
@@ -82,8 +86,12 @@ export class MirrorStore implements Disposable {
     return true
   }
 
-  /** To be called between commits: it takes a while. */
-  checkpoint(): void {
+  /**
+   * To be called while nothing else is to be done: it takes a while. A portion of the documents that were edited goes where
+   * it belongs.
+   */
+  rest(): void {
+    if (this.#documents.hasMany) this.#change(() => this.#documents.move())
     if (this.isLogLong()) this.endCheckpoint()
   }
 
@@ -135,7 +143,7 @@ export class MirrorStore implements Disposable {
 
   /** Safe to repeat. */
   drain(drained: Drained, nowMs: number): void {
-    this.#change(() => drain({ database: this.#database, places: this.#places }, drained, nowMs))
+    this.#change(() => drain(this.#access, drained, nowMs))
   }
 
   /** After a loss: all that was offered, and these ids, is doubtful and has a number. Ids that are not known are ignored. */
@@ -190,6 +198,7 @@ export class MirrorStore implements Disposable {
       })
     } catch (error) {
       numbers.reload()
+      this.#documents.reload()
       throw error
     }
   }

@@ -98,7 +98,7 @@ export async function serveMirror(
       const now = systemClock.monotonic()
       if (failure !== undefined || (!isQuiet && now - checkpointAt < postponedMs)) return
       checkpointAt = now
-      if (isQuiet) store.checkpoint()
+      if (isQuiet) store.rest()
       else if (store.isLogLong()) checkpointer.move()
     }
     // The loop changes much, too, and sends nothing.

@@ -1,6 +1,6 @@
 import type { ProductId } from '../lib/brand.ts'
 import type { Database } from '../lib/database.ts'
-import { forgetDead, giveUp, keyOf, readRow } from './drain.ts'
+import { forgetDead, keyOf, readRow } from './drain.ts'
 import { addToFact, removeFacts, writeFact } from './facts.ts'
 import { laneRank } from './lanes.ts'
 import type { MirrorChunk } from './model.ts'
@@ -19,8 +19,9 @@ export function writeChunk(access: Access, chunk: MirrorChunk, nowMs: number): v
   writeBookkeeping(access.database, chunk)
 }
 
-function writeDecisions({ database, places }: Access, chunk: MirrorChunk, nowMs: number): void {
-  for (const id of chunk.resend ?? []) sendAgain({ database, places }, id, nowMs)
+function writeDecisions(access: Access, chunk: MirrorChunk, nowMs: number): void {
+  const { database, places } = access
+  for (const id of chunk.resend ?? []) sendAgain(access, id, nowMs)
   for (const id of chunk.retryDead ?? []) {
     const row = readRow(database, id)
     if (!row?.dead) continue
@@ -32,7 +33,9 @@ function writeDecisions({ database, places }: Access, chunk: MirrorChunk, nowMs:
     const isDead = row !== undefined && sameBytes(row.dead, digest)
     if (isDead) {
       forgetDead(database, row.key)
-      giveUp(database, row.key, digest)
+      // It counts as acknowledged until a newer document comes.
+      places.acknowledge(row.key, digest)
+      places.tidy(row.key)
     }
     // Redis will tell of it; once more where it may be taken back.
     if (isDead ? row.lane !== null : !sameBytes(row?.acknowledged ?? null, digest)) {

@@ -2,7 +2,7 @@ import type { ProductId } from '../lib/brand.ts'
 import type { Database } from '../lib/database.ts'
 import { damaged, digestDocument } from './digest.ts'
 import { forgetDead, keyOf } from './drain.ts'
-import type { KeyEntry, MirrorChunk, ProductWrite } from './model.ts'
+import type { DocumentDigest, KeyEntry, MirrorChunk, ProductWrite } from './model.ts'
 import { type SendingRow, sameBytes } from './place-after-edit.ts'
 import type { Access } from './places.ts'
 
@@ -17,7 +17,7 @@ interface KnownProduct extends SendingRow {
 
 /** Inside a transaction. */
 export function writeProduct(access: Access, write: ProductWrite, nowMs: number): void {
-  const { database } = access
+  const { database, documents } = access
   const missing = write.incomplete ?? null
   const insert = 'INSERT INTO products (id, meta, missing) VALUES (?, ?, ?) ON CONFLICT DO NOTHING'
   const inserted = database.run(insert, write.productId, write.meta, missing)
@@ -27,23 +27,29 @@ export function writeProduct(access: Access, write: ProductWrite, nowMs: number)
   const key = known?.key ?? inserted.key
   if (known && (known.meta !== write.meta || known.missing !== missing))
     database.run('UPDATE products SET meta = ?, missing = ? WHERE key = ?', write.meta, missing, key)
-  const document = 'INSERT OR REPLACE INTO documents (product, document, partial) VALUES (?, ?, ?)'
-  database.run(document, key, write.document ?? null, write.partial ?? null)
-  placeProduct(access, write, { key, known, nowMs })
+  // Also where no feed changed it: what is stored is what an acknowledgement has to name.
+  const digest = write.document && digestDocument(write.document)
+  documents.write(key, write, { digest, isNew })
+  placeProduct(access, write, { key, known, digest, nowMs })
+}
+
+interface Placing {
+  key: number
+  known: KnownProduct | undefined
+  digest: DocumentDigest | undefined
+  nowMs: number
 }
 
 function placeProduct(
   { database, places }: Access,
   { document, lane = 'deferred' }: ProductWrite,
-  { key, known, nowMs }: { key: number; known: KnownProduct | undefined; nowMs: number },
+  { key, known, digest, nowMs }: Placing,
 ): void {
   const row = known?.hasRow ? known : undefined
-  // Also where no feed changed it: what is stored is what an acknowledgement has to name.
-  const digest = document && digestDocument(document)
   const isSame = row ? (digest === undefined ? row.digest === null : sameBytes(row.digest, digest)) : !digest
   if (isSame) return
   if (known?.dead) forgetDead(database, key)
-  places.edit({ key, row, lane, digest }, nowMs)
+  places.edit({ key, row, lane, digest, bytes: document?.length }, nowMs)
   if (document && digest) places.recent.add(key, { document, digest })
 }
 
@@ -88,6 +94,8 @@ export function writeAbsent(
   if (keys === '[]') return
   for (const table of [
     'documents',
+    'digests',
+    'edited',
     'sending',
     'dead',
     'switches',
@@ -101,8 +109,8 @@ export function writeAbsent(
 }
 
 function readKnown(database: Database, id: ProductId): KnownProduct | undefined {
-  const sql = `SELECT p.key, p.meta, p.missing, s.product IS NOT NULL AS hasRow, s.lane, s.number, s.since, s.known, s.digest,
-      s.acknowledged, d.digest AS dead
-    FROM products p LEFT JOIN sending s ON s.product = p.key LEFT JOIN dead d ON d.product = p.key WHERE p.id = ?`
+  const sql = `SELECT p.key, p.meta, p.missing, s.hasRow, s.lane, s.number, s.since, s.known, s.digest, s.acknowledged,
+      d.digest AS dead
+    FROM products p JOIN standing s ON s.product = p.key LEFT JOIN dead d ON d.product = p.key WHERE p.id = ?`
   return database.get<KnownProduct>(sql, id)
 }

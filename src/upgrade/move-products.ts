@@ -66,7 +66,7 @@ function movePage(mirror: MirrorStore, page: readonly OldProduct[], nowMs: numbe
   const chunks: MirrorChunk[] = [{ writes: page.map(({ write }) => write) }]
   mirror.commit(() => chunks.shift(), nowMs)
   mirror.drain({ ...sendingOf(page), positions }, nowMs)
-  mirror.checkpoint()
+  mirror.rest()
 }
 
 /**

@@ -27,7 +27,7 @@ export async function measureDrain(products: number) {
   for (let start = 0; start < products; start += portion) {
     const numbers = Array.from({ length: Math.min(portion, products - start) }, (_, i) => start + i)
     harness.commitAll(numbers.map((n) => write(idOf(n), documentOf(n), 'new')))
-    mirror.checkpoint()
+    mirror.rest()
     const fields = numbers.flatMap((n) => [idOf(n), digestDocument(Buffer.from(documentOf(n)))])
     await connection.hset(keys.acknowledged, ...fields)
   }
@@ -44,7 +44,7 @@ export async function measureDrain(products: number) {
   const [began, cpu] = [performance.now(), process.cpuUsage()]
   for (let checkpointAt = began + checkpointEveryMs; (await loop.turn()).done; ) {
     if (performance.now() < checkpointAt) continue
-    mirror.checkpoint()
+    mirror.rest()
     checkpointAt = performance.now() + checkpointEveryMs
   }
   const seconds = (performance.now() - began) / 1000

@@ -65,7 +65,7 @@ export async function benchMirror([size = '1000000']: readonly string[]): Promis
         const chunk = chunks.shift()
         return chunk && unpackChunk(chunk)
       }, 1_000)
-      store.checkpoint()
+      store.rest()
     })
     walBytes = Math.max(walBytes, statSync(`${file}-wal`).size)
   }
@@ -99,7 +99,7 @@ export async function benchMirror([size = '1000000']: readonly string[]): Promis
       }))
       meter('drain', acknowledged.length, () => {
         store.drain({ acknowledged, positions }, 2_000)
-        store.checkpoint()
+        store.rest()
       })
     }
   }
@@ -132,10 +132,10 @@ export async function benchMirror([size = '1000000']: readonly string[]): Promis
   }
   meter('start over', products, () => {
     store.beginStartOver({})
-    while (store.startOver({ nowMs: 3_000, rowsMax: 20_000 })) store.checkpoint()
+    while (store.startOver({ nowMs: 3_000, rowsMax: 20_000 })) store.rest()
   })
   report()
-  store.checkpoint()
+  store.rest()
   const bytes = statSync(file).size
   const allowed = 1.2 * documentBytes + 100 * products
   console.log(

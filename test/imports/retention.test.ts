@@ -142,7 +142,7 @@ other:
   expect(await left()).toEqual(['a', 'b', 'c', 'd'])
   imports.deliverAll()
   expect(await left()).toEqual(['a', 'c', 'd'])
-  expect(imports.mirror.sql('SELECT * FROM sending')).toHaveLength(3)
+  expect(imports.mirror.sql('SELECT * FROM digests')).toHaveLength(3)
   expect(imports.mirror.sql('SELECT * FROM documents')).toHaveLength(3)
   // As if it had never been there.
   await imports.import('products', feed(row('a'), row('b', { price: '5' })))

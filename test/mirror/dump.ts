@@ -3,7 +3,9 @@ import { DatabaseSync } from 'node:sqlite'
 /** Everything that stands in a mirror, but which file it is, and since when. Blobs as hexadecimal texts. */
 export function dump(file: string): Record<string, unknown[]> {
   using database = new DatabaseSync(file)
-  const names = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").all()
+  const names = database
+    .prepare("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name")
+    .all()
   return Object.fromEntries(
     names.map(({ name }) => [
       String(name),

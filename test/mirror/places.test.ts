@@ -217,8 +217,8 @@ class Pair implements Disposable {
   }
 
   #rows(): Map<string, Row> {
-    const sql = `SELECT id, s.digest, acknowledged, d.digest AS dead, lane, number, since, known FROM sending s
-      JOIN products ON key = s.product LEFT JOIN dead d ON d.product = s.product ORDER BY key`
+    const sql = `SELECT id, s.digest, acknowledged, d.digest AS dead, lane, number, since, known FROM standing s
+      JOIN products ON key = s.product LEFT JOIN dead d ON d.product = s.product WHERE hasRow ORDER BY key`
     return new Map(
       this.#plain
         .prepare(sql)

@@ -295,7 +295,7 @@ it('another process sees whole chunks while they are written', async () => {
   await child.line('looks')
   for (let price = 1; price <= 400; price += 1) {
     put(`${price}`)
-    if (price % 50 === 0) store.checkpoint()
+    if (price % 50 === 0) store.rest()
     if (price % 10 === 0) await new Promise(setImmediate)
   }
   child.send('end')

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis'
 import { Database } from '../../src/lib/database.ts'
+import { newest } from '../../src/mirror/documents.ts'
 import { readCalls } from '../../src/mirror/facts.ts'
 import { readIdentity } from '../../src/mirror/identity.ts'
 import { LaneNumbers } from '../../src/mirror/lanes.ts'
@@ -88,9 +89,9 @@ export function observeMirror(seen: Seen & { file: string }): Record<string, unk
   using database = Database.open({ file, access: 'read' })
   const rows = database.all<
     Record<string, unknown>
-  >(`SELECT p.id, s.lane, s.number, s.since, s.known, s.digest, s.acknowledged, d.digest AS dead, o.document
-        FROM products p JOIN sending s ON s.product = p.key LEFT JOIN dead d ON d.product = p.key
-        LEFT JOIN documents o ON o.product = p.key`)
+  >(`SELECT p.id, s.lane, s.number, s.since, s.known, s.digest, s.acknowledged, o.digest AS dead, ${newest.document} AS document
+        FROM products p JOIN standing s ON s.product = p.key AND s.hasRow LEFT JOIN dead o ON o.product = p.key
+        ${newest.joins}`)
   const text = (value: unknown) => (value === null ? null : textOf(seen, Buffer.from(value as Uint8Array)))
   const products = rows.map(({ id, lane, number, since, known, ...row }): [string, unknown] => [
     String(id),

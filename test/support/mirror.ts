@@ -46,7 +46,7 @@ export class TestMirror extends MirrorReader implements Mirror, AsyncDisposable 
   /** As if the endpoint had taken everything. */
   acknowledgeAll(): void {
     const rows = this.sql(
-      `SELECT id, digest FROM sending JOIN products ON key = product WHERE lane IS NOT NULL`,
+      `SELECT id, digest FROM standing JOIN products ON key = product WHERE lane IS NOT NULL`,
     )
     const acknowledged = rows.map(({ id, digest }) => {
       return { productId: id as ProductId, digest: Buffer.from(digest as Uint8Array), held: false }

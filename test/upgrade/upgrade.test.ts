@@ -59,10 +59,12 @@ async function openOld({ count = standings.length, megabytes = 0 } = {}) {
   }
 }
 
+type Standing = [number, number | null, number | null, unknown, unknown, string, string | null, number]
+
 const sending = (file: string) => {
-  const { sending: rows = [], products: names = [] } = dump(file)
+  const { standing: rows = [], products: names = [] } = dump(file)
   const nameOf = new Map((names as [number, string][]).map(([key, name]) => [key, name]))
-  const placed = rows as [number, number | null, number | null, unknown, unknown, string, string | null][]
+  const placed = (rows as Standing[]).filter((row) => row[7] === 1)
   return Object.fromEntries(
     placed.map(([key, lane, , , , digest, acknowledged]) => {
       const how = acknowledged === digest ? 'believed' : acknowledged === '' ? 'doubt' : acknowledged
@@ -156,7 +158,7 @@ test('keys that a crash has left are removed later, and the mirror stays as it i
 function comparable(file: string): unknown {
   const { products: rows = [], facts = [], imports, dropped } = dump(file)
   const names = new Map((rows as [number, string][]).map(([key, name]) => [key, name]))
-  const { sending: placed = [], key_index: keys = [] } = dump(file)
+  const { standing: placed = [], key_index: keys = [] } = dump(file)
   const lanes = (placed as unknown[][]).map(([key, lane, , , known, ...digests]) =>
     JSON.stringify([names.get(key as number), lane, known, digests.slice(0, 2)]),
   )

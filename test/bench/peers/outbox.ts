@@ -19,7 +19,7 @@ export async function runOutbox(count = '') {
     harness.commitAll(
       numbers.map((n) => write(`SKU-${n}`, `{"product_id":"SKU-${n}","description":"${filler}"}`, 'new')),
     )
-    mirror.checkpoint()
+    mirror.rest()
   }
   const claimAll = async () => {
     let acknowledged = 0

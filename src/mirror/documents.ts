@@ -1,0 +1,93 @@
+import type { Database } from '../lib/database.ts'
+import type { DocumentDigest, ProductWrite } from './model.ts'
+
+/** What products say now, where `p` is `products`: the page of an older document is not read. */
+export const newest = {
+  joins: `LEFT JOIN edited e ON e.product = p.key
+      LEFT JOIN documents d ON d.product = p.key AND e.product IS NULL
+      LEFT JOIN digests g ON g.product = p.key AND e.product IS NULL`,
+  /** NULL: what is stored of the product is gone, which only damage can do. */
+  product: 'coalesce(e.product, d.product)',
+  document: 'iif(e.product IS NULL, d.document, e.document)',
+  partial: 'iif(e.product IS NULL, d.partial, e.partial)',
+  digest: 'iif(e.product IS NULL, g.digest, e.digest)',
+} as const
+
+/** Where more are edited than that, pages of `documents` that change have several of them: they go there at once. */
+const editedMax = 32_768
+/** So many may stay in `edited`: those that change often are not moved each time. */
+const restingMax = 4_096
+const movedMax = 512
+
+/**
+ * The newest documents. Those of products that stood there before are written side by side into `edited`, since a page of
+ * `documents` has six: to change one product of a hundred would write six times the bytes. They are moved when the mirror
+ * has nothing else to do. Its methods run inside a transaction.
+ */
+export class Documents {
+  readonly #database: Database
+  #edited = 0
+
+  constructor(database: Database) {
+    this.#database = database
+    this.reload()
+  }
+
+  /** A moment of rest is to be used. */
+  get hasMany(): boolean {
+    return this.#edited > restingMax
+  }
+
+  write(
+    key: number,
+    { document = null, partial = null }: { [K in 'document' | 'partial']: ProductWrite[K] | null },
+    { digest = null, isNew }: { digest: DocumentDigest | null | undefined; isNew: boolean },
+  ): void {
+    if (isNew) {
+      this.#database.run(
+        'INSERT INTO documents (product, document, partial) VALUES (?, ?, ?)',
+        key,
+        document,
+        partial,
+      )
+      this.#database.run('INSERT INTO digests (product, digest) VALUES (?, ?)', key, digest)
+      return
+    }
+    const update = 'UPDATE edited SET digest = ?, document = ?, partial = ? WHERE product = ?'
+    if (this.#edited > 0 && this.#database.run(update, digest, document, partial, key).changes === 1) return
+    if (this.#edited >= editedMax) {
+      this.#database.run(
+        'UPDATE documents SET document = ?, partial = ? WHERE product = ?',
+        document,
+        partial,
+        key,
+      )
+      this.#database.run('UPDATE digests SET digest = ? WHERE product = ?', digest, key)
+      return
+    }
+    const insert = 'INSERT INTO edited (product, digest, document, partial) VALUES (?, ?, ?, ?)'
+    this.#database.run(insert, key, digest, document, partial)
+    this.#edited += 1
+  }
+
+  /** A portion. */
+  move(): void {
+    const last = 'SELECT max(product) AS last FROM (SELECT product FROM edited ORDER BY product LIMIT ?)'
+    const upTo = this.#database.get<{ last: number | null }>(last, movedMax)?.last
+    if (upTo == null) return
+    for (const [table, columns] of [
+      ['documents', 'document = e.document, partial = e.partial'],
+      ['digests', 'digest = e.digest'],
+    ])
+      this.#database.run(
+        `UPDATE ${table} SET ${columns} FROM edited e WHERE e.product = ${table}.product AND e.product <= ?`,
+        upTo,
+      )
+    this.#edited -= this.#database.run('DELETE FROM edited WHERE product <= ?', upTo).changes
+  }
+
+  /** Something may have been rolled back. */
+  reload(): void {
+    this.#edited = this.#database.get<{ count: number }>('SELECT count(*) AS count FROM edited')?.count ?? 0
+  }
+}
