@@ -7,14 +7,14 @@ const headerExpected = 'none, or a list of column names'
 
 /** How a file is written; each part is detected when left out. */
 export const formatShape = {
-  type: oneOf(['csv', 'tsv', 'ndjson', 'json', 'xml', 'xlsx']).optional(),
+  type: oneOf(['csv', 'tsv', 'ndjson', 'json', 'xml', 'xlsx']).optional().describe('What the file is'),
   path: textOf(
     (value) => !/^[./]|[./]$|\.\.|\/\/|\s/.test(value),
     'the way to the records, such as data.products (JSON) or rss/channel/item (XML)',
   )
     .optional()
     .describe(
-      'JSON: keys to the array of records, "" for the root; XML: elements from the root to the record',
+      'JSON: keys to the array of records such as data.products, "" for the root; XML: elements such as rss/channel/item',
     ),
   header: z
     .union(
@@ -28,15 +28,13 @@ export const formatShape = {
     )
     .optional()
     .describe('The file has no header line; columns are called 1, 2, … or as listed'),
-  delimiter: textOf(
-    (value) => value === 'tab' || /^[^\r\n"]$/u.test(value),
-    'one character, or tab',
-  ).optional(),
+  delimiter: textOf((value) => value === 'tab' || /^[^\r\n"]$/u.test(value), 'one character, or tab')
+    .optional()
+    .describe('What separates cells: one character, or tab'),
   quote: oneOf(['"', "'", 'none']).optional().describe('none: a quote is an ordinary character'),
-  encoding: textOf(
-    (value) => encodingOf(value) !== undefined,
-    `one of ${encodingNames.join(', ')}`,
-  ).optional(),
+  encoding: textOf((value) => encodingOf(value) !== undefined, `one of ${encodingNames.join(', ')}`)
+    .optional()
+    .describe('Such as utf-8, windows-1252, shift_jis'),
   members: text('a pattern of member names, such as *.csv')
     .optional()
     .describe('Which members of a zip archive are read; default: all files that are not hidden'),

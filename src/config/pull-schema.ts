@@ -31,28 +31,34 @@ const fingerprint = textOf(
 const remoteFolder = text('a folder on the server')
 
 const sftpSchema = mapping({
-  host: text('a host name'),
-  port: wholeNumber({ min: 1, max: 65_535 }).default(22),
-  user: text('a user name'),
-  password: optionalText('a password').optional(),
+  host: text('a host name').describe('Name of the server'),
+  port: wholeNumber({ min: 1, max: 65_535 }).default(22).describe('Port of the server'),
+  user: text('a user name').describe('User on the server'),
+  password: optionalText('a password').optional().describe('Password of the user'),
   passwordFile: secretFile('password'),
-  privateKeyFile: text('a file that holds a private key').optional().describe('In OpenSSH or PEM form'),
-  passphrase: optionalText('the passphrase of the private key').optional(),
+  privateKeyFile: text('a file that holds a private key')
+    .optional()
+    .describe('Instead of a password: a private key, in OpenSSH or PEM form'),
+  passphrase: optionalText('the passphrase of the private key').optional().describe('Of the private key'),
   hostKey: z
     .union([fingerprint, z.array(fingerprint).min(1)], {
       error: 'the fingerprint of the server’s key such as SHA256:…, or a list of them',
     })
     .optional()
-    .describe('Any other server is refused'),
+    .describe('Fingerprint of the server, or a list of them; any other server is refused'),
   knownHosts: text('a file in the form of ~/.ssh/known_hosts')
     .optional()
     .describe('Instead of hostKey: a file as ssh keeps it'),
-  folder: remoteFolder.default('.').describe('Listed; which files belong to the feed is said by files'),
+  folder: remoteFolder
+    .default('.')
+    .describe('Folder on the server; files says which of its files belong to the feed'),
 })
 
 export const pullSchema = mapping({
-  url: text('an address such as https://shop.example/feed.xml').optional(),
-  sftp: sftpSchema.optional(),
+  url: text('an address such as https://shop.example/feed.xml')
+    .optional()
+    .describe('From this address; or give sftp'),
+  sftp: sftpSchema.optional().describe('From an SFTP server'),
   every: duration({ minMs: 1000 }).optional().describe('How often; or give cron'),
   cron: textOf(isCron, 'five fields: minute, hour, day, month and weekday, such as "15 3 * * *"')
     .optional()
@@ -64,7 +70,7 @@ export const pullSchema = mapping({
     .optional()
     .describe('Sent with each request, to the origin of url only; their values are secrets'),
   user: text('a user name').optional().describe('Basic authentication at url'),
-  password: optionalText('a password').optional(),
+  password: optionalText('a password').optional().describe('Of user'),
   passwordFile: secretFile('password'),
   allowPrivate: flag().optional().describe('The address may be of a private network or of this machine'),
   caFile: text('a file with certificates in PEM form')
@@ -73,7 +79,9 @@ export const pullSchema = mapping({
   name: textOf((value) => value !== '' && !/[/\\]/.test(value), 'a file name without a folder')
     .optional()
     .describe('Of the file that is fetched; default: what the server calls it'),
-  maxBytes: size({ min: 1, max: 1e12, because: 'a larger file is not fetched' }).default('20GB'),
+  maxBytes: size({ min: 1, max: 1e12, because: 'a larger file is not fetched' })
+    .default('20GB')
+    .describe('A larger file is not fetched'),
   timeout: duration({ minMs: 100 }).default('60s').describe('How long the server may be silent'),
   atMost: duration({ minMs: 1000 }).default('6h').describe('How long one fetch may take as a whole'),
   after: oneOf(['keep', 'delete', 'move'])

@@ -27,15 +27,21 @@ export const safetyShape = {
       'Where a file says as of when it holds: an older one than the newest full file is set aside as late',
     ),
   changes: mapping({
-    atMost: z.union(
-      [
-        share(),
-        mapping({ urgent: share().optional(), new: share().optional(), deferred: share().optional() }),
-      ],
-      {
-        error: 'a share such as 50%, or { urgent: …, new: …, deferred: … }',
-      },
-    ),
+    atMost: z
+      .union(
+        [
+          share(),
+          mapping({
+            urgent: share().optional().describe('Of prices, availability and stock'),
+            new: share().optional().describe('Of products that were never delivered'),
+            deferred: share().optional().describe('Of all other edits'),
+          }),
+        ],
+        {
+          error: 'a share such as 50%, or { urgent: …, new: …, deferred: … }',
+        },
+      )
+      .describe('One share of all changes, or one for each lane'),
   })
     .optional()
     .describe(

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { callBytesMax } from '../lib/call-bytes.ts'
+import { intentSchema, stackSchema } from './access-schema.ts'
 import { fieldRuleSchema } from './field-schema.ts'
 import { formatShape } from './format-schema.ts'
 import { groupSchema } from './group-schema.ts'
 import {
   duration,
-  flag,
   longestMs,
   mapping,
   mappingOf,
@@ -39,7 +39,7 @@ const filePattern = textOf(
 
 export const apiSchema = mapping({
   url: optionalText('the base address of the catalog API').describe(
-    'Base address of the catalog API. https, or http on this machine',
+    'Base address of the catalog API; https, or http on this machine only',
   ),
   account: optionalText('the name of an account')
     .optional()
@@ -53,14 +53,16 @@ export const apiSchema = mapping({
 const deliverySchema = mapping({
   callBytes: size({ min: 1000, max: callBytesMax, because: 'the endpoint takes at most 2 MB' })
     .default(callBytesMax)
-    .describe('Upper bound of a request body, exact'),
+    .describe('Upper bound of a body, exact; at most 2,000,000'),
   concurrency: wholeNumber({ min: 1, max: 64 })
     .default(4)
-    .describe('Calls at one time of one process; one of them serves urgent changes only'),
+    .describe('Calls at one time of one process; from 2 on, one is kept for urgent changes'),
   timeout: duration({ minMs: 100 }).default('30s').describe('How long a call may take'),
   horizon: duration({ minMs: 0 })
     .default('2m')
-    .describe('How long a request whose outcome is unknown may still take effect'),
+    .describe(
+      'How long a call without an answer may still take effect; then its products are sent once more',
+    ),
   callsPerSecond: wholeNumber({ min: 1, max: 10_000 })
     .default(20)
     .describe('Over all processes of the catalog'),
@@ -69,8 +71,8 @@ const deliverySchema = mapping({
 export const deferredSchema = mapping({
   after: duration({ minMs: 0 })
     .default('15m')
-    .describe('How long a change that is not urgent waits for others'),
-  atMost: duration({ minMs: 0 }).default('1h').describe('The longest it ever waits'),
+    .describe('How long such an edit waits for others of the product, counted from the first'),
+  atMost: duration({ minMs: 0 }).default('1h').describe('The longest that it ever waits'),
 })
 
 const consentsSchema = mapping({
@@ -79,14 +81,14 @@ const consentsSchema = mapping({
   horizon: duration({ minMs: 0 })
     .default('2m')
     .describe('How long after its first attempt a grant that was not confirmed is tried again'),
-  callsPerSecond: wholeNumber({ min: 1, max: 10_000 }).default(100),
+  callsPerSecond: wholeNumber({ min: 1, max: 10_000 }).default(100).describe('One call carries one consent'),
   path: textOf(
     (value) => /^(\/[A-Za-z0-9._~-]+)+$/.test(value),
     'a path such as /api/v1/customers/consent, without a slash at the end',
     { pattern: '^(/[A-Za-z0-9._~-]+)+$' },
   )
     .default('/api/v1/customers/consent')
-    .describe('Between the base address and the e-mail address'),
+    .describe('What stands before the e-mail address; some services lack the /api'),
 })
 
 const fieldNamesSchema = z.array(text('the name of a product field'), {
@@ -95,9 +97,9 @@ const fieldNamesSchema = z.array(text('the name of a product field'), {
 
 const formatSchema = mapping({
   ...formatShape,
-  recordBytes: size({ min: 1000, max: 1_000_000_000, because: 'a longer record refuses the file' }).default(
-    '16MB',
-  ),
+  recordBytes: size({ min: 1000, max: 1_000_000_000, because: 'a longer record refuses the file' })
+    .default('16MB')
+    .describe('A longer record refuses the file: usually a quote that is never closed'),
 })
 
 export const defaultSettle = '2s'
@@ -105,7 +107,7 @@ export const defaultSettle = '2s'
 export const feedShape = {
   kind: oneOf(['products', 'consents'])
     .default('products')
-    .describe('What the records are about: products, or marketing consents (fields email and consent)'),
+    .describe('What the records are about; those of consents have the fields email and consent'),
   preset: text('the name of a preset')
     .optional()
     .describe('What a kind of export looks like: its keys count where this feed says nothing'),
@@ -126,12 +128,21 @@ export const feedShape = {
   thousands: oneOf(['.', ',', ' ', "'"]).optional().describe('Likewise: the thousands mark; default: none'),
   drop: text('the folder to watch')
     .optional()
-    .describe('Watched folder, relative to this file; needless where files are fetched (pull)'),
+    .describe('Watched folder; required unless files are fetched (pull)'),
   pull: pullSchema.optional().describe('Fetches files by itself, from a URL or an SFTP server'),
   files: z
-    .union([filePattern, mapping({ full: filePattern.optional(), delta: filePattern.optional() })], {
-      error: 'a file name pattern without a folder such as *.csv, or { full: …, delta: … }',
-    })
+    .union(
+      [
+        filePattern,
+        mapping({
+          full: filePattern.optional().describe('Instead of one pattern: that of full files'),
+          delta: filePattern.optional().describe('And that of delta files of the same feed'),
+        }),
+      ],
+      {
+        error: 'a file name pattern without a folder such as *.csv, or { full: …, delta: … }',
+      },
+    )
     .default('*')
     .describe('Which files belong to the feed; compressed forms (.gz, .zst, .zip) belong too'),
   mode: oneOf(['full', 'delta'])
@@ -144,7 +155,9 @@ export const feedShape = {
   format: formatSchema.prefault({}).describe('Each part is detected when left out'),
   fields: mappingOf(z.string(), fieldRuleSchema, 'a mapping of product fields to columns')
     .default({})
-    .describe('How each field is computed; left out: columns named as in the contract map themselves'),
+    .describe(
+      'How each field is computed; left out: columns named as in the contract map themselves. none takes a field out of the preset',
+    ),
   aliases: mappingOf(
     z.string(),
     z.array(text('the name of a column'), { error: 'a list of column names' }).min(1),
@@ -168,15 +181,23 @@ export const feedShape = {
     .optional()
     .describe('A file is expected at least so often; when none comes that is an alert'),
   missing: mapping({
-    action: oneOf(['out_of_stock', 'ignore']).default('out_of_stock'),
-    atMost: share().default('10%').describe('Above this share removals wait for approval'),
+    action: oneOf(['out_of_stock', 'ignore']).default('out_of_stock').describe('What becomes of them'),
+    atMost: share()
+      .default('10%')
+      .describe('Above this share of missing products the removals wait for approval'),
     forget: duration({ minMs: dayMs, maxMs: longestMs })
       .default('90d')
-      .describe('How long a product is kept that no feed names any more'),
-  }).prefault({}),
+      .describe('How long a product is kept that no feed names any more; for ever with ignore'),
+  })
+    .prefault({})
+    .describe('Products that a full file no longer names'),
   rejects: mapping({
-    atMost: share().default('5%').describe('Above this share of bad records removals wait'),
-  }).prefault({}),
+    atMost: share()
+      .default('5%')
+      .describe('Above this share of rejected records the removals wait for approval'),
+  })
+    .prefault({})
+    .describe('When bad records make removals doubtful'),
   ...safetyShape,
 }
 
@@ -191,35 +212,16 @@ const defaultUrgent = [
 ] as const
 
 const catalogSchema = mapping({
-  api: apiSchema,
-  delivery: deliverySchema.prefault({}),
+  api: apiSchema.describe('Where changes go'),
+  delivery: deliverySchema.prefault({}).describe('How calls are made'),
   urgent: fieldNamesSchema
     .default([...defaultUrgent])
     .describe('Fields whose change is sent at once; inside variations and skus too'),
-  deferred: deferredSchema.prefault({}),
+  deferred: deferredSchema.prefault({}).describe('How long edits that are not urgent wait'),
   consents: consentsSchema.prefault({}).describe('How consents are delivered'),
   feeds: mappingOf(nameSchema, feedSchema, 'a mapping of feeds by name').describe(
     'Sources of files, by name',
   ),
-})
-
-const stackSchema = mapping({
-  url: optionalText('a base address').optional().describe('https, or http on this machine'),
-  accessToken: optionalText('an access token').optional(),
-  accessTokenFile: secretFile('token'),
-  name: optionalText('the name of the Stack').optional(),
-})
-
-const intentSchema = mapping({
-  url: optionalText('a base address').optional().describe('https, or http on this machine'),
-  token: optionalText('an API_LIM token').optional().describe('Token of kind API_LIM'),
-  tokenFile: secretFile('token'),
-  partnerId: optionalText('a partner id').optional(),
-  shopify: flag()
-    .default(false)
-    .describe('The merchant runs on Shopify: requests must say country and locale'),
-  country: optionalText('a country such as US').optional().describe('Of requests that name none'),
-  locale: optionalText('a locale such as en').optional().describe('Of requests that name none'),
 })
 
 const archiveSchema = mapping({
@@ -252,7 +254,9 @@ const deferredSections = ['stack', 'intent'] as const
 
 /** What a configuration file holds, checked and with defaults, in the words of the file. */
 export const configSchema = mapping({
-  state: text('the folder for what catalogd stores').default('./state'),
+  state: text('the folder for what catalogd stores')
+    .default('./state')
+    .describe('Folder for everything that catalogd stores; on a local disk'),
   redis: redisSchema.describe('Where Redis is, and how much may wait there'),
   archive: archiveSchema.prefault({}).describe('How long accepted files are kept'),
   console: consoleSchema.optional().describe('The HTTP server of the daemon: pushed files, health'),

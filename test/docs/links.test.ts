@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { posix } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { pageNames, readPage } from './pages.ts'
+import { pageNames, readPage, withoutFences } from './pages.ts'
 
 // Pages are found: each link leads somewhere, and each page is led to from the README.
 
@@ -57,8 +57,4 @@ function headingsOf(page: string): Set<string> {
         .replaceAll(' ', '-'),
     ),
   )
-}
-
-function withoutFences(text: string): string {
-  return text.replace(/^```.*?^```$/gms, '')
 }

@@ -42,9 +42,14 @@ function isRule(line: string): boolean {
   return /^\|[-|: ]+\|$/.test(line)
 }
 
-/** What stands between backticks. */
+/** A text without its fenced blocks. */
+export function withoutFences(text: string): string {
+  return text.replace(/^```.*?^```$/gms, '')
+}
+
+/** What stands between backticks, outside fenced blocks. */
 export function codes(text: string): string[] {
-  return [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
+  return [...withoutFences(text).matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
 }
 
 export interface Fence {
