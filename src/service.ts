@@ -6,7 +6,7 @@ import { productCalls } from './api/classify.ts'
 import type { AlertsConfig, CatalogConfig, ConsoleConfig } from './config/model.ts'
 import { openConsents } from './consents/open-consents.ts'
 import type { ConsentStore } from './consents/store.ts'
-import { openConsole } from './console/console.ts'
+import { openConsole, type RegisterPages } from './console/console.ts'
 import { CallLog } from './delivery/call-log.ts'
 import { ConsentSlots } from './delivery/consent-slots.ts'
 import { newProcessName } from './delivery/process-name.ts'
@@ -37,6 +37,8 @@ export interface ServiceOptions extends StorageOptions {
   catalogs: readonly CatalogConfig[]
   roles: ReadonlySet<Role>
   connections: RedisConnections
+  /** For people, beside pushed files and health. */
+  pages?: RegisterPages
   /** Default true. */
   watchesDropFolders?: boolean
   /** Another process holds the state folder; this one waits for it to end. */
@@ -90,7 +92,7 @@ function openDaemonConsole(options: ServiceOptions, config: ConsoleConfig, intak
   const { catalogs, connections, clock, log } = options
   const { stateDir } = options.config
   return openConsole({
-    ...{ config, catalogs, clock, log },
+    ...{ config, catalogs, clock, log, pages: options.pages },
     acceptorOf: (name) => intakes?.opened.get(name)?.acceptPushed,
     health: () => readHealth({ connections, catalogs, stateDir, intake: intakes?.state ?? 'elsewhere' }),
   })

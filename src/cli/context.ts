@@ -98,6 +98,11 @@ export class CommandContext {
     return this.#loaded
   }
 
+  /** The configuration as it stands in its file now. */
+  readConfigAgain(): Promise<LoadedConfig> {
+    return this.#loadConfig()
+  }
+
   async #loadConfig(): Promise<LoadedConfig> {
     const { readCheckedConfig } = await import('../operations/read-config.ts')
     return await readCheckedConfig({ file: this.configFile, env: this.#surroundings.environment })

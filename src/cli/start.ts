@@ -1,5 +1,8 @@
 import { once } from 'node:events'
-import { ConfigError, ExitCode } from '../lib/errors.ts'
+import type { LoadedConfig } from '../config/load.ts'
+import { printConfig } from '../config/print.ts'
+import type { Settings } from '../console/page.ts'
+import { ConfigError, describeError, ExitCode, OperatingError } from '../lib/errors.ts'
 import type { Role } from '../service.ts'
 import type { CommandContext, CommandDefinition } from './context.ts'
 
@@ -46,13 +49,20 @@ async function openDaemon(
 ) {
   const { openService } = await import('../service.ts')
   const { openStorage } = await import('../storage.ts')
-  const { config, warnings } = await context.loadedConfig()
+  const { registerPages } = await import('../console/pages.ts')
+  const loaded = await context.loadedConfig()
+  const { config, warnings } = loaded
   for (const warning of warnings) context.log.warn(warning)
   const catalogs = await context.catalogs()
   const { clock, log, signal } = context
   const storage = await openStorage({ config, clock, log, signal, mayBeDown: true })
   try {
     const service = await openService({
+      pages: (app) =>
+        registerPages(app, {
+          ...{ config, catalogs, connections: storage.connections, clock, log },
+          settings: () => readSettings(context, loaded),
+        }),
       config,
       catalogs,
       roles: options.chosen,
@@ -72,6 +82,17 @@ async function openDaemon(
   } catch (error) {
     await storage[Symbol.asyncDispose]()
     throw error
+  }
+}
+
+/** What runs, beside what a start would run now. */
+async function readSettings(context: CommandContext, loaded: LoadedConfig): Promise<Settings> {
+  const running = printConfig(loaded)
+  try {
+    return { running, inFile: printConfig(await context.readConfigAgain()) }
+  } catch (error) {
+    if (!(error instanceof OperatingError)) throw error
+    return { running, inFile: undefined, problem: describeError(error) }
   }
 }
 

@@ -190,12 +190,17 @@ function buildLanes(atMost: NonNullable<FeedInput['changes']>['atMost']) {
 
 /** Undefined: the daemon listens nowhere. */
 function buildConsole(input: ConfigInput['console'], context: AccessContext): ConsoleConfig | undefined {
-  if (!input?.listen) return undefined
-  const { listen, token, tokenFile, hosts, maxBytes } = input
+  if (!input.listen) return undefined
+  const { listen, token, tokenFile, readToken, readTokenFile, tls, hosts, maxBytes } = input
   const access = new Access(context, ['console'])
+  const tokenOf = (key: string, text: string | null | undefined, file: string | undefined) =>
+    text || file !== undefined ? access.token(key, text, file) : undefined
+  const inFolder = (file: string) => resolve(context.folder, file)
   return {
     listen: checked(parseListenAddress(listen)),
-    token: token || tokenFile !== undefined ? access.token('token', token, tokenFile) : undefined,
+    token: tokenOf('token', token, tokenFile),
+    readToken: tokenOf('readToken', readToken, readTokenFile),
+    tls: tls && { certFile: inFolder(tls.certFile), keyFile: inFolder(tls.keyFile) },
     hosts: hosts.map((name) => name.toLowerCase()),
     bytesMax: checked(parseSize(maxBytes)),
   }

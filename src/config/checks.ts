@@ -39,6 +39,7 @@ export function checkWhole(document: ConfigDocument, folder: string, knowledge: 
     checkToken(document, [section], token)
   }
   checkToken(document, ['console'], 'token')
+  checkToken(document, ['console'], 'readToken')
   checkOperatorParts(document)
   checkNotEmpty(document, ['catalogs'], 'catalog')
   for (const catalog of namesAt(document, ['catalogs'])) checkCatalog(document, catalog, knowledge)

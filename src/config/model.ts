@@ -24,8 +24,12 @@ export interface Config {
 export interface ConsoleConfig {
   /** Port 0: any free one. */
   listen: { host: string; port: number }
-  /** Undefined: nothing can be pushed. */
+  /** Of operators and pushes. Undefined: nothing can be pushed, and whoever reaches the pages is an operator. */
   token: Deferred<string> | undefined
+  /** Of those who may look at the pages, and change nothing. */
+  readToken: Deferred<string> | undefined
+  /** Absolute paths. */
+  tls: { certFile: string; keyFile: string } | undefined
   /** Names under which it may be asked besides its own, in lower case. */
   hosts: readonly string[]
   /** Of a pushed file, as it is sent. */

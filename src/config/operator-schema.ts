@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { duration, mapping, mappingOf, optionalText, secretFile, size, textOf } from './leaves.ts'
+import { duration, mapping, mappingOf, optionalText, secretFile, size, text, textOf } from './leaves.ts'
 import { headerName, headerValue } from './pull-schema.ts'
 
 export const consoleSchema = mapping({
@@ -8,8 +8,20 @@ export const consoleSchema = mapping({
     .describe('Where the HTTP server of the daemon listens: host:port; empty: nowhere'),
   token: optionalText('a token')
     .optional()
-    .describe('What a push must show; without it nothing can be pushed'),
+    .describe('What a push and an operator of the pages must show; without it nothing can be pushed'),
   tokenFile: secretFile('token'),
+  readToken: optionalText('a token')
+    .optional()
+    .describe('What somebody must show who may look at the pages, and change nothing'),
+  readTokenFile: secretFile('token'),
+  tls: mapping({
+    certFile: text('a file with the certificate and those that lead to its authority, as PEM').describe(
+      'Certificate, with those that lead to its authority, as PEM',
+    ),
+    keyFile: text('a file with the private key, as PEM').describe('Its private key, as PEM'),
+  })
+    .optional()
+    .describe('HTTPS in place of HTTP'),
   hosts: z
     .array(
       textOf((name) => /^[a-z0-9.-]+$/i.test(name), 'a host name without a port'),

@@ -259,7 +259,7 @@ export const configSchema = mapping({
     .describe('Folder for everything that catalogd stores; on a local disk'),
   redis: redisSchema.describe('Where Redis is, and how much may wait there'),
   archive: archiveSchema.prefault({}).describe('How long accepted files are kept'),
-  console: consoleSchema.optional().describe('The HTTP server of the daemon: pushed files, health'),
+  console: consoleSchema.prefault({}).describe('The HTTP server of the daemon: pages, pushed files, health'),
   alerts: alertsSchema.optional().describe('Who is told when something needs an operator'),
   stack: stackSchema.optional().describe('Access to the content-aggregation API'),
   intent: intentSchema.optional().describe('Access to the shopper-intent API'),
@@ -280,7 +280,7 @@ export function isDeferredPath(path: ConfigPath): boolean {
   if (section === 'catalogs') {
     return part === 'api' || (feedKey === 'pull' && accessOfPull.some((key) => key === pullKey))
   }
-  if (section === 'console') return path[1] === 'token'
+  if (section === 'console') return path[1] === 'token' || path[1] === 'readToken'
   if (section === 'alerts') return path[1] === 'url' || path[1] === 'headers'
   // These are no access data: what a request would lack without them must not go unnoticed.
   if (section === 'intent' && ['shopify', 'country', 'locale'].includes(String(path[1]))) return false

@@ -1,15 +1,20 @@
+import { readFile } from 'node:fs/promises'
 import { type FastifyError, type FastifyInstance, fastify } from 'fastify'
 import type { ConsoleConfig } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import { drainRequests } from '../lib/drain-request.ts'
-import { ConfigError, systemErrorCode } from '../lib/errors.ts'
+import { ConfigError, describeError, systemErrorCode } from '../lib/errors.ts'
 import { hostNameOf, isAddressOrLocal, isFromElsewhere } from '../lib/page-origin.ts'
 import { type PushOptions, registerPush } from './push-route.ts'
 
 export interface ConsoleOptions extends PushOptions {
   health: () => Promise<Health>
+  /** What people see; left out: there is none. */
+  pages?: RegisterPages | undefined
   clock: Clock
 }
+
+export type RegisterPages = (app: FastifyInstance) => Promise<void>
 
 export interface Console extends AsyncDisposable {
   /** Without a trailing slash; undefined while another process uses the port. */
@@ -31,7 +36,7 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
   const { host, port } = config.listen
   // Asked for now, so that a variable that is not set ends the start with a clear message.
   config.token?.value()
-  const app = newServer(options)
+  const app = newServer(options, await readTls(config.tls))
   const stop = new AbortController()
   let url: string | undefined
   const listen = async () => {
@@ -90,20 +95,52 @@ async function close(app: FastifyInstance, clock: Clock): Promise<void> {
   await cut
 }
 
-function newServer(options: ConsoleOptions): FastifyInstance {
-  const { log } = options
-  const app = fastify({
+type Tls = Readonly<Record<'cert' | 'key', Buffer>>
+
+async function readTls(tls: ConsoleConfig['tls']): Promise<Tls | undefined> {
+  if (tls === undefined) return undefined
+  const read = (file: string) =>
+    readFile(file).catch((cause: unknown) => {
+      throw new ConfigError(
+        'console-tls',
+        `${file} of console.tls cannot be read (${systemErrorCode(cause)})`,
+        {
+          hint: 'Correct console.tls, or make the file readable for the user that runs catalogd',
+          cause,
+        },
+      )
+    })
+  return { cert: await read(tls.certFile), key: await read(tls.keyFile) }
+}
+
+function openServer(tls: Tls | undefined): FastifyInstance {
+  const settings = {
     forceCloseConnections: 'idle',
     // A large file over a slow line takes hours; a line that is silent is cut by the time-out of the connection.
     requestTimeout: 0,
     connectionTimeout: 120_000,
     return503OnClosing: true,
     routerOptions: { ignoreTrailingSlash: true },
-  })
+  } as const
+  if (tls === undefined) return fastify(settings)
+  try {
+    // It differs in its server alone.
+    return fastify({ ...settings, https: tls }) as unknown as FastifyInstance
+  } catch (cause) {
+    throw new ConfigError('console-tls', `console.tls cannot be used: ${describeError(cause)}`, {
+      hint: 'certFile and keyFile have to be PEM, and belong together',
+      cause,
+    })
+  }
+}
+
+function newServer(options: ConsoleOptions, tls: Tls | undefined): FastifyInstance {
+  const { log, pages } = options
+  const app = openServer(tls)
   refuseStrangers(app, options.config)
   drainRequests(app.server)
   app.setNotFoundHandler(async (_request, reply) =>
-    reply.code(404).send({ error: 'not-found', message: 'there is POST /feeds/<feed> and GET /health' }),
+    reply.code(404).send({ error: 'not-found', message: 'there is no such page; they begin at /' }),
   )
   app.setErrorHandler<FastifyError>(async (error, _request, reply) => {
     const { statusCode = 500 } = error
@@ -113,6 +150,7 @@ function newServer(options: ConsoleOptions): FastifyInstance {
   })
   app.register(async (scope) => registerHealth(scope, options))
   app.register(async (scope) => registerPush(scope, options))
+  if (pages) app.register(pages)
   return app
 }
 
@@ -166,7 +204,9 @@ function refuseStrangers(
         hint: 'Ask it by its address or as localhost, or list the name under console.hosts',
       })
     }
-    if (!isFromElsewhere(request.headers)) return
+    // A link may lead here from anywhere; what it shows cannot be put into another page, and changes nothing.
+    const isVisit = request.method === 'GET' && request.headers['sec-fetch-dest'] === 'document'
+    if (isVisit || !isFromElsewhere(request.headers)) return
     return reply
       .code(403)
       .send({ error: 'origin', message: 'web pages from elsewhere must not use the console' })

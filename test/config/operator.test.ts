@@ -13,8 +13,8 @@ describe('console', () => {
     expect(console?.token?.value()).toBe('t')
   })
 
-  it('is off without the section, and with an empty address', async () => {
-    expect((await configOf('')).console).toBeUndefined()
+  it('is there without the section, for this machine only, and off with an empty address', async () => {
+    expect((await configOf('')).console).toMatchObject({ listen: { host: '127.0.0.1' }, token: undefined })
     expect((await configOf(`console: { listen: "\${WHERE:-}" }`)).console).toBeUndefined()
   })
 

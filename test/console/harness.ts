@@ -67,7 +67,7 @@ export async function openTestConsole(
   const config: ConsoleConfig = {
     listen: { host: '127.0.0.1', port: 0 },
     token: { available: true, value: () => token },
-    hosts: ['feeds.example'],
+    ...{ readToken: undefined, tls: undefined, hosts: ['feeds.example'] },
     bytesMax: 10_000_000,
     ...changes.config,
   }

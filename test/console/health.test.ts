@@ -41,7 +41,14 @@ describe('the console', () => {
       sleep: (_ms: number, signal?: AbortSignal) => systemClock.sleep(20, signal),
     }
     await using console = await openConsole({
-      config: { listen: { host: '127.0.0.1', port }, token: undefined, hosts: [], bytesMax: 1 },
+      config: {
+        listen: { host: '127.0.0.1', port },
+        token: undefined,
+        readToken: undefined,
+        tls: undefined,
+        hosts: [],
+        bytesMax: 1,
+      },
       ...{ catalogs: [], clock, log, acceptorOf: () => undefined },
       health: async () => ({ status: 'ok', parts: {} }),
     })

@@ -49,13 +49,13 @@ const table: Record<string, Row> = {
   delivery: { values: ['outbox', 'consents', 'api'], types: ['catalog', 'redis'] },
   stack: { values: ['api'] },
   sandbox: { values: ['api/contract'] },
-  console: { values: [], types: [...stages, 'redis'] },
+  console: { values: ['operations', 'redis', 'sources/space.ts'], types: stages },
   alerts: { values: ['sources', 'imports', 'outbox', 'consents'], types: ['redis', 'mirror'] },
   operations: {
     values: [...stages, 'stack', 'redis', 'api', 'alerts', 'config', 'service.ts', 'storage.ts'],
   },
   cli: {
-    values: ['config', 'operations', 'service.ts', 'storage.ts', 'sandbox', 'api', 'stack'],
+    values: ['config', 'operations', 'console', 'service.ts', 'storage.ts', 'sandbox', 'api', 'stack'],
     types: [...stages, 'redis'],
   },
   quickstart: {

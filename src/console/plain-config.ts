@@ -1,0 +1,55 @@
+import type { Deferred } from '../config/model.ts'
+
+/**
+ * A configuration for another thread, where functions do not go: values that may be unset are asked for now. It stays in
+ * this process, and holds secrets.
+ */
+export function plainConfig(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (value instanceof URL) return { kind: 'address', href: value.href } satisfies PlainAddress
+  if (isDeferred(value)) {
+    return {
+      kind: 'deferred',
+      given: value.available ? [plainConfig(value.value())] : [],
+    } satisfies PlainDeferred
+  }
+  if (Array.isArray(value)) return value.map(plainConfig)
+  if (value instanceof Map) return new Map([...value].map(([key, entry]) => [key, plainConfig(entry)]))
+  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, plainConfig(entry)]))
+}
+
+export function configFromPlain(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (isPlain(value, 'address')) return new URL((value as PlainAddress).href)
+  if (isPlain(value, 'deferred')) return deferred((value as PlainDeferred).given.map(configFromPlain))
+  if (Array.isArray(value)) return value.map(configFromPlain)
+  if (value instanceof Map) return new Map([...value].map(([key, entry]) => [key, configFromPlain(entry)]))
+  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, configFromPlain(entry)]))
+}
+
+interface PlainAddress {
+  kind: 'address'
+  href: string
+}
+
+interface PlainDeferred {
+  kind: 'deferred'
+  /** Empty: it is not set. */
+  given: readonly unknown[]
+}
+
+function isDeferred(value: object): value is Deferred<unknown> {
+  return 'value' in value && typeof value.value === 'function' && 'available' in value
+}
+
+function isPlain(value: object, kind: string): boolean {
+  return 'kind' in value && value.kind === kind && ('href' in value || 'given' in value)
+}
+
+function deferred(given: readonly unknown[]): Deferred<unknown> {
+  const value = () => {
+    if (given.length === 0) throw new Error('a value that is not set was asked for')
+    return given[0]
+  }
+  return { available: given.length > 0, value }
+}
