@@ -1,5 +1,6 @@
 import { describeDialect } from '../records/describe-dialect.ts'
 import type { Judgement } from '../records/judge.ts'
+import { holdSmall } from '../records/read-file.ts'
 import { openRejectsWriter, type RejectsWriter } from '../records/rejects-writer.ts'
 import type { AcceptLine } from '../sources/model.ts'
 import { checkCount } from './check-expectation.ts'
@@ -54,7 +55,14 @@ export async function judge<Opened extends { judgement: Judgement }>(
     // Not waited for: progress is for people, and a store that fails says so at the next transaction.
     if (value) book.update({ progress: { feed: feed.name, value } }).catch(() => undefined)
   }
-  const source = { path, bytes, name: accept.name, onProgress, signal, spillDir: spillDirOf(context) }
+  const source = holdSmall({
+    path,
+    bytes,
+    name: accept.name,
+    onProgress,
+    signal,
+    spillDir: spillDirOf(context),
+  })
   const opened = await open({ feed, mode: accept.mode, source, isLenient })
   checkCount(run, opened.judgement)
   return opened

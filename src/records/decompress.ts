@@ -1,10 +1,9 @@
-import type { FileHandle } from 'node:fs/promises'
 import type { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
 import { FileRefusedError, systemErrorCode } from '../lib/errors.ts'
 import { ExpansionMeter } from './expansion-meter.ts'
-import { type FileSource, fileRefusal, openSource, readFileChunks } from './read-file.ts'
+import { type FileSource, fileRefusal, openSource, readFileChunks, type SourceHandle } from './read-file.ts'
 
 /** How the file as a whole is compressed. */
 export type StreamCompression = 'none' | 'gzip' | 'zstd'
@@ -60,7 +59,7 @@ export async function checkExpansion(source: FileSource, compression: StreamComp
 
 /** Yields what the compressed part at `offset` holds, returns how long the part is. */
 async function* decompressPart(
-  handle: FileHandle,
+  handle: SourceHandle,
   source: FileSource,
   options: { compression: 'gzip' | 'zstd'; offset: number; meter: ExpansionMeter },
 ): AsyncGenerator<Buffer, number> {
@@ -103,7 +102,7 @@ export async function* decompressed(
 }
 
 /** Archives written to tapes or in blocks are padded with zeros. */
-async function onlyZeros(handle: FileHandle, source: FileSource, offset: number): Promise<boolean> {
+async function onlyZeros(handle: SourceHandle, source: FileSource, offset: number): Promise<boolean> {
   for await (const chunk of readFileChunks(handle, source, { offset, chunkBytes: 2 ** 16, reuse: true })) {
     if (chunk.some((byte) => byte !== 0)) return false
   }

@@ -117,7 +117,7 @@ export async function* readPackedSheets(
     await using file = await unpack(chunks, { ...source, name })
     // How far the file has been read does not change any more, but work is done.
     const onProgress = source.onProgress && (() => source.onProgress?.(source.bytes))
-    const unpacked = { ...source, name, path: file.path, bytes: file.bytes, onProgress }
+    const unpacked = { ...source, name, path: file.path, bytes: file.bytes, held: undefined, onProgress }
     if ((await detectCompression(unpacked)) !== 'xlsx') throw noSpreadsheet(name)
     yield { name, chunks: readSheet(unpacked, sheet) }
   }

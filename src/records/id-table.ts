@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import xxhash from 'xxhash-wasm'
 import { PartitionedTable } from './partitioned-table.ts'
 
@@ -63,9 +64,14 @@ export type TextHash = (text: string) => HashedText
 
 export type BytesHash = ((bytes: Uint8Array) => HashedText) & { seed: bigint }
 
+/** One for all: compiling it takes longer than all else that a small file of prices needs. */
+const texts = xxhash()
+/** It keeps the memory that its longest text needs. */
+const textLengthMax = 2 ** 16
+
 export async function openTextHash(): Promise<TextHash> {
-  const { h64 } = await xxhash()
-  return halvesOf(h64)
+  const { h64 } = await texts
+  return halvesOf((text: string) => h64(text.length > textLengthMax ? hash('sha256', text) : text))
 }
 
 /** With another seed the same bytes have another hash. */
@@ -78,11 +84,11 @@ export async function openBytesHash(seed: string): Promise<BytesHash> {
   )
 }
 
-function halvesOf<Input>(hash: (input: Input) => bigint): (input: Input) => HashedText {
+function halvesOf<Input>(digest: (input: Input) => bigint): (input: Input) => HashedText {
   const wide = new BigUint64Array(1)
   const halves = new Uint32Array(wide.buffer)
   return (input) => {
-    wide[0] = hash(input)
+    wide[0] = digest(input)
     return [halves[0] as number, halves[1] as number]
   }
 }

@@ -4,7 +4,7 @@
  * freed at once: V8 takes its time to find garbage of which it sees only the small part inside of its heap.
  */
 export class KeptText implements Disposable {
-  #memory = Buffer.allocUnsafeSlow(2 ** 16)
+  #memory = Buffer.allocUnsafeSlow(2 ** 10)
   #bytes = this.#memory.subarray(0, 0)
   #offset = 0
 

@@ -2,21 +2,25 @@ const partitionBits = 6
 
 /**
  * Hash tables that share the hashes by their uppermost bits and grow one at a time: growing takes a few milliseconds,
- * not half a second at ten million entries, and never holds all entries twice.
+ * not half a second at ten million entries, and never holds all entries twice. Each comes into being when it is asked
+ * for: a file of one record needs one.
  */
 export class PartitionedTable {
-  readonly #tables: readonly HashTable[]
+  readonly #options: { withValues: boolean }
+  readonly #tables: (HashTable | undefined)[] = new Array(2 ** partitionBits).fill(undefined)
 
   constructor(options: { withValues: boolean }) {
-    this.#tables = Array.from({ length: 2 ** partitionBits }, () => new HashTable(options))
+    this.#options = options
   }
 
   get size(): number {
-    return this.#tables.reduce((size, table) => size + table.size, 0)
+    return this.#tables.reduce((size, table) => size + (table?.size ?? 0), 0)
   }
 
   of(high: number): HashTable {
-    return this.#tables[high >>> (32 - partitionBits)] as HashTable
+    const place = high >>> (32 - partitionBits)
+    this.#tables[place] ??= new HashTable(this.#options)
+    return this.#tables[place]
   }
 }
 

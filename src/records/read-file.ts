@@ -1,4 +1,4 @@
-import type { FileHandle } from 'node:fs/promises'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { FileRefusedError, SourceError, systemErrorCode } from '../lib/errors.ts'
 
@@ -14,21 +14,61 @@ export interface FileSource {
   signal?: AbortSignal | undefined
   /** Where that goes which does not fit into memory. Default: the system's folder for temporary files. */
   spillDir?: string | undefined
+  /** All of it, in place of the file at `path` (`holdSmall`). */
+  held?: Buffer | undefined
 }
 
-export async function openSource(source: FileSource): Promise<FileHandle> {
+/** Reads by place. */
+export interface SourceHandle extends AsyncDisposable {
+  read(buffer: Buffer, offset: number, length: number, position: number): Promise<{ bytesRead: number }>
+}
+
+export async function openSource({ path, held }: FileSource): Promise<SourceHandle> {
+  if (held) return handleOf(held)
   try {
-    return await open(source.path, 'r')
+    return await open(path, 'r')
   } catch (cause) {
-    throw new SourceError(
-      'file-unreadable',
-      `cannot open ${source.path} (${systemErrorCode(cause) ?? cause})`,
-      {
-        hint: 'Check that the file exists and that the user of this process may read it',
-        cause,
-      },
-    )
+    throw unreadable(path, cause)
   }
+}
+
+const heldBytesMax = 64 * 2 ** 10
+
+/**
+ * A small file is read once, here and now: the passes over it open it four times, and each step of that, done by another
+ * thread, takes longer than reading it.
+ */
+export function holdSmall<Source extends FileSource>(source: Source): Source {
+  if (source.bytes > heldBytesMax) return source
+  const held = Buffer.alloc(source.bytes)
+  let file: number
+  try {
+    file = openSync(source.path, 'r')
+  } catch (cause) {
+    throw unreadable(source.path, cause)
+  }
+  try {
+    // One that is shorter than it was is told where it ends, as others are.
+    return readSync(file, held) < held.length ? source : { ...source, held }
+  } finally {
+    closeSync(file)
+  }
+}
+
+function handleOf(held: Buffer): SourceHandle {
+  return {
+    read: async (buffer, offset, length, position) => {
+      return { bytesRead: held.copy(buffer, offset, position, position + length) }
+    },
+    [Symbol.asyncDispose]: async () => undefined,
+  }
+}
+
+function unreadable(path: string, cause: unknown): SourceError {
+  return new SourceError('file-unreadable', `cannot open ${path} (${systemErrorCode(cause) ?? cause})`, {
+    hint: 'Check that the file exists and that the user of this process may read it',
+    cause,
+  })
 }
 
 /**
@@ -36,7 +76,7 @@ export async function openSource(source: FileSource): Promise<FileHandle> {
  * for; without it every chunk has its own, for consumers that queue them.
  */
 export async function* readFileChunks(
-  handle: FileHandle,
+  handle: SourceHandle,
   source: FileSource,
   { offset, chunkBytes, reuse }: { offset: number; chunkBytes: number; reuse: boolean },
 ): AsyncGenerator<Buffer> {

@@ -1,11 +1,10 @@
-import type { FileHandle } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { crc32, createInflateRaw } from 'node:zlib'
 import yauzl from 'yauzl'
 import { systemErrorCode } from '../lib/errors.ts'
 import { compressedChunkBytes, decompressed, decompressedChunkBytes } from './decompress.ts'
 import { type ExpansionLimits, ExpansionMeter } from './expansion-meter.ts'
-import { type FileSource, fileRefusal, openSource, readFileChunks } from './read-file.ts'
+import { type FileSource, fileRefusal, openSource, readFileChunks, type SourceHandle } from './read-file.ts'
 import { checkMember, damagedArchive, membersMax, type ZipMember } from './zip-member.ts'
 
 /** Open file and directory of a zip archive; its members are read by position, in any order, one at a time. */
@@ -25,14 +24,14 @@ export async function openZipArchive(source: FileSource, limits?: ExpansionLimit
     const members = await readMembers(directory, source)
     return new OpenArchive({ handle, source, directory, members, limits })
   } catch (error) {
-    await handle.close()
+    await handle[Symbol.asyncDispose]()
     throw error
   }
 }
 
 class OpenArchive implements ZipArchive {
   readonly members: readonly ZipMember[]
-  readonly #handle: FileHandle
+  readonly #handle: SourceHandle
   readonly #source: FileSource
   readonly #directory: yauzl.ZipFile
   readonly #meter: ExpansionMeter
@@ -40,7 +39,7 @@ class OpenArchive implements ZipArchive {
   #before = 0
 
   constructor(options: {
-    handle: FileHandle
+    handle: SourceHandle
     source: FileSource
     directory: yauzl.ZipFile
     members: readonly ZipMember[]
@@ -74,7 +73,7 @@ class OpenArchive implements ZipArchive {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#directory.close()
-    await this.#handle.close()
+    await this.#handle[Symbol.asyncDispose]()
   }
 
   async #dataStart(member: ZipMember): Promise<number> {
@@ -121,10 +120,10 @@ class OpenArchive implements ZipArchive {
 
 /** Reads at positions of the accepted bytes; what was appended since is not there. */
 class HandleReader extends yauzl.RandomAccessReader {
-  readonly #handle: FileHandle
+  readonly #handle: SourceHandle
   readonly #source: FileSource
 
-  constructor(handle: FileHandle, source: FileSource) {
+  constructor(handle: SourceHandle, source: FileSource) {
     super()
     this.#handle = handle
     this.#source = source
