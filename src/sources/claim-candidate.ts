@@ -53,6 +53,8 @@ interface Claiming {
   /** Where claimed files of the drop folder go. */
   folder: string
   now: number
+  /** See `claimFile`. */
+  alongside?: (() => Promise<unknown>) | undefined
 }
 
 /**
@@ -65,6 +67,7 @@ export async function claimCandidate({
   parts,
   folder,
   now,
+  alongside,
 }: Claiming): Promise<CandidateResult> {
   const { raw } = candidate
   const { dropDir, takesChanged } = place
@@ -75,7 +78,8 @@ export async function claimCandidate({
     if (missing) return { kind: 'waiting', for: missing }
     const named = { ...parts, expect: sides.expect }
     const path = join(folder, claimFileName(named))
-    const result = await claimFile({ from: entryPath(dropDir, raw), to: path, seen: candidate, takesChanged })
+    const from = entryPath(dropDir, raw)
+    const result = await claimFile({ from, to: path, seen: candidate, takesChanged, alongside })
     if (result.kind !== 'claimed') return { kind: 'changed' }
     return { kind: 'claimed', claimed: { parts: named, raw, bytes: result.bytes, path, sides: sides.files } }
   } catch (error) {

@@ -17,6 +17,8 @@ interface Claiming {
   seen: SeenFile
   /** The file is taken even if it is not as it was seen (`settle: 0s`). */
   takesChanged: boolean
+  /** What can be done while the renamed file is synced. */
+  alongside?: (() => Promise<unknown>) | undefined
 }
 
 /** `changed`: it must settle again. `not-regular`: a link, folder or device stands there now. */
@@ -26,7 +28,8 @@ export type ClaimResult = { kind: 'claimed'; bytes: number } | { kind: 'gone' | 
  * Takes a file out of a drop folder by renaming it within its file system, and makes its content durable. Vanishing and
  * being replaced at that moment are ordinary. Throws system errors; then the file is where it was.
  */
-export async function claimFile({ from, to, seen, takesChanged }: Claiming): Promise<ClaimResult> {
+export async function claimFile(claiming: Claiming): Promise<ClaimResult> {
+  const { from, to, seen, takesChanged } = claiming
   const file = await openRegular(from)
   if (typeof file === 'string') return { kind: file }
   await using handle = file
@@ -40,7 +43,7 @@ export async function claimFile({ from, to, seen, takesChanged }: Claiming): Pro
     throw error
   }
   try {
-    const result = await confirm({ to, from, before, seen, takesChanged, sync: () => handle.sync() })
+    const result = await confirm({ ...claiming, before, sync: () => handle.sync() })
     if (result.kind === 'claimed' && before.nlink === 1) await keepPrivate(to)
     return result
   } catch (error) {
@@ -72,8 +75,16 @@ interface Confirming extends Claiming {
 }
 
 /** What was renamed may not be what was opened: the name was free to be replaced until then. */
-async function confirm({ to, from, before, seen, takesChanged, sync }: Confirming): Promise<ClaimResult> {
-  const after = await lstat(to)
+async function confirm({
+  to,
+  from,
+  before,
+  seen,
+  takesChanged,
+  sync,
+  alongside,
+}: Confirming): Promise<ClaimResult> {
+  const [after] = await Promise.all([lstat(to), sync(), alongside?.()])
   const isOpened = after.ino === before.ino
   if (!after.isFile()) {
     await putBack(to, from)
@@ -81,8 +92,7 @@ async function confirm({ to, from, before, seen, takesChanged, sync }: Confirmin
   }
   // When something newer took the name already, the older state is accepted as it is.
   if (!takesChanged && !isAsSeen(after, seen) && (await putBack(to, from))) return { kind: 'changed' }
-  if (isOpened) await sync()
-  else await syncReplaced(to)
+  if (!isOpened) await syncReplaced(to)
   return { kind: 'claimed', bytes: after.size }
 }
 

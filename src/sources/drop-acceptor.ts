@@ -82,8 +82,11 @@ export class DropAcceptor {
     try {
       return await this.#acceptor.whileInFlight(claims, async () => {
         try {
-          const claiming = await this.#claimAll({ place, planned, claimed, isCrossing })
-          return { ...claiming, ...fitting, ...(await this.#line(place, claimed, isCrossing)) }
+          // A sole file, which may be urgent, is synced together with the folders.
+          const isSole = planned.length === 1 && !isCrossing
+          const how = { place, claimed, isCrossing, isSole }
+          const claiming = await this.#claimAll({ ...how, planned })
+          return { ...claiming, ...fitting, ...(await this.#line(how)) }
         } catch (error) {
           // A process that took over while this one was suspended may have given these claims their lines already.
           const foreign = await this.#acceptor.manifest.readForeign()
@@ -132,16 +135,17 @@ export class DropAcceptor {
   }
 
   /** Adds to `claimed` as it goes, so that whatever fails can be undone. */
-  async #claimAll({ place, planned, claimed, isCrossing }: ClaimingAll) {
+  async #claimAll({ place, planned, claimed, isCrossing, isSole }: ClaimingAll) {
     const folder = isCrossing ? this.hiddenDirOf(place) : this.archiveDir
     if (isCrossing) await makeFolder(folder)
     const now = this.#clock.now()
+    const alongside = isSole ? () => this.#syncFolders(place, isCrossing) : undefined
     const changed: RawName[] = []
     const refused: BatchResult['refused'] = []
     const waiting: BatchResult['waiting'] = []
     await mapPool(planned, 8, async ({ candidate, parts }) => {
       const { raw } = candidate
-      const result = await claimCandidate({ place, candidate, parts, folder, now })
+      const result = await claimCandidate({ place, candidate, parts, folder, now, alongside })
       if (result.kind === 'claimed') claimed.push(result.claimed)
       else if (result.kind === 'refused') refused.push({ raw, error: result.error })
       else if (result.kind === 'waiting') waiting.push({ raw, for: result.for })
@@ -151,15 +155,13 @@ export class DropAcceptor {
     return { changed, refused, waiting }
   }
 
-  async #line(place: DropPlace, claimed: readonly Claimed[], isCrossing: boolean) {
+  async #line({ place, claimed, isCrossing, isSole }: ClaimedAll) {
     if (claimed.length === 0) return { accepted: [], copied: [] }
     const acceptor = this.#acceptor
     const bytesOf = async ({ path, bytes, parts }: Claimed) =>
       isCrossing ? await acceptor.copyIntoArchive(path, claimFileName(parts)) : bytes
     const sizes = await mapPool(claimed, 2, bytesOf)
-    const folders = [this.archiveDir, place.dropDir]
-    if (isCrossing) folders.push(this.hiddenDirOf(place))
-    await Promise.all(folders.map(syncFolder))
+    if (!isSole) await this.#syncFolders(place, isCrossing)
     const lines = claimed.map(({ parts }, position) => acceptor.lineOf(parts, sizes[position] ?? 0))
     const accepted = await acceptor.append(lines)
     // The lines stand: a side file that cannot be removed is one that nothing belongs to, and goes later.
@@ -169,6 +171,12 @@ export class DropAcceptor {
       return { accept, path: paths.get(accept.claim) ?? '', keepMs: place.keepCopiedMs }
     })
     return { accepted, copied: isCrossing ? copied : [] }
+  }
+
+  async #syncFolders(place: DropPlace, isCrossing: boolean): Promise<void> {
+    const folders = [this.archiveDir, place.dropDir]
+    if (isCrossing) folders.push(this.hiddenDirOf(place))
+    await Promise.all(folders.map(syncFolder))
   }
 
   async #putAllBack(place: DropPlace, claimed: readonly Claimed[]): Promise<void> {
@@ -181,9 +189,13 @@ export class DropAcceptor {
   }
 }
 
-interface ClaimingAll {
+interface ClaimedAll {
   place: DropPlace
-  planned: readonly { candidate: Candidate; parts: ClaimParts }[]
   claimed: Claimed[]
   isCrossing: boolean
+  isSole: boolean
+}
+
+interface ClaimingAll extends ClaimedAll {
+  planned: readonly { candidate: Candidate; parts: ClaimParts }[]
 }

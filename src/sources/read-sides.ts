@@ -33,8 +33,10 @@ export async function readSides(dir: string, raw: RawName): Promise<Sides> {
   const sides: Sides = { expect: undefined, files: [], unreadableSinceMs: undefined, unnameable: [] }
   const name = displayName(raw)
   // Only ASCII is added to the name or taken from it: the raw form of the one is the raw form of the other.
-  for (const side of sideNamesOf(raw)) {
-    const found = await readSide(entryPath(dir, side.name), side.kind)
+  const names = sideNamesOf(raw)
+  const all = await Promise.all(names.map((side) => readSide(entryPath(dir, side.name), side.kind)))
+  for (const [place, side] of names.entries()) {
+    const found = all[place]
     if (found === 'unnameable') sides.unnameable.push(side.kind)
     if (typeof found !== 'object' || found.file.kind in (sides.expect ?? {})) continue
     sides.files.push(found.file)
