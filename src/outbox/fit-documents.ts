@@ -3,6 +3,7 @@ import { digestDocument } from '../mirror/digest.ts'
 import type { DocumentDigest } from '../mirror/model.ts'
 import type { RedisConnection } from '../redis/connection.ts'
 import type { CatalogKeys } from './keys.ts'
+import { afterOthers } from './loop-access.ts'
 import type { ClaimedProduct } from './model.ts'
 
 export type FoundDocuments = Map<ProductId, { document: Buffer; digest: DocumentDigest }>
@@ -10,6 +11,22 @@ export type FoundDocuments = Map<ProductId, { document: Buffer; digest: Document
 /** The newest documents: in the mirror alone, where who delivers can read them there. */
 export interface DocumentReader {
   readDocuments(ids: readonly ProductId[]): FoundDocuments
+}
+
+/** Some milliseconds: to read and check them holds the thread up, which has calls, files and the console to serve. */
+const blockIds = 250
+
+/** A block after the other; others have their turn in between. */
+export async function readInBlocks(
+  reader: DocumentReader,
+  ids: readonly ProductId[],
+): Promise<FoundDocuments> {
+  const found: FoundDocuments = new Map()
+  for (let start = 0; start < ids.length; start += blockIds) {
+    if (start > 0) await afterOthers()
+    for (const [id, newest] of reader.readDocuments(ids.slice(start, start + blockIds))) found.set(id, newest)
+  }
+  return found
 }
 
 /** What was offered with its document. */

@@ -4,7 +4,7 @@ import type { ProductId } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { RedisConnection } from '../redis/connection.ts'
 import { parseIdle, parseWithheld } from './claim-answer.ts'
-import { type DocumentReader, fitDocuments, readOffered } from './fit-documents.ts'
+import { type DocumentReader, fitDocuments, readInBlocks, readOffered } from './fit-documents.ts'
 import { limitFields } from './follow-calls.ts'
 import { GuardPass } from './guard-pass.ts'
 import type { CatalogKeys } from './keys.ts'
@@ -244,7 +244,9 @@ export class RedisOutbox {
   ): Promise<Claim> {
     const ids = claimed.filter((_, at) => at % 2 === 0).map(String) as ProductId[]
     this.#open.add(token, ids)
-    const found = reader ? reader.readDocuments(ids) : await readOffered(this.#connection, this.#keys, ids)
+    const found = reader
+      ? await readInBlocks(reader, ids)
+      : await readOffered(this.#connection, this.#keys, ids)
     const { products, documentBytes, ...others } = fitDocuments({ ids, claimed, found, bodyBytesMax })
     if (reader) this.#open.replace(token, others.replaced)
     if (others.missing.length > 0) await this.#release(token, others.missing, 'not-found')
