@@ -224,7 +224,7 @@ function intakeOptions(options: ServiceOptions, part: CatalogParts): IntakeOptio
       part.mirror = mirror
       return {
         mirror,
-        openProducts: (given) => new ImportThread({ ...given, mirror: mirror.connect() }),
+        openProducts: (given) => new ImportThread({ ...given, mirror: mirror.connect(), watchdog }),
         [Symbol.asyncDispose]: () => mirror[Symbol.asyncDispose](),
       }
     },

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { OperatingError } from '../lib/errors.ts'
 import type { Log, LogLevel } from '../lib/log.ts'
 import { receivedError, sentError, writeLine } from '../lib/thread-messages.ts'
+import type { Watchdog } from '../lib/watchdog.ts'
 import type { MirrorConnection } from '../mirror/live-mirror.ts'
 import type { Manifest } from '../sources/manifest.ts'
 import type { NewLine } from '../sources/manifest-reading.ts'
@@ -13,6 +14,7 @@ interface ImportThreadOptions
   extends Pick<ProductRunnerOptions, 'catalog' | 'dir' | 'onImported' | 'onNotice' | 'onFatal'> {
   manifest: Manifest
   mirror: MirrorConnection
+  watchdog: Watchdog
   log: Log
 }
 
@@ -35,9 +37,10 @@ export class ImportThread implements AsyncDisposable {
   }
 
   start(): void {
-    const { catalog, dir, manifest, mirror, log, onFatal } = this.#options
+    const { catalog, dir, manifest, mirror, watchdog, log, onFatal } = this.#options
     const workerData: ImportWorkerData = {
       ...{ catalog: withoutSources(catalog), dir, mirror, logLevel: log.level as LogLevel },
+      heartbeat: watchdog.watchThread(),
       manifest: manifest.follow((...line) => this.#post({ kind: 'line', line })),
     }
     // Beside the sources in a checkout, beside the built files in the package.

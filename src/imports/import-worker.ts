@@ -4,7 +4,7 @@ import { systemClock as clock } from '../lib/clock.ts'
 import { collectAtRest } from '../lib/collect-at-rest.ts'
 import type { LogLevel } from '../lib/log.ts'
 import { openThreadLog, receivedError, type SentError, sentError } from '../lib/thread-messages.ts'
-import { stallOf, Watchdog } from '../lib/watchdog.ts'
+import { type Heartbeat, stallOf, Watchdog } from '../lib/watchdog.ts'
 import { LiveMirror, type MirrorConnection } from '../mirror/live-mirror.ts'
 import { openArchive } from '../sources/archive.ts'
 import type { PlacedLine } from '../sources/manifest.ts'
@@ -27,6 +27,7 @@ export interface ImportWorkerData {
   manifest: { path: string; end: number }
   mirror: MirrorConnection
   logLevel: LogLevel
+  heartbeat: Heartbeat
 }
 
 export type ImportRequest =
@@ -103,6 +104,7 @@ async function serve(port: MessagePort, { catalog, dir, ...data }: ImportWorkerD
       onStall: (name) => {
         throw stallOf(name)
       },
+      heartbeat: data.heartbeat,
     })
     const archive = await openArchive({ dir, manifest })
     await using runner = openProductRunner({

@@ -20,31 +20,47 @@ interface WatchdogOptions {
   /** Ticks of a second without progress after which work counts as stalled. */
   ticksMax?: number
   tickMs?: number
+  /** In a thread whose starter has its event loop watched: from `watchThread` of the starter's. */
+  heartbeat?: Heartbeat
 }
+
+/** Counts the ticks of an event loop; -1: it is watched no longer. Goes to a thread as it is. */
+export type Heartbeat = Int32Array<SharedArrayBuffer>
 
 /**
  * Notices that work that could be done is not getting done. Ticks are counted instead of time, so that a process that
- * was suspended does not look stalled when it wakes. A second thread counts the ticks of this one and ends the process
- * when the event loop itself stands still.
+ * was suspended does not look stalled when it wakes. A second thread counts the ticks of this one and of those that it
+ * started, and ends the process when an event loop itself stands still.
  */
 export class Watchdog implements AsyncDisposable {
   readonly #works = new Set<{ name: string; working: boolean; waits: number; idleTicks: number }>()
-  readonly #options: Required<WatchdogOptions>
+  readonly #options: Required<Omit<WatchdogOptions, 'heartbeat'>>
   readonly #timer: NodeJS.Timeout
-  readonly #heartbeat = new Int32Array(new SharedArrayBuffer(4))
-  readonly #guard: Worker
+  readonly #heartbeat: Heartbeat
+  /** Only in the main thread: each thread takes 12 MB. */
+  readonly #guard: Worker | undefined
 
-  constructor({ onStall, ticksMax = 30, tickMs = 1000 }: WatchdogOptions) {
+  constructor({ onStall, ticksMax = 30, tickMs = 1000, heartbeat }: WatchdogOptions) {
     this.#options = { onStall, ticksMax, tickMs }
     this.#timer = setInterval(() => this.#tick(), tickMs)
     this.#timer.unref()
-    this.#guard = new Worker(guardSource, {
-      eval: true,
-      // Not those of this process: they may say how a source is to be read.
-      execArgv: [],
-      workerData: { heartbeat: this.#heartbeat, ticksMax, tickMs, pid: process.pid },
-    })
-    this.#guard.unref()
+    if (!heartbeat) {
+      this.#guard = new Worker(guardSource, {
+        eval: true,
+        // Not those of this process: they may say how a source is to be read.
+        execArgv: [],
+        workerData: { ticksMax, tickMs, pid: process.pid },
+      })
+      this.#guard.unref()
+    }
+    this.#heartbeat = heartbeat ?? this.watchThread()
+  }
+
+  /** Watches the event loop of a thread that begins to tick now. Over when the thread ends its own watchdog. */
+  watchThread(): Heartbeat {
+    const heartbeat = new Int32Array(new SharedArrayBuffer(4))
+    this.#guard?.postMessage(heartbeat)
+    return heartbeat
   }
 
   /** Begins at rest; disposed, it is watched no longer. */
@@ -76,7 +92,8 @@ export class Watchdog implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer)
-    await this.#guard.terminate()
+    Atomics.store(this.#heartbeat, 0, -1)
+    await this.#guard?.terminate()
   }
 
   #tick(): void {
@@ -91,17 +108,23 @@ export class Watchdog implements AsyncDisposable {
 
 /** Plain JavaScript, because a worker started from a string needs no file that the built package would have to find. */
 const guardSource = `
-const { workerData: { heartbeat, ticksMax, tickMs, pid } } = require('node:worker_threads')
-let seen = -1
-let idleTicks = 0
+const { parentPort, workerData: { ticksMax, tickMs, pid } } = require('node:worker_threads')
+const loops = new Set()
+parentPort.on('message', (heartbeat) => loops.add({ heartbeat, seen: 0, idleTicks: 0 }))
 setInterval(() => {
-  const now = Atomics.load(heartbeat, 0)
-  idleTicks = now === seen ? idleTicks + 1 : 0
-  seen = now
-  if (idleTicks < ticksMax) return
+  for (const loop of loops) {
+    const now = Atomics.load(loop.heartbeat, 0)
+    // Zero: it has not begun.
+    loop.idleTicks = now !== 0 && now === loop.seen ? loop.idleTicks + 1 : 0
+    loop.seen = now
+    if (now === -1) loops.delete(loop)
+    else if (loop.idleTicks >= ticksMax) end()
+  }
+}, tickMs)
+function end() {
   require('node:fs').writeSync(2, JSON.stringify({ level: 'fatal', pid, msg: 'the event loop stands still; exiting so that the supervisor starts catalogd again' }) + '\\n')
   process.kill(pid, 'SIGKILL')
-}, tickMs)
+}
 `
 
 /** Why the process ends. */

@@ -63,22 +63,44 @@ test('two works of one name are watched both', async () => {
   expect(stalls).toEqual(['import'])
 })
 
-test('a process whose event loop stands still is ended from outside of it', {
-  timeout: 300_000,
-}, async () => {
-  const source = `
-    import { Watchdog } from ${JSON.stringify(new URL('../../src/lib/watchdog.ts', import.meta.url).href)}
-    new Watchdog({ onStall: () => {}, ticksMax: ${ticksMax}, tickMs: ${tickMs} })
-    setTimeout(() => { for (;;); }, ${5 * tickMs})
+test.each([
+  ['itself', 'for (;;);'],
+  [
+    'of a thread that it started',
+    `const heartbeat = watchdog.watchThread()
+     new Worker(thread, { eval: true, execArgv: [], workerData: heartbeat })`,
+  ],
+])(
+  'a process whose event loop %s stands still is ended from outside of it',
+  {
+    timeout: 300_000,
+  },
+  async (_whose, stand) => {
+    const module = JSON.stringify(new URL('../../src/lib/watchdog.ts', import.meta.url).href)
+    const options = `onStall: () => {}, ticksMax: ${ticksMax}, tickMs: ${tickMs}`
+    const thread = `
+    const { workerData: heartbeat } = require('node:worker_threads')
+    import(${module}).then(({ Watchdog }) => {
+      new Watchdog({ ${options}, heartbeat })
+      setTimeout(() => { for (;;); }, ${5 * tickMs})
+    })
   `
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', source], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  let said = ''
-  child.stderr.on('data', (chunk: Buffer) => {
-    said += chunk.toString()
-  })
-  const [code, signal] = await once(child, 'close')
-  expect({ code, signal }).toEqual({ code: null, signal: 'SIGKILL' })
-  expect(said).toContain('the event loop stands still')
-})
+    const source = `
+    import { Worker } from 'node:worker_threads'
+    import { Watchdog } from ${module}
+    const thread = ${JSON.stringify(thread)}
+    const watchdog = new Watchdog({ ${options} })
+    setTimeout(() => { ${stand} }, ${5 * tickMs})
+  `
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', source], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    let said = ''
+    child.stderr.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+    })
+    const [code, signal] = await once(child, 'close')
+    expect({ code, signal }).toEqual({ code: null, signal: 'SIGKILL' })
+    expect(said).toContain('the event loop stands still')
+  },
+)
