@@ -6,6 +6,7 @@ import type { CatalogName } from './lib/brand.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log, LogLevel } from './lib/log.ts'
 import type { Watchdog } from './lib/watchdog.ts'
+import { moveLog } from './mirror/checkpointer.ts'
 import { LiveMirror } from './mirror/live-mirror.ts'
 import { MirrorReader } from './mirror/reader.ts'
 import { missingMirror } from './mirror/schema.ts'
@@ -94,6 +95,7 @@ export async function openMirrorThread({
   const logLevel = options.log.level as LogLevel
   const workerData: MirrorThreadData = {
     ...{ file, isExpected: manifest.nextSequence !== 1, logLevel, redis: connections.target },
+    checkpoints: watchdog.runBeside(moveLog),
     outbox: {
       ...{ catalog: catalogName, delivery, deferredAfterMs: deferred.afterMs, endpoint: endpointOf(api) },
       place: placeOf(config, catalogName),

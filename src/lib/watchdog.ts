@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { Log } from './log.ts'
 
 /** One activity that is watched: working (must advance) or at rest (nothing to do, or waiting for something outside). */
@@ -56,6 +56,16 @@ export class Watchdog implements AsyncDisposable {
     this.#heartbeat = heartbeat ?? this.watchThread()
   }
 
+  /**
+   * `job` is the source of a function, which the guard's thread calls for each message that comes through the port; what it
+   * returns comes back. For what would hold up others and is done beside them: see `#guard`.
+   */
+  runBeside(job: string): MessagePort {
+    const { port1, port2 } = new MessageChannel()
+    this.#guard?.postMessage({ job, port: port2 }, [port2])
+    return port1
+  }
+
   /** Watches the event loop of a thread that begins to tick now. Over when the thread ends its own watchdog. */
   watchThread(): Heartbeat {
     const heartbeat = new Int32Array(new SharedArrayBuffer(4))
@@ -110,7 +120,14 @@ export class Watchdog implements AsyncDisposable {
 const guardSource = `
 const { parentPort, workerData: { ticksMax, tickMs, pid } } = require('node:worker_threads')
 const loops = new Set()
-parentPort.on('message', (heartbeat) => loops.add({ heartbeat, seen: 0, idleTicks: 0 }))
+parentPort.on('message', (message) => {
+  if (message.job) run(message)
+  else loops.add({ heartbeat: message, seen: 0, idleTicks: 0 })
+})
+function run({ job, port }) {
+  const call = new Function('require', 'return ' + job)(require)
+  port.on('message', (message) => port.postMessage(call(message)))
+}
 setInterval(() => {
   for (const loop of loops) {
     const now = Atomics.load(loop.heartbeat, 0)

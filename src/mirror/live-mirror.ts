@@ -86,7 +86,7 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
   /** Starts the thread. Throws what keeps it from opening the mirror. */
   static async open(options: LiveMirrorOptions): Promise<LiveMirror> {
     const { workerData, clock } = options
-    const worker = new Worker(options.entry, { workerData })
+    const worker = new Worker(options.entry, { workerData, transferList: [workerData.checkpoints] })
     let isCompared = false
     const opened = new Promise<void>((resolve, reject) => {
       worker.on('message', (answer: MirrorAnswer) => {

@@ -45,6 +45,8 @@ export type MirrorAnswer =
 
 export interface ThreadOptions extends StoreOptions {
   logLevel: LogLevel
+  /** To where `moveLog` runs. */
+  checkpoints: MessagePort
 }
 
 /** What the thread's loop is given, and how it ends. */
@@ -71,7 +73,7 @@ export interface RunningLoop extends AsyncDisposable {
  */
 export async function serveMirror(
   port: MessagePort,
-  { logLevel, ...options }: ThreadOptions,
+  { logLevel, checkpoints, ...options }: ThreadOptions,
   openLoop: (access: LoopAccess) => Promise<RunningLoop>,
 ): Promise<void> {
   const answer = (message: MirrorAnswer) => port.postMessage(message)
@@ -87,7 +89,7 @@ export async function serveMirror(
     using _watch = watchFile(options.file, fail)
     using _collect = collectAtRest()
     let [changedAt, checkpointAt] = [0, 0]
-    await using checkpointer = new Checkpointer(options.file, () => {
+    await using checkpointer = new Checkpointer(options.file, checkpoints, () => {
       try {
         if (failure === undefined) store.endCheckpoint()
       } catch (error) {

@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { Checkpointer } from '../../src/mirror/checkpointer.ts'
+import { Watchdog } from '../../src/lib/watchdog.ts'
+import { Checkpointer, moveLog } from '../../src/mirror/checkpointer.ts'
 import { MirrorStore } from '../../src/mirror/store.ts'
 import { leakCheck } from '../support/leak-check.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -28,7 +29,8 @@ it('moves the log into the file while the writer goes on, and the writer begins 
   }
   while (!store.isLogLong()) commit(100)
   const { promise: moved, resolve: onMoved } = Promise.withResolvers<void>()
-  await using checkpointer = new Checkpointer(file, onMoved)
+  await using watchdog = new Watchdog({ onStall: () => undefined })
+  await using checkpointer = new Checkpointer(file, watchdog.runBeside(moveLog), onMoved)
   const long = readLog(file)
   expect(long.checkpointed).toBe(0)
   checkpointer.move()

@@ -27,7 +27,12 @@ async function open(options: { isExpected?: boolean; onFatal?: (error: unknown) 
   const { isExpected = false, onFatal = (error) => Promise.reject(error) } = options
   return LiveMirror.open({
     entry: new URL('./plain-thread.ts', import.meta.url),
-    workerData: { file: dir.join('catalog.db'), isExpected, logLevel: 'silent' },
+    workerData: {
+      file: dir.join('catalog.db'),
+      isExpected,
+      logLevel: 'silent',
+      checkpoints: new MessageChannel().port1,
+    },
     clock: systemClock,
     log: openLog({ level: 'silent' }),
     onOffered: () => undefined,
