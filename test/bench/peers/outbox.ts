@@ -1,3 +1,4 @@
+import { MirrorReader } from '../../../src/mirror/reader.ts'
 import { openHarness, write } from '../../outbox/harness.ts'
 import { cpuOfTree } from '../suite/process-tree.ts'
 
@@ -8,12 +9,18 @@ const slots = 4
 /**
  * As many products as BullMQ has jobs, through the scripts: all are offered (read out of the mirror, where they are
  * durable), and then claimed in calls of 2 MB and acknowledged. What is in the mirror stands there when the clock starts.
+ * `own`: by the process that has the mirror and reads the documents there, as `catalogd start` does; else by another one,
+ * which finds them in Redis.
  */
-export async function runOutbox(count = '') {
+export async function runOutbox(count = '', deliverer = '') {
   const products = Number(count)
   const harness = await openHarness({ redis: { aof: true } })
-  const { mirror, loop, outbox, server } = harness
-  await harness.settle()
+  const { mirror, server } = harness
+  const isOwn = deliverer === 'own'
+  const reader = new MirrorReader(isOwn ? harness.file : undefined)
+  const loop = harness.openLoop({ isDelivering: isOwn })
+  const outbox = harness.openOutbox(isOwn ? { mirror: () => reader } : {})
+  await harness.settle(loop)
   for (let start = 0; start < products; start += portion) {
     const numbers = Array.from({ length: Math.min(portion, products - start) }, (_, i) => start + i)
     harness.commitAll(
@@ -42,6 +49,7 @@ export async function runOutbox(count = '') {
       milliseconds: performance.now() - began,
       redisCpuSeconds: redisCpu() - before,
     }
+    reader[Symbol.dispose]()
     await harness[Symbol.asyncDispose]()
     return answer
   }
