@@ -1,8 +1,9 @@
 import { once } from 'node:events'
+import { stat } from 'node:fs/promises'
 import type { LoadedConfig } from '../config/load.ts'
 import { printConfig } from '../config/print.ts'
 import type { Settings } from '../console/page.ts'
-import { ConfigError, describeError, ExitCode, OperatingError } from '../lib/errors.ts'
+import { ConfigError, describeError, ExitCode, ifPresent, OperatingError } from '../lib/errors.ts'
 import type { Role } from '../service.ts'
 import type { CommandContext, CommandDefinition } from './context.ts'
 
@@ -61,7 +62,7 @@ async function openDaemon(
       pages: (app) =>
         registerPages(app, {
           ...{ config, catalogs, connections: storage.connections, clock, log },
-          settings: () => readSettings(context, loaded),
+          settings: settingsReader(context, loaded),
         }),
       config,
       catalogs,
@@ -85,9 +86,19 @@ async function openDaemon(
   }
 }
 
-/** What runs, beside what a start would run now. */
-async function readSettings(context: CommandContext, loaded: LoadedConfig): Promise<Settings> {
+/** What runs, beside what a start would run now: read again when the file is another one. */
+function settingsReader(context: CommandContext, loaded: LoadedConfig): () => Promise<Settings> {
   const running = printConfig(loaded)
+  let last: { version: string; settings: Settings } | undefined
+  return async () => {
+    const file = await ifPresent(stat(loaded.config.file))
+    const version = `${file?.mtimeMs} ${file?.size} ${file?.ino}`
+    if (last?.version !== version) last = { version, settings: await readSettings(context, running) }
+    return last.settings
+  }
+}
+
+async function readSettings(context: CommandContext, running: string): Promise<Settings> {
   try {
     return { running, inFile: printConfig(await context.readConfigAgain()) }
   } catch (error) {

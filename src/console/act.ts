@@ -67,6 +67,7 @@ async function idsOfReason(context: OperationContext, reason: string): Promise<s
   return letters.filter((letter) => reasonKey(letter.reason) === reason).map(({ productId }) => productId)
 }
 
+/** JSON: an id may hold anything. */
 function idsOf({ ids = '' }: ActionRequest['fields']): string[] {
-  return ids === '' ? [] : ids.split('\n')
+  return ids === '' ? [] : (JSON.parse(ids) as string[])
 }

@@ -9,7 +9,7 @@ const policy = [
   ...["form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'"],
 ].join('; ')
 
-const pageHeaders: Readonly<Record<string, string>> = {
+export const pageHeaders: Readonly<Record<string, string>> = {
   'content-security-policy': policy,
   'x-content-type-options': 'nosniff',
   // The browser names the origin in the forms of a page, which it would not with `no-referrer`.

@@ -23,7 +23,7 @@ export function layout(view: View, { head, page, pages, content, note }: Frame):
 ${catalogs.length > 1 ? catalogChoice(view, page) : html`<span class="catalog">${foreign(catalog.name)}</span>`}
 <nav aria-label="Pages"><ul>
 ${links.map(({ path, nav }) => html`<li><a href="${linkTo(view, path)}"${page.path === path && html` aria-current="page"`}>${nav}</a></li>`)}
-
+<li><a href="/queues/">Queues</a></li>
 </ul></nav>
 ${session.by === 'cookie' && html`<form class="logout" method="post" action="/logout"><input type="hidden" name="csrf" value="${session.csrf}"><button>Log out (${session.role})</button></form>`}
 </header>

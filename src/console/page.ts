@@ -65,6 +65,8 @@ export function linkTo(
 interface Button {
   action: string
   label: string
+  /** Follows the label for those who cannot see beside what it stands. */
+  about?: string
   /** What it is about. */
   fields: Readonly<Record<string, string>>
   kind?: 'danger'
@@ -73,12 +75,12 @@ interface Button {
 }
 
 /** A form of one button; nothing for who may only look. */
-export function button(view: View, { action, label, fields, kind, confirm }: Button): Html {
+export function button(view: View, { action, label, about, fields, kind, confirm }: Button): Html {
   if (view.session.role !== 'operator') return html``
   const hidden = { csrf: view.session.csrf, catalog: view.catalog.name, back: view.here, ...fields }
   const form = html`<form method="post" action="/actions/${action}">
 ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-<button${kind === 'danger' ? html` class="danger"` : ''}>${label}</button></form>`
+<button${kind === 'danger' && html` class="danger"`}${about && html` aria-label="${label} ${about}"`}>${label}</button></form>`
   if (confirm === undefined) return form
   return html`<details class="confirm"><summary>${label} …</summary><div><p>${confirm}</p>${form}</div></details>`
 }

@@ -9,6 +9,8 @@ import { Access, LoginLimit } from './access.ts'
 import { registerActions } from './actions.ts'
 import { Assets } from './assets.ts'
 import { AuditLog } from './audit-log.ts'
+import { registerBoard } from './board.ts'
+import { registerDownloads } from './downloads.ts'
 import { Figures } from './figures.ts'
 import { enter, readForms, sendPage } from './guard-pages.ts'
 import { layout, messagePage } from './layout.ts'
@@ -16,7 +18,11 @@ import { LivePages } from './live.ts'
 import { registerLogin } from './login.ts'
 import { Notes } from './notes.ts'
 import type { Page, PageSources, View } from './page.ts'
+import { deadLettersPage } from './pages/dead-letters.ts'
+import { feedsPage } from './pages/feeds.ts'
+import { importPage } from './pages/import.ts'
 import { overviewPage } from './pages/overview.ts'
+import { settingsPage } from './pages/settings.ts'
 import { ReadThread } from './read-thread.ts'
 
 export interface PagesOptions extends Pick<PageSources, 'config' | 'catalogs' | 'clock' | 'settings'> {
@@ -25,7 +31,7 @@ export interface PagesOptions extends Pick<PageSources, 'config' | 'catalogs' | 
 }
 
 /** In the order of the navigation. */
-const pages: readonly Page[] = [overviewPage]
+const pages: readonly Page[] = [overviewPage, feedsPage, deadLettersPage, settingsPage, importPage]
 
 /** The operator's pages: each is a whole page without scripts, and follows what happens with them. */
 export async function registerPages(app: FastifyInstance, options: PagesOptions): Promise<void> {
@@ -48,6 +54,13 @@ export async function registerPages(app: FastifyInstance, options: PagesOptions)
   assets.register(app)
   registerLogin(app, { access, audit, assets, limit: new LoginLimit(clock) })
   registerActions(app, { access, audit, assets, notes, thread, catalogs: options.catalogs, clock })
+  registerBoard(app, { access, ...options })
+  registerDownloads(app, {
+    access,
+    thread,
+    catalogOf: (name) => catalogOf(options, name),
+    refuse: (reply, error) => refusePage(reply, error, { assets, log }),
+  })
   for (const page of pages) {
     app.get<PageRoute>(page.path, async (request, reply) => {
       const session = await enter(request, reply, access)

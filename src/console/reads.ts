@@ -1,12 +1,43 @@
 import type { CatalogConfig } from '../config/model.ts'
-import type { CatalogName } from '../lib/brand.ts'
+import { parseHeld } from '../imports/context.ts'
+import type { CatalogName, FeedName, ProductId } from '../lib/brand.ts'
 import { ConfigError } from '../lib/errors.ts'
+import type { DeadLetter } from '../mirror/model.ts'
+import type { MirrorReader } from '../mirror/reader.ts'
+import { listDeadConsents, listDeadLetters } from '../operations/dead-letters.ts'
+import { findImport, findReport, type ImportEntry, listImports } from '../operations/list-imports.ts'
 import { readStatus, type Status } from '../operations/read-status.ts'
 import type { OperationContext } from '../operations/run-here.ts'
 import { freeBytes } from '../sources/space.ts'
+import { openMirror } from '../storage.ts'
 import { type ActionRequest, act } from './act.ts'
+import { reasonKey } from './reason-key.ts'
 
 export type ReadContext = Omit<OperationContext, 'catalog'>
+
+const sampleMax = 10
+const lettersMax = 20
+
+/** Products with their names. */
+export interface HeldSample {
+  lines: { id: string; text: string }[]
+  more: boolean
+}
+
+/** Dead letters of one reason, the newest ones. */
+export interface DeadGroup {
+  key: string
+  reason: string
+  total: number
+  letters: DeadLetter[]
+}
+
+export interface DeadLetters {
+  /** The largest first. */
+  groups: DeadGroup[]
+  total: number
+  consents: number
+}
 
 /** `freeBytes`: of the disk of the state folder. */
 export type ConsoleStatus = Status & { freeBytes: number }
@@ -15,13 +46,42 @@ export type ConsoleStatus = Status & { freeBytes: number }
 export function openReads(context: ReadContext) {
   const { config } = context
   const catalogs = [...config.catalogs.values()]
+  const named = (name: string) => catalogNamed(context, name)
   return {
     async status(): Promise<ConsoleStatus> {
       const free = await freeBytes(config.stateDir).catch(() => 0)
       return { ...(await readStatus(context, catalogs)), freeBytes: free }
     },
+    imports(catalog: string, entriesMax: number): Promise<ImportEntry[]> {
+      return listImports({ config, catalog: named(catalog) }, entriesMax)
+    },
+    import(catalog: string, sequence: number): Promise<ImportEntry> {
+      return findImport({ config, catalog: named(catalog) }, sequence)
+    },
+    /** Where a file of a report stands; the report itself, or its rejected records. */
+    async reportFile(catalog: string, sequence: number, part: 'report' | 'rejects'): Promise<string> {
+      const { report } = await findImport({ config, catalog: named(catalog) }, sequence)
+      const rejects = report?.kind === undefined ? report?.rejectsFile : undefined
+      const path =
+        part === 'rejects' ? rejects : await findReport({ config, catalog: named(catalog) }, sequence)
+      if (path !== undefined) return path
+      throw new ConfigError('no-report', `import ${sequence} has no such file`)
+    },
+    /** Some of what an import holds. */
+    async heldSample(catalog: string, feed: string, sequence: number): Promise<HeldSample> {
+      using mirror = await openMirror(config, named(catalog))
+      const held = parseHeld(mirror.held().get(feed as FeedName)).find((one) => one.sequence === sequence)
+      if (held?.kind !== 'removals') return { lines: [], more: false }
+      const ids = mirror.heldIds(feed as FeedName, sampleMax + 1)
+      return { lines: linesOf(mirror, ids.slice(0, sampleMax)), more: ids.length > sampleMax }
+    },
+    async deadLetters(catalog: string): Promise<DeadLetters> {
+      const operation = { ...context, catalog: named(catalog) }
+      const [letters, consents] = await Promise.all([listDeadLetters(operation), listDeadConsents(operation)])
+      return { groups: groupsOf(letters), total: letters.length, consents: consents.length }
+    },
     act(asked: ActionRequest): Promise<string> {
-      return act({ ...context, catalog: catalogNamed(context, asked.catalog) }, asked)
+      return act({ ...context, catalog: named(asked.catalog) }, asked)
     },
   }
 }
@@ -32,4 +92,25 @@ function catalogNamed({ config }: ReadContext, name: string): CatalogConfig {
   const catalog = config.catalogs.get(name as CatalogName)
   if (catalog) return catalog
   throw new ConfigError('catalog-unknown', `there is no catalog ${name}`)
+}
+
+function linesOf(mirror: MirrorReader, ids: readonly ProductId[]): HeldSample['lines'] {
+  return [...mirror.read(ids)].map(([id, { document }]) => ({ id, text: nameIn(document) }))
+}
+
+function nameIn(document: Buffer | undefined): string {
+  const { name } = JSON.parse(document?.toString('utf8') ?? '{}') as { name?: unknown }
+  return typeof name === 'string' ? name : ''
+}
+
+function groupsOf(letters: readonly DeadLetter[]): DeadGroup[] {
+  const groups = new Map<string, DeadGroup>()
+  for (const letter of letters.toReversed()) {
+    const key = reasonKey(letter.reason)
+    const group = groups.get(key) ?? { key, reason: key, total: 0, letters: [] }
+    group.total += 1
+    if (group.letters.length < lettersMax) group.letters.push(letter)
+    groups.set(key, group)
+  }
+  return [...groups.values()].sort((one, other) => other.total - one.total)
 }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CatalogConfig, Config } from '../config/model.ts'
 import { type ImportReport, readReport, reportPath } from '../imports/report.ts'
@@ -45,6 +46,15 @@ export async function findImport({ config, catalog }: Place, sequence: number): 
   const accept = manifest.file(sequence as AcceptSequence)
   if (accept) return await readEntry(accept, { dir, manifest })
   throw new ConfigError('import-unknown', `there is no import ${sequence}`, { hint: 'See catalogd imports' })
+}
+
+/** Where the report of an import stands; undefined: there is none. */
+export async function findReport({ config, catalog }: Place, sequence: number): Promise<string | undefined> {
+  const dir = stateDirOf(config, catalog.name)
+  using manifest = await readManifest(dir)
+  const accept = manifest.file(sequence as AcceptSequence)
+  const path = accept && reportPath(join(dir, 'reports'), accept)
+  return path !== undefined && existsSync(path) ? path : undefined
 }
 
 async function readEntry(

@@ -49,7 +49,10 @@ const table: Record<string, Row> = {
   delivery: { values: ['outbox', 'consents', 'api'], types: ['catalog', 'redis'] },
   stack: { values: ['api'] },
   sandbox: { values: ['api/contract'] },
-  console: { values: ['operations', 'redis', 'sources/space.ts'], types: stages },
+  console: {
+    values: ['operations', 'redis', 'storage.ts', 'sources/space.ts', 'imports/context.ts'],
+    types: stages,
+  },
   alerts: { values: ['sources', 'imports', 'outbox', 'consents'], types: ['redis', 'mirror'] },
   operations: {
     values: [...stages, 'stack', 'redis', 'api', 'alerts', 'config', 'service.ts', 'storage.ts'],

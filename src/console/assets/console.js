@@ -83,6 +83,7 @@ function plotOf(place, lines, data) {
   const options = {
     width: place.clientWidth,
     height: place.clientHeight,
+    padding: [8, 24, 0, 0],
     cursor: { show: false },
     legend: { show: false },
     scales: { x, y },
@@ -105,5 +106,5 @@ function plotOf(place, lines, data) {
 }
 
 function timeOfDay(seconds) {
-  return new Date(seconds * 1000).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
+  return new Date(seconds * 1000).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })
 }

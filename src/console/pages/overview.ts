@@ -34,7 +34,7 @@ ${tiles(view, own)}
 
 function verdictOf(view: View, { state, text, matters }: Verdict): Html {
   return html`<p class="verdict ${state}" role="status">${text}</p>
-${matters.length > 0 && html`<ul class="matters">${matters.map(({ text, hint, page, severity }) => html`<li class="${severity}"><strong>${text}</strong>${hint && html` – ${hint}`}${page && html` <a href="${linkTo(view, page)}">Show</a>`}</li>`)}</ul>`}`
+${matters.length > 0 && html`<ul class="matters">${matters.map(({ text, hint, page, severity }) => html`<li class="${severity}"><strong>${text}</strong>${hint && html` – ${hint}`}${page && html` <a href="${linkTo(view, page)}">${page === '/feeds' ? 'Show feeds' : 'Show dead letters'}</a>`}</li>`)}</ul>`}`
 }
 
 /** The one number that tells whether prices flow. */
