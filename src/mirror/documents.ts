@@ -27,6 +27,8 @@ const movedMax = 512
 export class Documents {
   readonly #database: Database
   #edited = 0
+  /** The product that was written last. */
+  wasNew = true
 
   constructor(database: Database) {
     this.#database = database
@@ -43,6 +45,7 @@ export class Documents {
     { document = null, partial = null }: { [K in 'document' | 'partial']: ProductWrite[K] | null },
     { digest = null, isNew }: { digest: DocumentDigest | null | undefined; isNew: boolean },
   ): void {
+    this.wasNew = isNew
     if (isNew) {
       this.#database.run(
         'INSERT INTO documents (product, document, partial) VALUES (?, ?, ?)',

@@ -37,6 +37,8 @@ export class MirrorStore implements Disposable {
   readonly #places: Places
   readonly #documents: Documents
   readonly #access: Access
+  /** Raised in Redis, and not durable yet. */
+  #beat: number | undefined
   /** Frames of the log when it was last looked at. */
   #tried = 0
 
@@ -107,7 +109,18 @@ export class MirrorStore implements Disposable {
 
   readIdentity(): MirrorIdentity {
     const { last, offered } = this.#places.numbers
-    return { ...readIdentity(this.#database), last, offered }
+    const identity = readIdentity(this.#database)
+    return { ...identity, beat: this.#beat ?? identity.beat, last, offered }
+  }
+
+  /** Raised in Redis. It is durable with the next change, which costs no fsync of its own. */
+  noteBeat(beat: number): void {
+    this.#beat = beat
+  }
+
+  /** To be called before Redis is changed by a turn: the beat that was noted is durable, if by no other change. */
+  keepBeat(): void {
+    if (this.#beat !== undefined) this.#change(() => undefined)
   }
 
   /** Changes what is named; a value of undefined is forgotten. */
@@ -191,11 +204,14 @@ export class MirrorStore implements Disposable {
   #change<T>(work: () => T): T {
     const { numbers } = this.#places
     try {
-      return this.#database.transaction(() => {
+      const result = this.#database.transaction(() => {
+        if (this.#beat !== undefined) writeIdentity(this.#database, { beat: this.#beat })
         const done = work()
         numbers.save()
         return done
       })
+      this.#beat = undefined
+      return result
     } catch (error) {
       numbers.reload()
       this.#documents.reload()

@@ -19,17 +19,22 @@ interface KnownProduct extends SendingRow {
 export function writeProduct(access: Access, write: ProductWrite, nowMs: number): void {
   const { database, documents } = access
   const missing = write.incomplete ?? null
-  const insert = 'INSERT INTO products (id, meta, missing) VALUES (?, ?, ?) ON CONFLICT DO NOTHING'
-  const inserted = database.run(insert, write.productId, write.meta, missing)
-  const isNew = inserted.changes === 1
-  const known = isNew ? undefined : readKnown(database, write.productId)
-  if (!isNew && !known) throw damaged(database.file)
-  const key = known?.key ?? inserted.key
+  // Most often as the one before: so one look at the index of ids is enough.
+  let known = documents.wasNew ? undefined : readKnown(database, write.productId)
+  let key = known?.key
+  if (!known) {
+    const insert = 'INSERT INTO products (id, meta, missing) VALUES (?, ?, ?) ON CONFLICT DO NOTHING'
+    const inserted = database.run(insert, write.productId, write.meta, missing)
+    if (inserted.changes === 1) key = inserted.key
+    else known = readKnown(database, write.productId)
+    key ??= known?.key
+  }
+  if (key === undefined) throw damaged(database.file)
   if (known && (known.meta !== write.meta || known.missing !== missing))
     database.run('UPDATE products SET meta = ?, missing = ? WHERE key = ?', write.meta, missing, key)
   // Also where no feed changed it: what is stored is what an acknowledgement has to name.
   const digest = write.document && digestDocument(write.document)
-  documents.write(key, write, { digest, isNew })
+  documents.write(key, write, { digest, isNew: !known })
   placeProduct(access, write, { key, known, digest, nowMs })
 }
 

@@ -72,6 +72,7 @@ export class Drain {
     const acknowledged = parts.flatMap((part) => part.acknowledged)
     if (acknowledged.length > 0 || letters.length > 0)
       mirror.drain({ ...toDrained(acknowledged), dead: letters.map(toDead), positions }, clock.now())
+    mirror.keepBeat()
     await this.#remove([], letters)
     await Promise.all(parts.map((part) => this.#remove(part.acknowledged, [])))
     this.#told = { letters: letters.filter(({ held }) => held).length, refused }

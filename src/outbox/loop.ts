@@ -111,6 +111,7 @@ export class OutboxLoop implements AsyncDisposable {
     await beat(access)
     // Twice: the first may be one that Redis has already.
     await beat(access)
+    access.mirror.keepBeat()
   }
 
   /** As when the connection broke: the next turn compares again. */
@@ -278,9 +279,10 @@ export class OutboxLoop implements AsyncDisposable {
   }
 }
 
-/** Raised in Redis, then durable, before it is raised again: Redis is ahead by one at most. */
+/** Raised in Redis, then durable with what the turn changes first, before it is raised again: Redis is ahead by one at most. */
 async function beat({ connection, scripts, session, mirror }: LoopAccess): Promise<void> {
+  mirror.keepBeat()
   const { beat: remembered } = mirror.readIdentity()
   checkSession(await scripts.run(connection, 'beat', [session, String(remembered)]))
-  mirror.remember({ beat: remembered + 1 })
+  mirror.noteBeat(remembered + 1)
 }

@@ -69,6 +69,7 @@ export async function pump(
   const isBare = among.length === 0
   const answered = (isBare || among === lanes) && appendAnswers(access, batch, { state, isBare })
   if (!offered.urgent && !offered.others && !answered) return undefined
+  access.mirror.keepBeat()
   const answer = await batch.exec()
   if (!answer) throw new OutboxMovedError('the guard or the positions changed')
   for (const [error] of answer) if (error) throw error
