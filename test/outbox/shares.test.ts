@@ -119,3 +119,12 @@ test('new products of a running import wait until they fill a call, until it end
   await box.settle()
   expect(await box.outbox.claim({ mode: 'any', bodyBytesMax })).toMatchObject({ kind: 'claimed' })
 })
+
+test('a lone urgent change waits for no others while other calls run', async () => {
+  await using box = await openHarness({ concurrency: 4 })
+  await box.put('a', '1')
+  await box.claim()
+  await box.put('b', '1', 'urgent')
+  const answer = await box.outbox.claim({ mode: 'urgent', bodyBytesMax: 2_000_000 })
+  expect(answer.kind).toBe('claimed')
+})

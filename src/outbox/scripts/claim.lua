@@ -15,14 +15,13 @@ local fillMs = 50
 local withheld = withheldCall(ARGV[1], callsPerSecond, mode == 'urgent')
 if withheld then return withheld end
 
--- While other calls run, or one was made a moment ago, urgent changes wait a moment for those that follow, to share a call.
+-- Where one was sent a moment ago, urgent changes wait a moment for those that follow, to share a call: a lone one goes at
+-- once, and what is found while it is on its way goes together. Other calls make none wait.
 local function gatherForMs()
   local oldest = tonumber(redis.call('ZRANGE', urgent, 0, 0, 'WITHSCORES')[2])
   if not oldest or oldest > now then return 0 end
   local sinceMs = now - (tonumber(redis.call('HGET', pace, 'urgentAt')) or 0)
-  local isBusy = sinceMs >= 0 and sinceMs < urgentGatherMs
-    or redis.call('ZCOUNT', leases, '(' .. string.format('%.0f', now), '+inf') > 0
-  return isBusy and oldest + urgentGatherMs - now or 0
+  return sinceMs >= 0 and sinceMs < urgentGatherMs and oldest + urgentGatherMs - now or 0
 end
 
 if mode == 'urgent' then
