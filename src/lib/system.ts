@@ -1,5 +1,5 @@
-import { closeSync, constants, fsyncSync, openSync } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { closeSync, constants, fsync, fsyncSync, openSync } from 'node:fs'
+import { promisify } from 'node:util'
 import { systemErrorCode } from './errors.ts'
 
 /** Network shares and some user-space file systems cannot sync a folder; nothing more can be done there. */
@@ -7,9 +7,15 @@ const folderSyncUnsupported = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EPERM
 
 /** Makes renames, creations and removals in a folder survive a power loss. */
 export async function syncFolder(dir: string): Promise<void> {
-  await using folder = await open(dir, folderFlags)
-  await folder.sync().catch(passUnsupported)
+  const folder = openSync(dir, folderFlags)
+  try {
+    await syncNumber(folder).catch(passUnsupported)
+  } finally {
+    closeSync(folder)
+  }
 }
+
+const syncNumber = promisify(fsync)
 
 /** The same at once. */
 export function syncFolderNow(dir: string): void {

@@ -5,6 +5,7 @@ import { systemErrorCode } from '../lib/errors.ts'
 import { syncFolder } from '../lib/system.ts'
 import { ClaimIds, type ClaimParts, claimFileName } from './claim-name.ts'
 import { copyDurably, removeIfPresent, syncFile } from './durable.ts'
+import { pooledCalls } from './file-calls.ts'
 import { copyName, layoutOf } from './layout.ts'
 import type { Manifest } from './manifest.ts'
 import type { NewLine } from './manifest-reading.ts'
@@ -132,9 +133,12 @@ export class Acceptor {
   }
 
   /** Bytes that may be copied into the archive; below 0: nothing may be accepted. */
-  async room(): Promise<number> {
+  async room(calls = pooledCalls): Promise<number> {
     // The archive may be a mount of its own; then the manifest needs room, too.
-    const [archive, state] = await Promise.all([freeBytes(this.archiveDir), freeBytes(this.#stateDir)])
+    const [archive, state] = await Promise.all([
+      freeBytes(this.archiveDir, calls),
+      freeBytes(this.#stateDir, calls),
+    ])
     return state < spareBytes ? -1 : archive - spareBytes
   }
 

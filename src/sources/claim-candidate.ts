@@ -5,6 +5,7 @@ import { SourceError, systemErrorCode } from '../lib/errors.ts'
 import { claimFile, type SeenFile } from './claim-file.ts'
 import { type ClaimParts, claimFileName } from './claim-name.ts'
 import { displayName, entryPath, type RawName } from './entry-name.ts'
+import type { FileCalls } from './file-calls.ts'
 import { readSides, type SideFile, type Sides } from './read-sides.ts'
 
 /** A settled file of a drop folder. */
@@ -55,6 +56,7 @@ interface Claiming {
   now: number
   /** See `claimFile`. */
   alongside?: (() => Promise<unknown>) | undefined
+  calls: FileCalls
 }
 
 /**
@@ -68,6 +70,7 @@ export async function claimCandidate({
   folder,
   now,
   alongside,
+  calls,
 }: Claiming): Promise<CandidateResult> {
   const { raw } = candidate
   const { dropDir, takesChanged } = place
@@ -79,7 +82,7 @@ export async function claimCandidate({
     const named = { ...parts, expect: sides.expect }
     const path = join(folder, claimFileName(named))
     const from = entryPath(dropDir, raw)
-    const result = await claimFile({ from, to: path, seen: candidate, takesChanged, alongside })
+    const result = await claimFile({ from, to: path, seen: candidate, takesChanged, alongside, calls })
     if (result.kind !== 'claimed') return { kind: 'changed' }
     return { kind: 'claimed', claimed: { parts: named, raw, bytes: result.bytes, path, sides: sides.files } }
   } catch (error) {

@@ -1,8 +1,9 @@
 import { constants, type Stats } from 'node:fs'
-import { chmod, link, lstat, open, rename, unlink } from 'node:fs/promises'
+import { link, lstat, open, rename, unlink } from 'node:fs/promises'
 import { systemErrorCode } from '../lib/errors.ts'
 import { privateFileMode } from '../lib/private-modes.ts'
 import { linkUnsupported } from './durable.ts'
+import { type FileCalls, pooledCalls } from './file-calls.ts'
 
 /** How a file looked when it was found settled. */
 export interface SeenFile {
@@ -19,6 +20,7 @@ interface Claiming {
   takesChanged: boolean
   /** What can be done while the renamed file is synced. */
   alongside?: (() => Promise<unknown>) | undefined
+  calls?: FileCalls
 }
 
 /** `changed`: it must settle again. `not-regular`: a link, folder or device stands there now. */
@@ -29,22 +31,22 @@ export type ClaimResult = { kind: 'claimed'; bytes: number } | { kind: 'gone' | 
  * being replaced at that moment are ordinary. Throws system errors; then the file is where it was.
  */
 export async function claimFile(claiming: Claiming): Promise<ClaimResult> {
-  const { from, to, seen, takesChanged } = claiming
-  const file = await openRegular(from)
+  const { from, to, seen, takesChanged, calls = pooledCalls } = claiming
+  const file = await openRegular(from, calls)
   if (typeof file === 'string') return { kind: file }
   await using handle = file
   const before = await handle.stat()
   if (!before.isFile()) return { kind: 'not-regular' }
   if (!takesChanged && !isAsSeen(before, seen)) return { kind: 'changed' }
   try {
-    await rename(from, to)
+    await calls.rename(from, to)
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT') return { kind: 'gone' }
     throw error
   }
   try {
-    const result = await confirm({ ...claiming, before, sync: () => handle.sync() })
-    if (result.kind === 'claimed' && before.nlink === 1) await keepPrivate(to)
+    const result = await confirm({ ...claiming, calls, before, sync: () => handle.sync() })
+    if (result.kind === 'claimed' && before.nlink === 1) await keepPrivate(to, calls)
     return result
   } catch (error) {
     await putBack(to, from)
@@ -53,14 +55,14 @@ export async function claimFile(claiming: Claiming): Promise<ClaimResult> {
 }
 
 /** A file of another user keeps its rights, unless we are root: it is protected by its folder then. */
-async function keepPrivate(path: string): Promise<void> {
-  await chmod(path, privateFileMode).catch(() => undefined)
+async function keepPrivate(path: string, calls: FileCalls): Promise<void> {
+  await calls.chmod(path, privateFileMode).catch(() => undefined)
 }
 
-async function openRegular(path: Buffer) {
+async function openRegular(path: Buffer, calls: FileCalls) {
   try {
     // Links are not followed, and a named pipe does not block.
-    return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    return await calls.open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   } catch (error) {
     const code = systemErrorCode(error)
     if (code === 'ENOENT') return 'gone'
@@ -70,6 +72,7 @@ async function openRegular(path: Buffer) {
 }
 
 interface Confirming extends Claiming {
+  calls: FileCalls
   before: Stats
   sync: () => Promise<void>
 }
@@ -83,8 +86,9 @@ async function confirm({
   takesChanged,
   sync,
   alongside,
+  calls,
 }: Confirming): Promise<ClaimResult> {
-  const [after] = await Promise.all([lstat(to), sync(), alongside?.()])
+  const [after] = await Promise.all([calls.lstat(to), sync(), alongside?.()])
   const isOpened = after.ino === before.ino
   if (!after.isFile()) {
     await putBack(to, from)

@@ -11,6 +11,7 @@ import { putBack } from './claim-file.ts'
 import { type ClaimParts, claimFileName } from './claim-name.ts'
 import { makeFolder, removeIfPresent } from './durable.ts'
 import { cleanName, displayName, entryPath, type RawName } from './entry-name.ts'
+import { directCalls, pooledCalls } from './file-calls.ts'
 import { mapPool } from './growth.ts'
 import { hiddenDirOf } from './layout.ts'
 import type { AcceptLine } from './model.ts'
@@ -123,7 +124,7 @@ export class DropAcceptor {
 
   /** Before anything is claimed: a file that does not fit stays, and so do those after it, which keeps their order. */
   async #fitting(candidates: readonly Candidate[], isCrossing: boolean) {
-    const room = await this.#acceptor.room()
+    const room = await this.#acceptor.room(candidates.length === 1 && !isCrossing ? directCalls : pooledCalls)
     let bytes = 0
     let considered = 0
     for (const { size } of candidates) {
@@ -140,12 +141,13 @@ export class DropAcceptor {
     if (isCrossing) await makeFolder(folder)
     const now = this.#clock.now()
     const alongside = isSole ? () => this.#syncFolders(place, isCrossing) : undefined
+    const calls = isSole ? directCalls : pooledCalls
     const changed: RawName[] = []
     const refused: BatchResult['refused'] = []
     const waiting: BatchResult['waiting'] = []
     await mapPool(planned, 8, async ({ candidate, parts }) => {
       const { raw } = candidate
-      const result = await claimCandidate({ place, candidate, parts, folder, now, alongside })
+      const result = await claimCandidate({ place, candidate, parts, folder, now, alongside, calls })
       if (result.kind === 'claimed') claimed.push(result.claimed)
       else if (result.kind === 'refused') refused.push({ raw, error: result.error })
       else if (result.kind === 'waiting') waiting.push({ raw, for: result.for })

@@ -1,13 +1,13 @@
-import { statfs } from 'node:fs/promises'
 import { SourceError, systemErrorCode } from '../lib/errors.ts'
+import { pooledCalls } from './file-calls.ts'
 
 /** Left free for the manifest and the folders when files are accepted. */
 export const spareBytes = 16 * 1024 * 1024
 
 const fullCode = 'disk-full'
 
-export async function freeBytes(dir: string): Promise<number> {
-  const stats = await statfs(dir)
+export async function freeBytes(dir: string, calls = pooledCalls): Promise<number> {
+  const stats = await calls.statfs(dir)
   return stats.bavail * stats.bsize
 }
 
