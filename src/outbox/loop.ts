@@ -10,7 +10,7 @@ import { Drain } from './drain.ts'
 import { followCalls } from './follow-calls.ts'
 import { checkSession, type LoopAccess, type LoopSettings, OutboxMovedError } from './loop-access.ts'
 import { leaseMs, type Offered } from './model.ts'
-import { canAnswer, hasOffers, isBehind, pump } from './pump.ts'
+import { canAnswer, endFilling, hasOffers, isBehind, pump } from './pump.ts'
 import { type RedisState, readRedisState } from './redis-state.ts'
 import { isStartingOver, reopen, repair, startOver } from './repair.ts'
 
@@ -133,8 +133,10 @@ export class OutboxLoop implements AsyncDisposable {
     const isShort = hasOffers(access, state) && (await this.#isFull(access))
     const offers = isShort ? canAnswer(access, state) : hasOffers(access, state)
     const drains = drain.hasWork(state) && (!offers || drain.isUrgent(state))
-    if (!offers && state.fills && !mirror.isImporting())
-      await access.connection.hdel(access.keys.pace, 'fillsUntil')
+    if (!offers && state.fills && !mirror.isImporting()) {
+      await endFilling(access)
+      this.#options.onOffered?.({ urgent: false, others: true })
+    }
     if (!offers && !drains) return { done: false, isBusy: state.isBusy }
     await beat(access)
     // Urgent changes wait for nothing else of a turn; at most every other one is theirs, however steadily they come.

@@ -172,6 +172,16 @@ async function appendOffers(
   if (offers.length > 0) scripts.append(batch, 'offer', [newAfterMs, ...offers])
 }
 
+/** The import has ended: the last new products wait for no others. Safe to repeat. */
+export async function endFilling({ connection, keys }: LoopAccess): Promise<void> {
+  // Those behind the oldest go with it.
+  const oldest = await connection.zrange(keys.new, '0', '0')
+  const now = await readRedisTime(connection)
+  const batch = connection.pipeline().hdel(keys.pace, 'fillsUntil')
+  for (const id of oldest) batch.zadd(keys.new, 'XX', now, id)
+  for (const [error] of (await batch.exec()) ?? []) if (error) throw error
+}
+
 /** Echoes that are due get the newest documents, a bounded portion at a time. */
 function appendAnswers(
   { keys, scripts, mirror, delivery }: LoopAccess,

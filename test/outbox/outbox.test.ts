@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ProductId } from '../../src/lib/brand.ts'
 import { digestDocument } from '../../src/mirror/digest.ts'
-import { idsOf, openHarness } from './harness.ts'
+import { idsOf, openHarness, write } from './harness.ts'
 
 test('urgent goes first, then echoes, new, due deferred; what is not due waits', async () => {
   await using box = await openHarness()
@@ -14,6 +14,19 @@ test('urgent goes first, then echoes, new, due deferred; what is not due waits',
   await box.put('c', '{"c":2}', 'urgent')
   expect(idsOf(await box.claim())).toEqual(['c', 'e', 'f', 'b'])
   expect(await box.lanesOf('a')).toEqual([])
+})
+
+test('new products wait for others while a file is imported, and for none once it is', async () => {
+  const lingerMs = 600_000
+  await using box = await openHarness({ newAfterMs: lingerMs })
+  const ids = Array.from({ length: 100 }, (_, n) => `p${n}`)
+  const claim = 'claim-1'
+  box.commitChunk({ writes: ids.map((id) => write(id, '1', 'new')), counts: { claim, add: { added: 1 } } })
+  await box.settle()
+  expect(await box.outbox.claim({ mode: 'any', bodyBytesMax: 10_000 })).toMatchObject({ kind: 'idle' })
+  box.commitChunk({ writes: [], forgetCounts: claim })
+  await box.settle()
+  expect(idsOf(await box.claim()).sort()).toEqual(ids.sort())
 })
 
 test('a slot for everything leaves fresh urgent changes to the slot that serves them alone', async () => {
