@@ -7,7 +7,7 @@ import { codeFolder, trimCode } from './code-cache.ts'
  * tables of ids are outside of them) has ample room.
  */
 const heapFlags = [
-  '--max-semi-space-size=4',
+  '--max-semi-space-size=2',
   '--max-old-space-size=1536',
   // The helper threads of each young collection wait for each other: up to a fifth of a first load's CPU.
   '--no-parallel-scavenge',
