@@ -289,6 +289,8 @@ async function openCatalogDelivery(options: ServiceOptions, part: CatalogParts):
       ...{ catalog, connections, clock, mirrorId: () => part.mirror?.mirrorId },
       mirror: () => (part.mirror?.isCompared ? part.mirror : part.isElsewhere ? undefined : 'starting'),
     }),
+    // Hosts without the mirror have their call log alone.
+    noteCall: (call) => part.mirror?.noteCall(call),
     calls: productCalls,
     config: delivery,
     progress: watchedProgress(watchdog, `delivering ${catalog.name}`),

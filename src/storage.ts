@@ -94,7 +94,8 @@ export async function openMirrorThread({
   const name = import.meta.url.endsWith('.ts') ? './mirror-thread.ts' : './mirror-thread.js'
   const logLevel = options.log.level as LogLevel
   const workerData: MirrorThreadData = {
-    ...{ file, isExpected: manifest.nextSequence !== 1, logLevel, redis: connections.target },
+    ...{ file, isExpected: manifest.nextSequence !== 1, kept: config.history, logLevel },
+    redis: connections.target,
     checkpoints: watchdog.runBeside(moveLog),
     outbox: {
       ...{ catalog: catalogName, delivery, deferredAfterMs: deferred.afterMs, endpoint: endpointOf(api) },

@@ -13,6 +13,14 @@ export function showValue(field: string, value: unknown): string {
   return cut(JSON.stringify(value, hideSensitive) ?? String(value))
 }
 
+/** A value to be stored for people: numbers and short texts as they are, anything else as it is shown; null: none. */
+export function shortValue(field: string, value: unknown): string | number | boolean | null {
+  if (value === undefined || value === null) return null
+  if (isSensitive(field)) return '(hidden)'
+  if (typeof value === 'number' || typeof value === 'boolean') return value
+  return typeof value === 'string' ? cut(value) : showValue(field, value)
+}
+
 /**
  * What a record held where it is wrong, for whoever corrects it: as it stands there, on one line, cut. Undefined for
  * what holds nothing, or a sensitive field somewhere in it.

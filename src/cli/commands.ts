@@ -33,6 +33,8 @@ const headings: Record<string, Record<string, () => Promise<CommandDefinition>>>
   'The daemon': {
     start: async () => (await import('./start.ts')).startCommand,
     status: async () => (await import('./status.ts')).statusCommand,
+    calls: async () => (await import('./calls.ts')).callsCommand,
+    why: async () => (await import('./why.ts')).whyCommand,
     alert: async () => (await import('./alert.ts')).alertCommand,
   },
   'Feeds and imports': {

@@ -41,6 +41,10 @@ export function buildConfig(input: ConfigInput, context: BuildContext): Config {
     stateDir: resolve(context.folder, input.state),
     ...buildRedis(input.redis),
     archive: { keepMs: checked(parseDuration(input.archive.keep, longestMs)) },
+    history: {
+      historyBytes: checked(parseSize(input.history.perProduct)),
+      callsBytes: checked(parseSize(input.history.calls)),
+    },
     stack: buildStack(input.stack, context),
     intent: buildIntent(input.intent, context),
     console: buildConsole(input.console, context),

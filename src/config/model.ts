@@ -12,6 +12,8 @@ export interface Config {
   /** Bytes of documents that wait in Redis, in each lane of a catalog; what exceeds them waits on disk. */
   redisPendingBytes: number
   archive: { keepMs: number }
+  /** Of the changes of one product, and of all calls of a catalog. */
+  history: { historyBytes: number; callsBytes: number }
   stack: StackConfig
   intent: IntentConfig
   /** Undefined: the daemon listens nowhere. */

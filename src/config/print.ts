@@ -17,7 +17,7 @@ export function printConfig(loaded: LoadedConfig): string {
 }
 
 export function describeConfig({ config, input }: LoadedConfig): Record<string, unknown> {
-  const { redis, archive, console, alerts, stack, intent } = input
+  const { redis, archive, history, console, alerts, stack, intent } = input
   const catalogs = [...config.catalogs].map(([name, { feeds }]) => {
     const catalog = input.catalogs[name]
     const described = [...feeds].map(([feed, built]) => [
@@ -31,6 +31,7 @@ export function describeConfig({ config, input }: LoadedConfig): Record<string, 
     state: config.stateDir,
     redis: maskRedis(redis),
     archive,
+    history,
     ...sections,
     intent: maskSecrets(intent),
     catalogs: Object.fromEntries(catalogs),

@@ -230,6 +230,15 @@ const archiveSchema = mapping({
     .describe('How long an imported file is kept; a held one and those after it stay'),
 })
 
+const historySchema = mapping({
+  perProduct: size({ min: 0, max: 100_000, because: 'every product that changes has one' })
+    .default('1KB')
+    .describe('How much of its last changes is kept of each product; the oldest go first, 0: none'),
+  calls: size({ min: 0, max: 10_000_000_000, because: 'they stand in the mirror' })
+    .default('32MB')
+    .describe('How much is kept of the last calls with their answers and products; 0: none'),
+})
+
 /** Commands that do not need them run although their variables are not set. */
 const redisAddressSchema = optionalText('the address of a Redis, or nothing')
   .default('')
@@ -259,6 +268,7 @@ export const configSchema = mapping({
     .describe('Folder for everything that catalogd stores; on a local disk'),
   redis: redisSchema.describe('Where Redis is, and how much may wait there'),
   archive: archiveSchema.prefault({}).describe('How long accepted files are kept'),
+  history: historySchema.prefault({}).describe('How much catalogd why can tell'),
   console: consoleSchema.prefault({}).describe('The HTTP server of the daemon: pages, pushed files, health'),
   alerts: alertsSchema.optional().describe('Who is told when something needs an operator'),
   stack: stackSchema.optional().describe('Access to the content-aggregation API'),

@@ -4,6 +4,7 @@ import type { CallKind } from '../api/classify.ts'
 import type { DeliveryConfig } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import type { MadeCall } from '../mirror/calls.ts'
 import type { RedisOutbox } from '../outbox/outbox.ts'
 import type { CallGate } from './call-gate.ts'
 import type { CallLog } from './call-log.ts'
@@ -31,6 +32,8 @@ export interface DeliveryContext {
   outbox: RedisOutbox
   client: DeliveryClient
   callLog: Pick<CallLog, 'begin' | 'end'>
+  /** Keeps what became of a call where the mirror is; without it the call log alone tells. */
+  noteCall?: ((call: MadeCall) => void) | undefined
   config: DeliveryConfig
   calls: CallKind
   clock: Clock

@@ -1,7 +1,7 @@
 import type { CallOutcome } from '../api/call-outcome.ts'
 import { classify, type Verdict } from '../api/classify.ts'
 import { partBytes } from '../api/upsert-batch.ts'
-import type { ClaimedProduct } from '../outbox/model.ts'
+import type { Claim, ClaimedProduct } from '../outbox/model.ts'
 import type { DeliveryContext } from './context.ts'
 
 export interface CallResult {
@@ -16,6 +16,8 @@ export interface CallRequest {
   part: readonly ClaimedProduct[]
   /** The claim's. */
   token: string
+  /** Of the claim, where the call carries all of it. */
+  lanes?: Claim['lanes'] | undefined
   /** Asked at the last moment before the request is written. */
   mayStart: () => boolean
   /** The call is given up when aborted: others may send its products. */
@@ -24,7 +26,7 @@ export interface CallRequest {
 
 /** One request: written down, sent, counted, judged. `withheld` when it may not start any more. */
 export async function deliverCall(
-  { part, token, mayStart, lost }: CallRequest,
+  { part, token, lanes = undefined, mayStart, lost }: CallRequest,
   context: DeliveryContext,
 ): Promise<CallResult | 'withheld'> {
   const { callLog, client, clock, progress } = context
@@ -35,7 +37,7 @@ export async function deliverCall(
     void callLog.end({ call, outcome: 'withheld', durationMs: 0 })
     return 'withheld'
   }
-  const beganAt = clock.monotonic()
+  const [beganAt, beganMs] = [clock.monotonic(), clock.now()]
   const waiting = progress.waiting()
   const outcome = await client
     .upsert(
@@ -61,6 +63,19 @@ export async function deliverCall(
     durationMs,
     status,
     requestId,
+  })
+  context.noteCall?.({
+    ...{
+      beganMs,
+      endedMs: beganMs + durationMs,
+      products: part.length,
+      lanes: lanes ?? null,
+      bytes: bodyBytes,
+    },
+    ...{ status: status ?? null, requestId: requestId ?? null, outcome: verdict.kind },
+    description: verdict.kind === 'acknowledge' ? null : verdict.description.slice(0, 300),
+    refused: verdict.kind === 'acknowledge' ? verdict.refused.length : 0,
+    ids,
   })
   logCall(verdict, { status, requestId, durationMs, bodyBytes, products: part.length }, context)
   return { verdict, status, requestId, bodyBytes }

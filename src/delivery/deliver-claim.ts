@@ -90,9 +90,11 @@ class ClaimDelivery {
     if (!part) return false
     if (partBytes(part) > this.#context.config.callBytes) return this.#keepToLimit(part)
     this.#callsMade += 1
-    const { token } = this.#claimed.claim
+    const { token, products, lanes } = this.#claimed.claim
     const { lost } = this.#lease
-    const result = await deliverCall({ part, token, mayStart: this.#mayStart, lost }, this.#context)
+    const isWhole = part.length === products.length
+    const request = { part, token, mayStart: this.#mayStart, lost, lanes: isWhole ? lanes : undefined }
+    const result = await deliverCall(request, this.#context)
     if (result !== 'withheld') return this.#settle(part, result)
     this.#callsMade -= 1
     this.#parts.push(part)

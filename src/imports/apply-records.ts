@@ -48,17 +48,19 @@ function planItems(
 ): MirrorChunk | undefined {
   const { feed, rules } = context
   const ids = items.map(({ item }) => item.productId)
-  const steps = items.map(({ item: patch }) => ({ patch }))
-  const plan = planChunk({ steps, stored, feed: feed.name, ...rules })
+  const steps = items.map(({ item: patch, record: { line } }) => ({ patch, line }))
+  const plan = planChunk({ steps, stored, feed: feed.name, import: accept.sequence, ...rules })
   applied.unchanged += items.length - plan.writes.length
   applied.incomplete += plan.tally.incomplete
   for (const { record, issues, item } of known ? items : []) {
     const isForGood = issues.length === 0 && !item.later && !plan.incomplete.includes(item.productId)
     known?.remember(record.record, item.productId, isForGood)
   }
-  if (plan.writes.length === 0 && progressJson === undefined && !accept.resend && !hasHeld) return undefined
+  const changesNothing = plan.writes.length === 0 && plan.origins.length === 0
+  if (changesNothing && progressJson === undefined && !accept.resend && !hasHeld) return undefined
   return {
     writes: plan.writes,
+    origins: plan.origins,
     counts: { claim: accept.claim, add: { ...plan.tally, incomplete: 0 } },
     ...(accept.resend ? { resend: ids } : {}),
     ...(hasHeld ? { heldIds: { feed: feed.name, remove: ids } } : {}),

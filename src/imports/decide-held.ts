@@ -20,16 +20,16 @@ export async function decideHeld(
   const held = all.find(({ sequence }) => sequence === step.import)
   // What the feed comes to again after it went back for this decision; removals that the file then left are for another one.
   const isCarriedOut = held?.approvedBy === step.sequence
-  const claim = manifest.file(step.import)?.claim
-  if (held === undefined || claim === undefined || isCarriedOut) {
+  const accept = manifest.file(step.import)
+  if (held === undefined || accept === undefined || isCarriedOut) {
     if (!isCarriedOut)
       log.info({ feed: feed.name, import: step.import }, 'nothing of this import is held any more')
     await mirror.update([], () => ({ writes: [], applied }))
     return undefined
   }
   if (step.decision === 'approve' && held.kind === 'file')
-    return bypassHold(context, { all, held, claim, by: step.sequence })
-  if (step.decision === 'approve') await applyRemovals(context, claim)
+    return bypassHold(context, { all, held, claim: accept.claim, by: step.sequence })
+  if (step.decision === 'approve') await applyRemovals(context, accept)
   const rest = all.filter((each) => each !== held)
   await mirror.update([], () => ({
     writes: [],
@@ -39,7 +39,7 @@ export async function decideHeld(
     ...(held.kind === 'removals'
       ? { heldIds: { feed: feed.name, clear: true }, known: { feed: feed.name, value: undefined } }
       : {}),
-    forgetCounts: claim,
+    forgetCounts: accept.claim,
   }))
   return undefined
 }

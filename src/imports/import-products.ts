@@ -179,7 +179,7 @@ async function removeMissing(
     unreadableIds: judgement.unreadableIds,
   })
   if (reason === undefined) {
-    await applyRemovals(context, accept.claim)
+    await applyRemovals(context, accept)
     return { ...ending, removals: { ...removals, held: false } }
   }
   const at = new Date(clock.now()).toISOString()

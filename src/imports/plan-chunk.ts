@@ -1,8 +1,17 @@
+import type { ProductField } from '../api/contract/product.ts'
+import { type ChangeCause, encodeChange } from '../catalog/change-entry.ts'
 import { diffDocuments } from '../catalog/diff.ts'
 import { keyFieldsOf, keyValues } from '../catalog/feed-key.ts'
 import { applyDue, nextSwitch } from '../catalog/later.ts'
 import { markMissing, mergePatch } from '../catalog/merge.ts'
 import type { Change, ProductPatch, ProductState } from '../catalog/model.ts'
+import {
+  originsAfter,
+  originsOfPatch,
+  originsWithout,
+  overriddenBy,
+  type RecordOrigin,
+} from '../catalog/origins.ts'
 import { type FieldRanks, rankFields } from '../catalog/ranks.ts'
 import {
   type ComposedDocument,
@@ -19,7 +28,7 @@ import type { KeyEntry, ProductWrite, StoredProduct } from '../mirror/model.ts'
 import { emptyTally, type Tally, tallyChange } from './tally.ts'
 
 /** One step for one product: what a record says, or that a full feed no longer names it. */
-export type ProductStep = { patch: ProductPatch } | { missing: ProductId }
+export type ProductStep = { patch: ProductPatch; line?: number } | { missing: ProductId }
 
 /** What the configuration says of merging records and of what a change means. */
 export interface PlanRules {
@@ -37,44 +46,82 @@ interface PlanOptions extends PlanRules {
   steps: readonly ProductStep[]
   stored: ReadonlyMap<ProductId, StoredProduct>
   feed: FeedName
+  /** The number of the import, noted with what it changes; left out where nothing is written. */
+  import?: number
 }
 
 export interface ChunkPlan {
   writes: ProductWrite[]
   changes: Change[]
+  /** Of products that stay as they are, although what another feed hides has changed. */
+  origins: { productId: ProductId; origins: string }[]
   /** Those whose document is not complete. */
   incomplete: ProductId[]
+  /** What records said of fields that other feeds write. */
+  overridden: { productId: ProductId; field: ProductField; writer: FeedName }[]
   tally: Tally
+}
+
+function emptyPlan(): ChunkPlan {
+  return { writes: [], changes: [], origins: [], incomplete: [], overridden: [], tally: emptyTally() }
 }
 
 /**
  * Pure: which products change, how, and into which lane. Products that stay as they are need no write. Budget: 10 µs of CPU
  * for a product of 1.3 KB, where csv-parse takes 27 for its row (`npm run bench -- record`).
  */
-export function planChunk({ steps, stored, feed, ranks, ...options }: PlanOptions): ChunkPlan {
-  const plan: ChunkPlan = { writes: [], changes: [], incomplete: [], tally: emptyTally() }
+export function planChunk({
+  steps,
+  stored,
+  feed,
+  ranks,
+  import: number,
+  ...options
+}: PlanOptions): ChunkPlan {
+  const plan = emptyPlan()
   for (const step of steps) {
     const productId = 'patch' in step ? step.patch.productId : step.missing
     const before = stored.get(productId)
+    const origin =
+      'patch' in step && number !== undefined ? { import: number, line: step.line ?? 0 } : undefined
     if ('patch' in step) {
       const meta = metaOfPatch(step.patch, { before, feed, ...options })
       if (meta !== undefined) {
-        addPatch(plan, { ...options, before, patch: step.patch, meta })
+        addPatch(plan, { ...options, before, patch: step.patch, meta, feed, origin })
         continue
       }
     }
     const state = before && readState(before)
     if ('missing' in step && !state) continue
-    const next =
-      'patch' in step
-        ? mergePatch({ state, patch: step.patch, feed, ranks })
-        : markMissing(state as ProductState, feed)
-    addProduct(plan, { productId, before, state, next, ...options, missing: 'missing' in step })
+    if ('missing' in step) {
+      const next = markMissing(state as ProductState, feed)
+      const noted = number !== undefined && {
+        origins: originsWithout(before?.origins, feed, number),
+        cause: { kind: 'missing' as const, feed, import: number },
+      }
+      addProduct(plan, { productId, before, state, next, ...options, ...noted, missing: true })
+      continue
+    }
+    const { patch } = step
+    const next = mergePatch({ state, patch, feed, ranks })
+    const noted = origin && originsAfter(before?.origins, { feed, patch, origin, state, next })
+    const change = { origins: noted?.text, cause: origin && { kind: 'record' as const, feed, ...origin } }
+    const isWritten = addProduct(plan, {
+      productId,
+      before,
+      state,
+      next,
+      ...options,
+      ...change,
+      missing: false,
+    })
+    if (!isWritten && noted?.isHiddenChanged) plan.origins.push({ productId, origins: noted.text })
+    for (const each of overriddenBy(patch, feed, next)) plan.overridden.push({ productId, ...each })
   }
   return plan
 }
 
-interface DueOptions extends Omit<PlanOptions, 'steps' | 'feed'> {
+interface DueOptions extends Omit<PlanOptions, 'steps' | 'feed' | 'import'> {
   nowMs: number
 }
 
@@ -85,12 +132,13 @@ export interface DuePlan extends ChunkPlan {
 
 /** Pure: what becomes of products whose announced changes are due, each feed's by the ranks of its records. */
 export function planDue({ stored, nowMs, ranks, ...options }: DueOptions): DuePlan {
-  const plan: DuePlan = { writes: [], changes: [], incomplete: [], tally: emptyTally(), switches: [] }
+  const plan: DuePlan = { ...emptyPlan(), switches: [] }
   for (const [productId, before] of stored) {
     const state = readState(before)
     const next = state && applyDue(state, { nowMs, ranks })
     plan.switches.push({ productId, switchAt: nextSwitch(next?.later) ?? 'none' })
-    if (next) addProduct(plan, { productId, before, state, next, ...options, missing: false })
+    const noted = { origins: before.origins, cause: { kind: 'announced' as const } }
+    if (next) addProduct(plan, { productId, before, state, next, ...options, ...noted, missing: false })
   }
   return plan
 }
@@ -117,14 +165,25 @@ function addPatch(
     patch,
     before,
     meta,
+    feed,
+    origin,
     ...rules
-  }: Pick<ProductOutcome, 'before' | 'urgent' | 'keyFields'> & { patch: ProductPatch; meta: string },
+  }: Pick<ProductOutcome, 'before' | 'urgent' | 'keyFields'> & {
+    patch: ProductPatch
+    meta: string
+    feed: FeedName
+    origin: RecordOrigin | undefined
+  },
 ): void {
   const { productId, set: fields } = patch
   const composed = composeDocument({ fields }, productId)
   const form = storedFormOfPatch({ set: fields, meta }, composed)
   const keys = keysOf({ productId, ...rules }, [undefined, fields])
-  addForm(plan, { productId, before, ...rules, missing: false, composed, form, beside: keys })
+  const noted = origin && {
+    origins: originsOfPatch(feed, origin),
+    cause: { kind: 'record' as const, feed, ...origin },
+  }
+  addForm(plan, { productId, before, ...rules, ...noted, missing: false, composed, form, beside: keys })
 }
 
 interface ProductOutcome extends Pick<PlanOptions, 'urgent' | 'keyFields'> {
@@ -134,24 +193,30 @@ interface ProductOutcome extends Pick<PlanOptions, 'urgent' | 'keyFields'> {
   state: ProductState | undefined
   next: ProductState
   missing: boolean
+  /** Of the product as it is written. */
+  origins?: string | undefined
+  /** Left out where nothing is written. */
+  cause?: ChangeCause | undefined
 }
 
-function addProduct(plan: ChunkPlan, outcome: ProductOutcome): void {
+function addProduct(plan: ChunkPlan, outcome: ProductOutcome): boolean {
   const { productId, state, next } = outcome
   const composed = composeDocument(next, productId)
   const form = storedForm(next, composed)
   const keys = keysOf(outcome, [state?.fields, next.fields])
-  addForm(plan, { ...outcome, composed, form, beside: { ...switchOf(state, next), ...keys } })
+  return addForm(plan, { ...outcome, composed, form, beside: { ...switchOf(state, next), ...keys } })
 }
 
-interface FormOutcome extends Pick<ProductOutcome, 'productId' | 'before' | 'urgent' | 'missing'> {
+interface FormOutcome
+  extends Pick<ProductOutcome, 'productId' | 'before' | 'urgent' | 'missing' | 'origins' | 'cause'> {
   composed: ComposedDocument
   form: StoredForm
   beside: Pick<ProductWrite, 'switchAt' | 'keys'>
 }
 
-function addForm(plan: ChunkPlan, outcome: FormOutcome): void {
-  const { productId, before, composed, form, beside } = outcome
+/** Answers whether the product is written. */
+function addForm(plan: ChunkPlan, outcome: FormOutcome): boolean {
+  const { productId, before, composed, form, beside, origins, cause } = outcome
   if (composed.kind === 'incomplete') {
     plan.tally.incomplete += 1
     plan.incomplete.push(productId)
@@ -161,11 +226,15 @@ function addForm(plan: ChunkPlan, outcome: FormOutcome): void {
   // what is stored is always what was offered, or an acknowledgement would never end the product's turn.
   if (composed.kind === 'complete' && !change) form.document = before?.document
   const isSame = sameBytes(before?.document, form.document) && sameBytes(before?.partial, form.partial)
-  if (isSame && before?.meta === form.meta) return
-  plan.writes.push({ productId, ...form, ...beside, lane: change?.lane })
-  if (!change) return
+  if (isSame && before?.meta === form.meta) return false
+  const write: ProductWrite = { productId, ...form, ...beside, lane: change?.lane, origins }
+  plan.writes.push(write)
+  if (!change) return true
+  // What is new says it all itself; a first load writes no row for it.
+  if (cause && change.kind !== 'added') write.change = encodeChange(change, cause)
   tallyChange(plan.tally, change)
   plan.changes.push(change)
+  return true
 }
 
 function changeOf(

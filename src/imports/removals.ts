@@ -1,3 +1,4 @@
+import type { AcceptLine } from '../sources/model.ts'
 import type { AbsentProducts } from './absent-products.ts'
 import type { FeedContext, Removals } from './context.ts'
 import { knownProducts } from './known-products.ts'
@@ -29,7 +30,10 @@ export async function findRemovals(
 }
 
 /** Marks the collected products as missing; what the feed has named again since is no longer among them. */
-export async function applyRemovals(context: FeedContext, claim: string): Promise<void> {
+export async function applyRemovals(
+  context: FeedContext,
+  { claim, sequence }: Pick<AcceptLine, 'claim' | 'sequence'>,
+): Promise<void> {
   const { feed, mirror, rules, work, signal } = context
   for (;;) {
     signal.throwIfAborted()
@@ -37,7 +41,8 @@ export async function applyRemovals(context: FeedContext, claim: string): Promis
     if (ids.length === 0) return
     await mirror.update(ids, (stored) => {
       const steps = ids.map((missing) => ({ missing }))
-      const { writes, tally } = planChunk({ steps, stored, feed: feed.name, ...rules })
+      const options = { feed: feed.name, import: sequence, ...rules }
+      const { writes, tally } = planChunk({ steps, stored, ...options })
       return {
         writes,
         heldIds: { feed: feed.name, remove: ids },

@@ -11,7 +11,15 @@ export const newest = {
   document: 'iif(e.product IS NULL, d.document, e.document)',
   partial: 'iif(e.product IS NULL, d.partial, e.partial)',
   digest: 'iif(e.product IS NULL, g.digest, e.digest)',
+  origins: 'iif(e.product IS NULL, g.origins, e.origins)',
 } as const
+
+type Stored = { [K in 'document' | 'partial' | 'origins']?: ProductWrite[K] | null }
+
+interface Written {
+  digest: DocumentDigest | null | undefined
+  isNew: boolean
+}
 
 /** Where more are edited than that, pages of `documents` that change have several of them: they go there at once. */
 const editedMax = 32_768
@@ -42,35 +50,40 @@ export class Documents {
 
   write(
     key: number,
-    { document = null, partial = null }: { [K in 'document' | 'partial']: ProductWrite[K] | null },
-    { digest = null, isNew }: { digest: DocumentDigest | null | undefined; isNew: boolean },
+    { document = null, partial = null, origins = null }: Stored,
+    { digest = null, isNew }: Written,
   ): void {
     this.wasNew = isNew
     if (isNew) {
+      const insert = 'INSERT INTO documents (product, document, partial) VALUES (?, ?, ?)'
+      this.#database.run(insert, key, document, partial)
       this.#database.run(
-        'INSERT INTO documents (product, document, partial) VALUES (?, ?, ?)',
+        'INSERT INTO digests (product, digest, origins) VALUES (?, ?, ?)',
         key,
-        document,
-        partial,
+        digest,
+        origins,
       )
-      this.#database.run('INSERT INTO digests (product, digest) VALUES (?, ?)', key, digest)
       return
     }
-    const update = 'UPDATE edited SET digest = ?, document = ?, partial = ? WHERE product = ?'
-    if (this.#edited > 0 && this.#database.run(update, digest, document, partial, key).changes === 1) return
+    const update = 'UPDATE edited SET digest = ?, origins = ?, document = ?, partial = ? WHERE product = ?'
+    if (this.#edited > 0 && this.#database.run(update, digest, origins, document, partial, key).changes === 1)
+      return
     if (this.#edited >= editedMax) {
-      this.#database.run(
-        'UPDATE documents SET document = ?, partial = ? WHERE product = ?',
-        document,
-        partial,
-        key,
-      )
-      this.#database.run('UPDATE digests SET digest = ? WHERE product = ?', digest, key)
+      const both = 'UPDATE documents SET document = ?, partial = ? WHERE product = ?'
+      this.#database.run(both, document, partial, key)
+      this.#database.run('UPDATE digests SET digest = ?, origins = ? WHERE product = ?', digest, origins, key)
       return
     }
-    const insert = 'INSERT INTO edited (product, digest, document, partial) VALUES (?, ?, ?, ?)'
-    this.#database.run(insert, key, digest, document, partial)
+    const insert = 'INSERT INTO edited (product, digest, origins, document, partial) VALUES (?, ?, ?, ?, ?)'
+    this.#database.run(insert, key, digest, origins, document, partial)
     this.#edited += 1
+  }
+
+  /** Of a product that stays as it is. */
+  noteOrigins(key: number, origins: string): void {
+    for (const table of ['edited', 'digests'])
+      if (this.#database.run(`UPDATE ${table} SET origins = ? WHERE product = ?`, origins, key).changes === 1)
+        return
   }
 
   /** A portion. */
@@ -80,7 +93,7 @@ export class Documents {
     if (upTo == null) return
     for (const [table, columns] of [
       ['documents', 'document = e.document, partial = e.partial'],
-      ['digests', 'digest = e.digest'],
+      ['digests', 'digest = e.digest, origins = e.origins'],
     ])
       this.#database.run(
         `UPDATE ${table} SET ${columns} FROM edited e WHERE e.product = ${table}.product AND e.product <= ?`,

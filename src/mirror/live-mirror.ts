@@ -5,6 +5,7 @@ import type { Clock } from '../lib/clock.ts'
 import { StorageError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { receivedError, writeLine } from '../lib/thread-messages.ts'
+import { type MadeCall, packIds } from './calls.ts'
 import type { KeyLookup, MirrorChunk } from './model.ts'
 import { packChunk } from './packed-chunk.ts'
 import { type Mirror, MirrorReader } from './reader.ts'
@@ -169,6 +170,12 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
       ]
       return { ids, chunk: plan(this.read(ids), found), gather: false }
     })
+  }
+
+  /** To be looked at by people: neither waited for nor answered. */
+  noteCall(call: MadeCall): void {
+    const ids = packIds(call.ids)
+    this.#link.post({ kind: 'calls', calls: [{ ...call, ids }] }, [ids.buffer])
   }
 
   flush(): void {

@@ -11,6 +11,8 @@ export interface StoredProduct {
   partial: Buffer | undefined
   /** Which feeds name the product, who wrote which field, missing marks. */
   meta: string | undefined
+  /** Which records its fields come from (`catalog/origins.ts`); undefined: nobody noted it. */
+  origins?: string | undefined
 }
 
 /** A product that has a value in a field by which feeds find products. */
@@ -34,6 +36,9 @@ export interface ProductWrite {
   keys?: { add: readonly KeyEntry[]; remove: readonly KeyEntry[] }
   /** Present when the document differs from the stored one. */
   lane: Lane | undefined
+  origins?: string | undefined
+  /** What changed of a document that was there before, as `catalog/change-entry.ts` writes it. */
+  change?: string | undefined
 }
 
 /** What was applied: the claim id of a file, or the request of a decision. Unlike a sequence no other manifest has it. */
@@ -42,6 +47,8 @@ export type StepKey = string
 /** Everything that one transaction changes. */
 export interface MirrorChunk {
   writes: readonly ProductWrite[]
+  /** Of products that are not written: what another feed hides has changed. */
+  origins?: readonly { productId: ProductId; origins: string }[]
   /** Products to be sent once more, changed or not: their acknowledgement is believed no longer (lane `new`, due at once). */
   resend?: readonly ProductId[]
   /** Added to the counters of an unfinished import, which `forgetCounts` removes. */

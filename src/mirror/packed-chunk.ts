@@ -13,8 +13,8 @@ export interface PackedChunk {
 /** `document` and `partial` by their lengths. */
 type PackedWrite = readonly [
   ...[productId: ProductWrite['productId'], document: number | undefined, partial: number | undefined],
-  ...[meta: string, lane: ProductWrite['lane']],
-  others: Pick<ProductWrite, 'incomplete' | 'switchAt' | 'keys'> | undefined,
+  ...[meta: string, lane: ProductWrite['lane'], origins: string | undefined],
+  others: Pick<ProductWrite, 'incomplete' | 'switchAt' | 'keys' | 'change'> | undefined,
 ]
 
 interface Rest extends Omit<MirrorChunk, 'writes'> {
@@ -33,15 +33,16 @@ export function packChunk(chunk: MirrorChunk): PackedChunk {
     return part?.length
   }
   const writes = chunk.writes.map((write): PackedWrite => {
-    const { productId, document, partial, meta, lane } = write
-    return [productId, put(document), put(partial), meta, lane, othersOf(write)]
+    const { productId, document, partial, meta, lane, origins } = write
+    return [productId, put(document), put(partial), meta, lane, origins, othersOf(write)]
   })
   return { rest: serialize({ ...chunk, writes } satisfies Rest), bytes: bytes.buffer }
 }
 
-function othersOf({ incomplete, switchAt, keys }: ProductWrite): PackedWrite[5] {
-  if (incomplete === undefined && switchAt === undefined && keys === undefined) return undefined
-  return { incomplete, ...(switchAt === undefined ? {} : { switchAt }), ...(keys && { keys }) }
+function othersOf({ incomplete, switchAt, keys, change }: ProductWrite): PackedWrite[6] {
+  if (incomplete === undefined && switchAt === undefined && keys === undefined && change === undefined)
+    return undefined
+  return { incomplete, change, ...(switchAt === undefined ? {} : { switchAt }), ...(keys && { keys }) }
 }
 
 export function unpackChunk({ rest, bytes }: PackedChunk): MirrorChunk {
@@ -54,8 +55,8 @@ export function unpackChunk({ rest, bytes }: PackedChunk): MirrorChunk {
   }
   return {
     ...chunk,
-    writes: writes.map(([productId, document, partial, meta, lane, others]) => {
-      const parts = { document: take(document), partial: take(partial) }
+    writes: writes.map(([productId, document, partial, meta, lane, origins, others]) => {
+      const parts = { document: take(document), partial: take(partial), origins }
       return others
         ? { productId, ...parts, meta, lane, ...others }
         : { productId, ...parts, meta, lane, incomplete: undefined }

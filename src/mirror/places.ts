@@ -220,6 +220,8 @@ export interface Access {
   database: Database
   places: Places
   documents: Documents
+  /** Of one product's history at most. */
+  historyBytes: number
 }
 
 export interface DueOptions {

@@ -1,5 +1,6 @@
 import type { FeedName, ProductId } from '../lib/brand.ts'
 import { Database } from '../lib/database.ts'
+import { readSettledCalls, type StoredCall } from './calls.ts'
 import { countAll } from './count-all.ts'
 import { bufferOf, checkedDocument, damaged } from './digest.ts'
 import { newest } from './documents.ts'
@@ -20,6 +21,7 @@ import type {
   StoredProduct,
 } from './model.ts'
 import { readDocuments } from './read-documents.ts'
+import { readNearIds, readStory, type StoredStory } from './read-story.ts'
 import { checkReadable, prepareTables } from './schema.ts'
 
 const productsPerPage = 500
@@ -28,12 +30,10 @@ const productsPerPage = 500
 type StoredRow = readonly [
   ...[at: number, meta: string, stored: number | null],
   ...[document: Uint8Array | null, partial: Uint8Array | null, digest: Uint8Array | null],
+  origins: string | null,
 ]
 
-interface LetterRow {
-  id: ProductId
-  letter: string
-}
+type LetterRow = Record<'id' | 'letter', string>
 
 /**
  * Reads what is committed, of a running daemon, too, on a connection of its own that cannot write. Each read is a
@@ -60,7 +60,8 @@ export class MirrorReader implements Disposable {
 
   /** Has an entry for each id; all parts are undefined where the product is not known. */
   read(ids: readonly ProductId[]): Map<ProductId, StoredProduct> {
-    const sql = `SELECT t.key, p.meta, ${newest.product}, ${newest.document}, ${newest.partial}, ${newest.digest}
+    const sql = `SELECT t.key, p.meta, ${newest.product}, ${newest.document}, ${newest.partial}, ${newest.digest},
+        ${newest.origins}
       FROM json_each(?) t CROSS JOIN products p ON p.id = t.value ${newest.joins}`
     const products = new Map<ProductId, StoredProduct>()
     for (const id of ids) products.set(id, { document: undefined, partial: undefined, meta: undefined })
@@ -108,6 +109,20 @@ export class MirrorReader implements Disposable {
     return this.#database.get<{ unsent: number }>(sql, id)?.unsent === 1
   }
 
+  /** Undefined: no feed has ever named the product. */
+  story(id: ProductId): StoredStory | undefined {
+    return this.#database.snapshot(() => readStory(this.#database, id, this.identity().offered))
+  }
+
+  nearIds(id: string, idsMax: number): string[] {
+    return readNearIds(this.#database, id, idsMax)
+  }
+
+  /** Newest first; read as far as it is asked for. */
+  settledCalls(before = Number.MAX_SAFE_INTEGER): Iterable<StoredCall> {
+    return readSettledCalls(this.#database, before)
+  }
+
   /** When the next announced change holds, epoch ms. */
   nextSwitch(): number | undefined {
     return this.#database.get<{ at: number | null }>('SELECT min(at) AS at FROM switches')?.at ?? undefined
@@ -125,8 +140,11 @@ export class MirrorReader implements Disposable {
   }
 
   heldIds(feed: FeedName, idsMax: number): ProductId[] {
-    const sql = 'SELECT p.id FROM held_ids h JOIN products p ON p.key = h.product WHERE h.feed = ? LIMIT ?'
-    return this.#ids(sql, feed, idsMax)
+    return this.#ids(
+      'SELECT p.id FROM held_ids h JOIN products p ON p.key = h.product WHERE h.feed = ? LIMIT ?',
+      feed,
+      idsMax,
+    )
   }
 
   fullAsOf(feed: FeedName): string | undefined {
@@ -161,12 +179,8 @@ export class MirrorReader implements Disposable {
       let before: { sequence: number; key: StepKey } | undefined = { sequence: 2 ** 53, key: '' };
       before;
     ) {
-      const page: { sequence: number; key: StepKey }[] = this.#database.all(
-        sql,
-        scope,
-        before.sequence,
-        before.key,
-      )
+      const { sequence, key } = before
+      const page: { sequence: number; key: StepKey }[] = this.#database.all(sql, scope, sequence, key)
       yield* page
       before = page.at(-1)
     }
@@ -242,12 +256,13 @@ export class MirrorReader implements Disposable {
     this.#database[Symbol.dispose]()
   }
 
-  #stored([, meta, stored, document, partial, digest]: StoredRow): StoredProduct {
+  #stored([, meta, stored, document, partial, digest, origins]: StoredRow): StoredProduct {
     if (stored === null) throw damaged(this.#database.file)
     return {
       meta,
       document: checkedDocument(document, digest, this.#database.file),
       partial: partial ? bufferOf(partial, this.#database.file) : undefined,
+      origins: origins ?? undefined,
     }
   }
 

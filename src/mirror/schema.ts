@@ -6,6 +6,17 @@ import { damaged } from './digest.ts'
 const formatVersion = 2
 
 /**
+ * Of products that have changed, the newest changes first; and of calls what was asked and answered. `total`: bytes of
+ * `ids` up to this call.
+ */
+const story = `
+  CREATE TABLE history (product INTEGER PRIMARY KEY, entries BLOB NOT NULL);
+  CREATE TABLE calls (
+    number INTEGER PRIMARY KEY, began INTEGER NOT NULL, ended INTEGER NOT NULL, call TEXT NOT NULL, ids BLOB NOT NULL,
+    total INTEGER NOT NULL);
+`
+
+/**
  * A product has a row here while it has a place, and while something else than the digest of its newest document is
  * acknowledged; with NULL in the place of a digest where it has no document any more. A place is (lane, number, since);
  * number is NULL while a deferred change waits. acknowledged: NULL never, empty in doubt. known: Redis may know the place
@@ -18,10 +29,13 @@ const sending = `
   CREATE INDEX places ON sending (lane, number, since) WHERE lane IS NOT NULL;
 `
 
-/** See `Documents`: every product stands in `documents` and `digests`, and in `edited` where that is newer. */
+/**
+ * See `Documents`: every product stands in `documents` and `digests`, and in `edited` where that is newer. origins: which
+ * records the fields come from.
+ */
 const edited = `
-  CREATE TABLE digests (product INTEGER PRIMARY KEY, digest BLOB);
-  CREATE TABLE edited (product INTEGER PRIMARY KEY, digest BLOB, document BLOB, partial BLOB);
+  CREATE TABLE digests (product INTEGER PRIMARY KEY, digest BLOB, origins TEXT);
+  CREATE TABLE edited (product INTEGER PRIMARY KEY, digest BLOB, origins TEXT, document BLOB, partial BLOB);
 
   -- How every product stands, whether it has a row in sending or not; hasRow: it has ever had a document.
   CREATE VIEW standing AS SELECT g.product, lane, number, since, known,
@@ -42,6 +56,7 @@ const tables = `
 
   ${sending}
   ${edited}
+  ${story}
   CREATE TABLE dead (product INTEGER PRIMARY KEY, digest BLOB NOT NULL, at TEXT NOT NULL, letter TEXT NOT NULL);
   -- Documents that the operator gave up before they were refused (again).
   CREATE TABLE dropped (id TEXT PRIMARY KEY, digest BLOB NOT NULL) WITHOUT ROWID;
@@ -72,11 +87,12 @@ const migrations: Readonly<Record<number, (database: Database) => void>> = {
       ALTER TABLE sending RENAME TO sent;
       ${sending}
       ${edited}
-      INSERT INTO digests SELECT d.product, s.digest FROM documents d LEFT JOIN sent s ON s.product = d.product;
+      INSERT INTO digests SELECT d.product, s.digest, NULL FROM documents d LEFT JOIN sent s ON s.product = d.product;
       INSERT INTO sending SELECT s.product, lane, number, since, known, digest, coalesce(length(document), 0), acknowledged
         FROM sent s LEFT JOIN documents d ON d.product = s.product
         WHERE lane IS NOT NULL OR digest IS NULL OR acknowledged IS NOT digest;
-      DROP TABLE sent;`),
+      DROP TABLE sent;
+      ${story}`),
 }
 
 export type FactKind =

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import type { ProductId } from '../lib/brand.ts'
 import { Database } from '../lib/database.ts'
 import { isDiskFull } from '../lib/database-failure.ts'
+import { type SettledCall, writeCalls } from './calls.ts'
 import { Documents } from './documents.ts'
 import { drain, forgetDead, readRow } from './drain.ts'
 import { readCalls, readFact } from './facts.ts'
@@ -16,6 +17,17 @@ import { writeChunk } from './write-chunk.ts'
 
 /** Pages of the log that make a checkpoint worth its two fsyncs. */
 const checkpointPages = 2_000
+/** Some hundred bytes each, and those of their ids. */
+const callsWaitingMax = 200
+const keptByDefault: KeptStories = { historyBytes: 1_000, callsBytes: 32_000_000 }
+
+/** How much is kept for people who ask why a product is as it is. */
+export interface KeptStories {
+  /** Of the changes of one product; 0: none. */
+  historyBytes: number
+  /** Of all calls with the ids of their products; 0: none. */
+  callsBytes: number
+}
 
 export interface StoreOptions {
   /** `state/<catalog>/catalog.db`. */
@@ -24,6 +36,7 @@ export interface StoreOptions {
   isExpected: boolean
   /** A restored or adopted copy becomes the mirror. */
   takesCopy?: boolean
+  kept?: KeptStories
 }
 
 /**
@@ -39,17 +52,24 @@ export class MirrorStore implements Disposable {
   readonly #access: Access
   /** Raised in Redis, and not durable yet. */
   #beat: number | undefined
+  readonly #callsBytes: number
+  /** To be written with the next transaction that is about calls. */
+  #calls: SettledCall[] = []
   /** Frames of the log when it was last looked at. */
   #tried = 0
 
-  private constructor(database: Database) {
+  private constructor(database: Database, kept: KeptStories) {
     this.#database = database
+    this.#callsBytes = kept.callsBytes
     this.#places = new Places(database)
     this.#documents = new Documents(database)
-    this.#access = { database, places: this.#places, documents: this.#documents }
+    this.#access = {
+      ...{ database, places: this.#places, documents: this.#documents },
+      historyBytes: kept.historyBytes,
+    }
   }
 
-  static open({ file, isExpected, takesCopy = false }: StoreOptions): MirrorStore {
+  static open({ file, isExpected, takesCopy = false, kept = keptByDefault }: StoreOptions): MirrorStore {
     const isThere = existsSync(file)
     if (!isThere && isExpected) throw missingMirror(file)
     const database = Database.open({ file, access: 'write' })
@@ -60,7 +80,7 @@ export class MirrorStore implements Disposable {
       if (isNew || takesCopy) writeFile(database, isNew)
       checkFile(database)
       checkTables(database)
-      return new MirrorStore(database)
+      return new MirrorStore(database, kept)
     } catch (error) {
       database[Symbol.dispose]()
       throw error
@@ -93,6 +113,7 @@ export class MirrorStore implements Disposable {
    * it belongs.
    */
   rest(): void {
+    this.#endCalls()
     if (this.#documents.hasMany) this.#change(() => this.#documents.move())
     if (this.isLogLong()) this.endCheckpoint()
   }
@@ -156,7 +177,17 @@ export class MirrorStore implements Disposable {
 
   /** Safe to repeat. */
   drain(drained: Drained, nowMs: number): void {
-    this.#change(() => drain(this.#access, drained, nowMs))
+    this.#change(() => {
+      drain(this.#access, drained, nowMs)
+      this.#writeCalls()
+    })
+    this.#calls = []
+  }
+
+  /** Written with what is drained next; where nothing is, when the mirror rests, or when they are many. */
+  noteCalls(calls: readonly SettledCall[]): void {
+    if (this.#callsBytes > 0) this.#calls.push(...calls)
+    if (this.#calls.length >= callsWaitingMax) this.#endCalls()
   }
 
   /** After a loss: all that was offered, and these ids, is doubtful and has a number. Ids that are not known are ignored. */
@@ -198,7 +229,27 @@ export class MirrorStore implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    try {
+      this.#endCalls()
+    } catch {
+      // They are for people; what is wrong with the file was said before.
+    }
     this.#database[Symbol.dispose]()
+  }
+
+  #endCalls(): void {
+    if (this.#calls.length === 0) return
+    try {
+      this.#change(() => this.#writeCalls())
+      this.#calls = []
+    } catch (error) {
+      if (!isDiskFull(error)) throw error
+      this.#calls = this.#calls.slice(-callsWaitingMax + 1)
+    }
+  }
+
+  #writeCalls(): void {
+    if (this.#calls.length > 0) writeCalls(this.#database, this.#calls, this.#callsBytes)
   }
 
   #change<T>(work: () => T): T {

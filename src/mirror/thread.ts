@@ -4,6 +4,7 @@ import { collectAtRest } from '../lib/collect-at-rest.ts'
 import { watchFile } from '../lib/database-file.ts'
 import type { Log, LogLevel } from '../lib/log.ts'
 import { openThreadLog, type SentError, sentError } from '../lib/thread-messages.ts'
+import type { SettledCall } from './calls.ts'
 import { Checkpointer } from './checkpointer.ts'
 import type { MirrorChunk } from './model.ts'
 import { type PackedChunk, unpackChunk } from './packed-chunk.ts'
@@ -27,8 +28,12 @@ export interface CommitRequest {
   nowMs: number
 }
 
-/** `connect`: who has the other end asks, too. */
-export type MirrorRequest = CommitRequest | { kind: 'connect'; port: MessagePort } | { kind: 'close' }
+/** `connect`: who has the other end asks, too. `calls`: to be noted with what is drained next; nobody waits for that. */
+export type MirrorRequest =
+  | CommitRequest
+  | { kind: 'calls'; calls: readonly SettledCall[] }
+  | { kind: 'connect'; port: MessagePort }
+  | { kind: 'close' }
 
 /** `committed` and `failed` answer requests of one port; everything else goes to the thread that started this one. */
 export type MirrorAnswer =
@@ -128,7 +133,8 @@ export async function serveMirror(
         }
         // Not at once: all that waits would be committed before the loop has an answer of Redis.
         return asker.on('message', (request: MirrorRequest) => {
-          if (waiting.push(request) === 1) setImmediate(run)
+          if (request.kind === 'calls') store.noteCalls(request.calls)
+          else if (waiting.push(request) === 1) setImmediate(run)
         })
       }
       serve(port)
@@ -150,9 +156,12 @@ interface Serving {
 }
 
 /** A prompt one, where any waits; it stays there. */
-function firstOf(waiting: MirrorRequest[], port: MessagePort): MirrorRequest | undefined {
-  for (let more = receiveMessageOnPort(port); more; more = receiveMessageOnPort(port))
-    waiting.push(more.message)
+function firstOf({ waiting, port, store }: Omit<Serving, 'loop' | 'failure'>): MirrorRequest | undefined {
+  for (let more = receiveMessageOnPort(port); more; more = receiveMessageOnPort(port)) {
+    const request: MirrorRequest = more.message
+    if (request.kind === 'calls') store.noteCalls(request.calls)
+    else waiting.push(request)
+  }
   const promptAt = waiting.findIndex((request) => request.kind === 'commit' && request.isPrompt)
   if (promptAt > 0) waiting.unshift(...waiting.splice(promptAt, 1))
   return waiting[0]
@@ -165,13 +174,13 @@ function firstOf(waiting: MirrorRequest[], port: MessagePort): MirrorRequest | u
 function commitWaiting({ waiting, port, store, loop, failure }: Serving): MirrorRequest | undefined {
   const answer = (message: MirrorAnswer) => port.postMessage(message)
   const began = systemClock.monotonic()
-  const first = firstOf(waiting, port)
+  const first = firstOf({ waiting, port, store })
   if (first?.kind !== 'commit') return waiting.shift()
   const ids: number[] = []
   let isPrompt = false
   const next = (): MirrorChunk | undefined => {
     const isLate = systemClock.monotonic() - began > (loop.isWaiting ? sharedCommitMs : commitMs)
-    const request = firstOf(waiting, port)
+    const request = firstOf({ waiting, port, store })
     if (request?.kind !== 'commit' || (ids.length > 0 && isLate) || (isPrompt && !request.isPrompt))
       return undefined
     waiting.shift()

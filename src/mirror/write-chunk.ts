@@ -6,11 +6,12 @@ import { laneRank } from './lanes.ts'
 import type { MirrorChunk } from './model.ts'
 import { sameBytes } from './place-after-edit.ts'
 import type { Access } from './places.ts'
-import { writeAbsent, writeIndexes, writeProduct } from './write-products.ts'
+import { writeAbsent, writeIndexes, writeOrigins, writeProduct } from './write-products.ts'
 
 /** Makes all changes of the chunk, inside a transaction. Safe to repeat, but for the counters. */
 export function writeChunk(access: Access, chunk: MirrorChunk, nowMs: number): void {
   for (const write of chunk.writes) writeProduct(access, write, nowMs)
+  writeOrigins(access, chunk)
   writeIndexes(access.database, chunk)
   if (chunk.absent) writeAbsent(access.database, chunk.absent)
   writeDecisions(access, chunk, nowMs)

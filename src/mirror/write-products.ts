@@ -35,6 +35,7 @@ export function writeProduct(access: Access, write: ProductWrite, nowMs: number)
   // Also where no feed changed it: what is stored is what an acknowledgement has to name.
   const digest = write.document && digestDocument(write.document)
   documents.write(key, write, { digest, isNew: !known })
+  if (write.change !== undefined) noteChange(access, { key, change: write.change, nowMs })
   placeProduct(access, write, { key, known, digest, nowMs })
 }
 
@@ -43,6 +44,25 @@ interface Placing {
   known: KnownProduct | undefined
   digest: DocumentDigest | undefined
   nowMs: number
+}
+
+/** The newest change stands first; what exceeds the bound is cut off behind, the last entry that fits in part with it. */
+function noteChange(
+  { database, historyBytes }: Access,
+  { key, change, nowMs }: { key: number; change: string; nowMs: number },
+): void {
+  if (historyBytes === 0) return
+  const sql = `INSERT INTO history VALUES (?1, ?2) ON CONFLICT DO
+    UPDATE SET entries = substr(CAST(CAST(?2 AS TEXT) || CAST(entries AS TEXT) AS BLOB), 1, ?3)`
+  database.run(sql, key, Buffer.from(`${nowMs} ${change}\n`), historyBytes)
+}
+
+/** Of products that stay as they are. */
+export function writeOrigins({ database, documents }: Access, { origins = [] }: MirrorChunk): void {
+  for (const { productId, origins: text } of origins) {
+    const key = keyOf(database, productId)
+    if (key !== undefined) documents.noteOrigins(key, text)
+  }
 }
 
 function placeProduct(
@@ -108,6 +128,7 @@ export function writeAbsent(
     'held_ids',
     'changed_since',
     'absent',
+    'history',
   ])
     database.run(`DELETE FROM ${table} WHERE product IN (SELECT value FROM json_each(?))`, keys)
   database.run('DELETE FROM products WHERE key IN (SELECT value FROM json_each(?))', keys)

@@ -1,4 +1,4 @@
-import type { CallAdmission, ClaimAnswer, PauseReason } from './model.ts'
+import type { CallAdmission, Claim, ClaimAnswer, PauseReason } from './model.ts'
 
 /** What the scripts answer when no call may be made now; undefined: one may. */
 export function parseWithheld(
@@ -9,6 +9,11 @@ export function parseWithheld(
   if (kind !== 'wait') return undefined
   const [forMs, calls] = details
   return { kind, forMs: Number(forMs), ...(calls === undefined ? {} : { calls: Number(calls) }) }
+}
+
+export function parseLanes(counts: string): Claim['lanes'] {
+  const [urgent = 0, fresh = 0, deferred = 0, echoed = 0] = counts.split(' ').map(Number)
+  return { urgent, new: fresh, deferred, echoed }
 }
 
 /** The scripts write -1 where nothing waits. */

@@ -1,3 +1,4 @@
+import type { Lane } from '../catalog/model.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { DocumentDigest } from '../mirror/model.ts'
 
@@ -34,6 +35,8 @@ export interface Claim {
   products: readonly ClaimedProduct[]
   /** Sum of the documents' bytes. */
   documentBytes: number
+  /** From which lanes the products were bound; `echoed`: sent once more, after an unknown outcome. */
+  lanes: Readonly<Record<Lane | 'echoed', number>>
 }
 
 export type ClaimAnswer =

@@ -3,7 +3,7 @@ import type { DeliveryConfig } from '../config/model.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { RedisConnection } from '../redis/connection.ts'
-import { parseIdle, parseWithheld } from './claim-answer.ts'
+import { parseIdle, parseLanes, parseWithheld } from './claim-answer.ts'
 import { type DocumentReader, fitDocuments, readInBlocks, readOffered } from './fit-documents.ts'
 import { limitFields } from './follow-calls.ts'
 import { GuardPass } from './guard-pass.ts'
@@ -98,8 +98,11 @@ export class RedisOutbox {
     ])
     const [first, ...rest] = answer as Buffer[]
     const kind = String(first)
-    if (kind === 'claimed')
-      return { kind, claim: await this.#openClaim(token, rest, { bodyBytesMax, reader }) }
+    if (kind === 'claimed') {
+      const [counts, ...claimed] = rest
+      const claim = await this.#openClaim(token, claimed, { bodyBytesMax, reader })
+      return { kind, claim: { ...claim, lanes: parseLanes(String(counts)) } }
+    }
     if (kind === 'idle') return parseIdle(rest)
     return parseWithheld(kind, rest) ?? { kind: 'wait', forMs: shutAgainMs }
   }
@@ -241,7 +244,7 @@ export class RedisOutbox {
     token: string,
     claimed: readonly Buffer[],
     { bodyBytesMax, reader }: { bodyBytesMax: number; reader: DocumentReader | undefined },
-  ): Promise<Claim> {
+  ): Promise<Omit<Claim, 'lanes'>> {
     const ids = claimed.filter((_, at) => at % 2 === 0).map(String) as ProductId[]
     this.#open.add(token, ids)
     const found = reader

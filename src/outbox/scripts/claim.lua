@@ -2,7 +2,7 @@
 -- ARGV pass token leaseMs bodyBytesMax mode(urgent|any) idsMax callsPerSecond overdueMs urgentGraceMs urgentGatherMs
 --   readsRedis(0|1)
 -- Returns {'shut'} | {'paused', reason…} | {'wait', ms[, calls so far]} | {'idle', ms until something is due, or -1}
--- | {'claimed', id, digest of the offered document, …}
+-- | {'claimed', how many of each lane (u n d e), id, digest of the offered document, …}
 local token, mode = ARGV[2], ARGV[5]
 local leaseMs, bodyBytesMax, idsMax = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[6])
 local callsPerSecond, overdueMs = tonumber(ARGV[7]), tonumber(ARGV[8])
@@ -35,6 +35,7 @@ local ids, digests, claims, removals = {}, {}, {}, { u = {}, n = {}, d = {} }
 local bodyBytes, misfits, asked, full = 2, 0, 0, false
 -- Whose product was bound first.
 local firstLane
+local counts = { u = 0, n = 0, d = 0, e = 0 }
 local began = token .. ' ' .. string.format('%.0f', now) .. ' '
 
 local function flush()
@@ -49,6 +50,7 @@ end
 -- An echo is claimed together with whatever is pending of the product: one send serves both.
 local function bind(id, lane, score, held)
   firstLane = firstLane or lane
+  counts[lane] = counts[lane] + 1
   if lane == 'e' then
     local other, otherScore = laneOf(id)
     if other then lane, score = other, otherScore end
@@ -173,9 +175,9 @@ else
 end
 -- Who has no mirror needs the documents here: they go along with offers for a while.
 if ARGV[11] == '1' then redis.call('HSET', pace, 'readAt', now) end
-local answer = { 'claimed' }
+local answer = { 'claimed', table.concat({ counts.u, counts.n, counts.d, counts.e }, ' ') }
 for i, id in ipairs(ids) do
-  answer[2 * i] = id
-  answer[2 * i + 1] = digests[i]
+  answer[2 * i + 1] = id
+  answer[2 * i + 2] = digests[i]
 end
 return answer

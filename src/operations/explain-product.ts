@@ -1,0 +1,39 @@
+import type { ProductId } from '../lib/brand.ts'
+import { catalogKeys } from '../outbox/keys.ts'
+import { readUnderWay, type UnderWay } from '../outbox/under-way.ts'
+import { readManifest } from '../sources/manifest-reader.ts'
+import { openMirror, openStorage, stateDirOf } from '../storage.ts'
+import { readStory } from './read-story.ts'
+import { findDaemon, type OperationContext } from './run-here.ts'
+import type { ProductStory } from './story.ts'
+
+/** The story of a product. Redis is asked where it is there: one of its own that does not run is not started for this. */
+export async function explainProduct(
+  context: Omit<OperationContext, 'connections'>,
+  given: string,
+): Promise<ProductStory> {
+  const { config, catalog, clock } = context
+  const productId = given as ProductId
+  const isRunning = (await findDaemon(context)) !== undefined
+  const asksRedis = isRunning || config.redisUrl !== ''
+  const underWay = asksRedis ? await askRedis(context, productId) : undefined
+  using mirror = await openMirror(config, catalog)
+  using manifest = await readManifest(stateDirOf(config, catalog.name))
+  return readStory(productId, { catalog, mirror, manifest, underWay, isRunning, nowMs: clock.now() })
+}
+
+async function askRedis(
+  context: Omit<OperationContext, 'connections'>,
+  productId: ProductId,
+): Promise<UnderWay | undefined> {
+  try {
+    await using storage = await openStorage({ ...context, mayBeDown: true })
+    const { connections } = storage
+    if (connections.failure) return undefined
+    return await readUnderWay(connections.commands, catalogKeys(context.catalog.name), productId)
+  } catch (error) {
+    // The mirror tells all that matters; `redis: away` says the rest.
+    context.log.debug({ err: error }, 'Redis was not asked')
+    return undefined
+  }
+}

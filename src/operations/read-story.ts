@@ -1,0 +1,221 @@
+import { productFields, sensitiveFields } from '../api/contract/product.ts'
+import { type ChangeEntry, decodeChange } from '../catalog/change-entry.ts'
+import type { ProductState } from '../catalog/model.ts'
+import { decodeOrigins, type FeedOrigins, originOf, type RecordOrigin } from '../catalog/origins.ts'
+import { type FieldRanks, rankFields } from '../catalog/ranks.ts'
+import { shortValue } from '../catalog/show-value.ts'
+import { decodeState } from '../catalog/stored-form.ts'
+import type { AcceptSequence, FeedName, ProductId } from '../lib/brand.ts'
+import { holdsId } from '../mirror/calls.ts'
+import type { StoredStory } from '../mirror/read-story.ts'
+import type { MirrorReader } from '../mirror/reader.ts'
+import type { ManifestView } from '../sources/manifest-index.ts'
+import { type CallEntry, entryOf } from './list-calls.ts'
+import type {
+  DeliveryTimes,
+  FeedStory,
+  FieldStory,
+  ImportOrigin,
+  KnownStory,
+  ProductStory,
+  RecordPlace,
+  StoryChange,
+} from './story.ts'
+import { blocksOf, isoOf, type StoryOptions, stateOf } from './story-state.ts'
+
+const nearIdsMax = 4
+const callsMax = 10
+const lookMax = 5_000
+
+/** What is known of a product, and why it is so: of mirror and manifest alone, which need neither feed nor endpoint. */
+export function readStory(productId: ProductId, options: StoryOptions): ProductStory {
+  const { catalog, mirror, manifest, underWay, nowMs } = options
+  const stored = mirror.story(productId)
+  const named = { productId, catalog: catalog.name }
+  if (!stored) return { kind: 'unknown', ...named, nearIds: mirror.nearIds(productId, nearIdsMax) }
+  const told = { ...options, stored, state: decodeState(stored), origins: decodeOrigins(stored.origins) }
+  const entries = stored.history.map(decodeChange)
+  const calls = findCalls(mirror, productId)
+  const changes = entries.map((entry) => changeOf(entry, calls.found, manifest))
+  return {
+    kind: 'known',
+    ...named,
+    readAt: isoOf(nowMs),
+    state: stateOf(told, calls.found),
+    blocks: blocksOf(options),
+    endpoint: stored.endpoint,
+    document: documentOf(stored),
+    fields: fieldsOf(told),
+    feeds: feedsOf(told),
+    absentSince: stored.absentMs === undefined ? null : isoOf(stored.absentMs),
+    announced: announcedOf(told.state),
+    delivery: changes[0]?.delivery ?? firstDelivery(told, calls.found),
+    changes,
+    calls: calls.found,
+    callsLookedThrough: calls.looked,
+    redis: underWay ? 'asked' : 'away',
+  }
+}
+
+interface Told extends StoryOptions {
+  stored: StoredStory
+  state: ProductState
+  origins: ReadonlyMap<FeedName, FeedOrigins>
+}
+
+function documentOf({ document }: StoredStory): KnownStory['document'] {
+  if (!document) return null
+  const isSensitive = (key: string) => sensitiveFields.some((field) => field === key)
+  return JSON.parse(document.toString('utf8'), (key, value) => (isSensitive(key) ? '(hidden)' : value))
+}
+
+function fieldsOf(told: Told): FieldStory[] {
+  const { stored, state, catalog } = told
+  const document: Readonly<Record<string, unknown>> = stored.document
+    ? JSON.parse(stored.document.toString('utf8'))
+    : state.fields
+  const ranks = rankFields(catalog.feeds)
+  return productFields.flatMap((field): FieldStory[] => {
+    const [sent, value] = [document[field], state.fields[field]]
+    const hides = hidersOf(field, told)
+    if (field === 'product_id' || (sent === undefined && hides.length === 0)) return []
+    const feed = state.writers[field]
+    const origin = feed === undefined ? undefined : originOf(told.origins.get(feed), field)
+    const isMarked = JSON.stringify(sent) !== JSON.stringify(value)
+    return [
+      {
+        field,
+        value: shortValue(field, sent),
+        feed: feed ?? null,
+        from: placeOf(origin, told.manifest),
+        because: reasonOf(field, ranks),
+        hides,
+        ...(isMarked ? { insteadOf: shortValue(field, value) } : {}),
+      },
+    ]
+  })
+}
+
+function hidersOf(field: (typeof productFields)[number], { origins, manifest, state }: Told) {
+  return [...origins].flatMap(([feed, known]): FieldStory['hides'] => {
+    if (!(field in known.hidden) || state.writers[field] === feed) return []
+    const value = shortValue(field, known.hidden[field])
+    return [{ feed, value, from: placeOf(originOf(known, field), manifest) }]
+  })
+}
+
+function reasonOf(field: string, { overlaps }: FieldRanks): FieldStory['because'] {
+  const overlap = overlaps.find((each) => each.field === field)
+  if (!overlap) return 'only'
+  return overlap.isOwned ? 'owns' : 'first'
+}
+
+function feedsOf({ stored, state, origins, catalog, manifest }: Told): FeedStory[] {
+  const names = new Set([...state.feeds, ...state.missingFrom, ...Object.values(state.writers)])
+  return [...names].flatMap((feed): FeedStory[] => {
+    if (feed === undefined) return []
+    const known = origins.get(feed)
+    const isMissing = state.missingFrom.has(feed)
+    const isNamed = state.feeds.has(feed) && catalog.feeds.has(feed)
+    return [
+      {
+        feed,
+        standing: isMissing ? 'missing' : isNamed ? 'named' : 'gone',
+        lastRecord: placeOf(known?.records[0], manifest),
+        missingSince:
+          isMissing && known?.missingIn !== undefined ? importOf(known.missingIn, manifest) : null,
+        isRemovalHeld: stored.heldBy.includes(feed),
+      },
+    ]
+  })
+}
+
+function announcedOf({ later }: ProductState): KnownStory['announced'] {
+  return [...(later ?? [])].flatMap(([feed, patches]) =>
+    patches.map(({ at, set, clear }) => {
+      const fields = [...Object.entries(set), ...clear.map((field) => [field, undefined] as const)]
+      return {
+        feed,
+        at: isoOf(at),
+        fields: fields.map(([field, value]) => ({ field, value: shortValue(field, value) })),
+      }
+    }),
+  )
+}
+
+function importOf(number: number, manifest: ManifestView): ImportOrigin {
+  const accept = manifest.file(number as AcceptSequence)
+  const asOf = manifest.outcome(number as AcceptSequence)?.asOf ?? accept?.asOf
+  const { feed = null, name: file = null, acceptedAt = null } = accept ?? {}
+  return { import: number, feed, file, acceptedAt, asOf: asOf ?? null }
+}
+
+function placeOf(origin: RecordOrigin | undefined, manifest: ManifestView): RecordPlace | null {
+  return origin ? { ...importOf(origin.import, manifest), line: origin.line } : null
+}
+
+function findCalls(mirror: MirrorReader, id: ProductId): { found: CallEntry[]; looked: number } {
+  const found: CallEntry[] = []
+  let looked = 0
+  for (const call of mirror.settledCalls()) {
+    if (found.length >= callsMax || looked >= lookMax) break
+    looked += 1
+    if (holdsId(call.ids, id)) found.push(entryOf(call))
+  }
+  return { found, looked }
+}
+
+function changeOf(entry: ChangeEntry, calls: readonly CallEntry[], manifest: ManifestView): StoryChange {
+  const { cause, lane, fields, more, atMs } = entry
+  const from =
+    cause.kind === 'record'
+      ? placeOf(cause, manifest)
+      : cause.kind === 'missing'
+        ? importOf(cause.import, manifest)
+        : null
+  return {
+    at: isoOf(atMs),
+    cause: cause.kind,
+    from,
+    lane,
+    fields: fields.map(({ field, before, after }) => {
+      return { field, before: shortValue(field, before), after: shortValue(field, after) }
+    }),
+    more,
+    delivery: timesOf({ acceptedAt: from?.acceptedAt ?? null, queuedMs: atMs, calls }),
+  }
+}
+
+/** Of a product that has not changed since it came: when it was written down is not kept. */
+function firstDelivery({ origins, manifest, stored }: Told, calls: readonly CallEntry[]): DeliveryTimes {
+  const imports = [...origins.values()].flatMap(({ records }) => records.map((record) => record.import))
+  const newest = imports.length === 0 ? undefined : importOf(Math.max(...imports), manifest)
+  return timesOf({ acceptedAt: newest?.acceptedAt ?? null, queuedMs: stored.place?.sinceMs, calls })
+}
+
+interface Travel {
+  acceptedAt: string | null
+  queuedMs: number | undefined
+  /** Newest first. */
+  calls: readonly CallEntry[]
+}
+
+/** The first acknowledged call that began when the change was written down carried it, or a newer one. */
+function timesOf({ acceptedAt, queuedMs, calls }: Travel): DeliveryTimes {
+  const fromMs = queuedMs ?? (acceptedAt === null ? 0 : Date.parse(acceptedAt))
+  const later = calls.filter(({ beganAt }) => Date.parse(beganAt) >= fromMs).toReversed()
+  const call = later.find(({ outcome }) => outcome === 'acknowledge')
+  const sentAt = (call ?? later[0])?.beganAt ?? null
+  const queuedAt = queuedMs === undefined ? null : isoOf(queuedMs)
+  const acknowledgedAt = call?.endedAt ?? null
+  return {
+    ...{ acceptedAt, queuedAt, sentAt, acknowledgedAt, call: call ?? null },
+    acceptedToQueuedMs: between(acceptedAt, queuedAt),
+    queuedToSentMs: between(queuedAt, sentAt),
+    sentToAcknowledgedMs: between(sentAt, acknowledgedAt),
+  }
+}
+
+function between(from: string | null, to: string | null): number | null {
+  return from === null || to === null ? null : Date.parse(to) - Date.parse(from)
+}
