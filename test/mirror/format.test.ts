@@ -15,6 +15,7 @@ const formatOne = `
   INSERT INTO old SELECT product, lane, number, since, known, digest, acknowledged, 5 FROM standing WHERE hasRow;
   UPDATE documents SET document = e.document, partial = e.partial FROM edited e WHERE e.product = documents.product;
   DROP VIEW standing; DROP TABLE sending; DROP TABLE edited; DROP TABLE digests;
+  DROP TABLE history; DROP TABLE calls;
   ALTER TABLE old RENAME TO sending;
   CREATE INDEX places ON sending (lane, number, since) WHERE lane IS NOT NULL;
   PRAGMA user_version = 1`
