@@ -154,7 +154,10 @@ export function percent(share: number): string {
 
 /** A larger file waits at most so long at each of its batches, so that it goes on however many small ones come. */
 const waitMsMax = 100
-/** The changes of a small file still have to be delivered when its import is over: the process stays free for that. */
+/**
+ * The changes of a small file still have to be delivered when its import is over: the process stays free for that. So long,
+ * too, from when a file is found until it is imported.
+ */
 const lingerMs = 40
 
 export interface ImportTurn extends Disposable {
@@ -193,6 +196,11 @@ export class ImportTurns {
       },
       [Symbol.dispose]: () => void this.#clock.sleep(lingerMs).then(end),
     }
+  }
+
+  /** A file is being accepted, and may be a small one: that takes many steps, too, each of which waits for a processor. */
+  makeWay(): void {
+    this.begin(0)[Symbol.dispose]()
   }
 
   async #take(bytes: number): Promise<void> {

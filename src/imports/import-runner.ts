@@ -46,6 +46,11 @@ export class ImportRunner implements AsyncDisposable {
     this.#importer?.wake()
   }
 
+  /** See `ImportTurns`. */
+  makeWay(): void {
+    this.#importer?.makeWay()
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort()
     await this.#running

@@ -61,6 +61,10 @@ export class ImportThread implements AsyncDisposable {
     this.#post({ kind: 'wake' })
   }
 
+  makeWay(): void {
+    this.#post({ kind: 'make-way' })
+  }
+
   forget(nowMs: number): Promise<void> {
     this.#forgotten = Promise.withResolvers()
     this.#post({ kind: 'forget', nowMs })

@@ -35,6 +35,8 @@ export type ImportRequest =
   | { kind: 'line'; line: PlacedLine }
   /** There is something to import. */
   | { kind: 'wake' }
+  /** Files are being accepted. */
+  | { kind: 'make-way' }
   | { kind: 'appended'; lines: ManifestLine[] }
   | { kind: 'refused'; failure: SentError }
   /** Answered by `forgot`. */
@@ -126,6 +128,7 @@ async function serve(port: MessagePort, { catalog, dir, ...data }: ImportWorkerD
       port.on('message', (request: ImportRequest) => {
         if (request.kind === 'line') manifest.add(...request.line)
         else if (request.kind === 'wake') runner.wake()
+        else if (request.kind === 'make-way') runner.makeWay()
         else if (request.kind === 'forget') void forget(request.nowMs).then(tell)
         else if (request.kind === 'close') close()
         else manifest.answer(request)

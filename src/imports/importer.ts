@@ -45,6 +45,10 @@ export class Importer {
     for (const wake of this.#wakers) wake()
   }
 
+  makeWay(): void {
+    this.#turns.makeWay()
+  }
+
   async run(signal: AbortSignal): Promise<void> {
     const failure = new AbortController()
     const context = { ...this.#options.context, signal: AbortSignal.any([signal, failure.signal]) }

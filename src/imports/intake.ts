@@ -51,7 +51,7 @@ type ProductOptions = Omit<ProductRunnerOptions, 'mirror' | 'watchdog' | 'manife
 
 type Runner = AsyncDisposable & Pick<ImportRunner, 'start' | 'wake'>
 
-interface Products extends Runner {
+interface Products extends Runner, Pick<ImportRunner, 'makeWay'> {
   /** `forgetProducts`, as long as it runs. */
   forget(nowMs: number): Promise<void>
 }
@@ -112,6 +112,7 @@ export async function openIntake(options: IntakeOptions): Promise<Intake> {
     watchesDropFolders: options.watchesDropFolders,
     connections,
     onAccepted: wake,
+    onAccepting: () => products.makeWay(),
     onDecision: wake,
     onNotice: (key, text) => notices.set(key, text),
   })

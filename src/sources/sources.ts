@@ -28,6 +28,8 @@ export interface SourcesOptions {
   log: Log
   /** Lines that stand in the manifest since now; a hint to look there. */
   onAccepted: (accepted: AcceptLine[]) => void
+  /** Settled files of a drop folder are about to be accepted. */
+  onAccepting?: () => void
   onDecision: (decision: DecisionLine) => void
   /**
    * What the operator should know; undefined when it is over. Keys: `disk`, `drop:<feed>`, `unreadable:<feed>`,
@@ -64,7 +66,16 @@ export async function openSources(options: SourcesOptions): Promise<Sources> {
   const acceptor = new Acceptor({ dir, manifest, clock })
   const dropAcceptor = new DropAcceptor({ acceptor, catalog: catalog.name, clock })
   const growth = new GrowthWatch({ acceptor, clock, quietMs: growthQuietMs(feeds) })
-  const shared = { acceptor, growth, clock, notices, log, rescanMs, onAccepted }
+  const shared = {
+    acceptor,
+    growth,
+    clock,
+    notices,
+    log,
+    rescanMs,
+    onAccepted,
+    onAccepting: options.onAccepting,
+  }
   const opened = new AsyncDisposableStack()
   const hiddenDirs = new Set(watched.map(({ dropDir }) => hiddenDirOf(dropDir, catalog.name)))
   const upkeep = opened.use(new Upkeep({ ...shared, hiddenDirs: [...hiddenDirs] }))

@@ -24,6 +24,8 @@ export interface AcceptingParts {
   log: Log
   rescanMs: number
   onAccepted: (accepted: AcceptLine[]) => void
+  /** Settled files are about to be accepted. */
+  onAccepting?: (() => void) | undefined
 }
 
 interface UpkeepOptions extends AcceptingParts {

@@ -144,7 +144,8 @@ export class FeedWatcher implements AsyncDisposable {
   }
 
   async #accept(batch: readonly Candidate[]): Promise<BatchResult> {
-    const { upkeep, dropAcceptor } = this.#options
+    const { upkeep, dropAcceptor, onAccepting } = this.#options
+    onAccepting?.()
     await upkeep.completeClaims(dropAcceptor.hiddenDirOf(this.#place))
     const result = await dropAcceptor.accept(this.#place, batch)
     const refused = new Set([...result.refused, ...result.waiting].map(({ raw }) => raw))

@@ -40,6 +40,17 @@ test('a larger file waits while a smaller one is imported, and a moment longer',
   expect(await isSettled(waiting)).toBe(true)
 })
 
+test('a larger file waits a moment while files are accepted', async () => {
+  const { clock, advance } = handClock()
+  const turns = new ImportTurns(clock)
+  const large = turns.begin(1_000_000)
+  turns.makeWay()
+  const waiting = large.take()
+  expect(await isSettled(waiting)).toBe(false)
+  await advance(40)
+  expect(await isSettled(waiting)).toBe(true)
+})
+
 test('a larger file goes on after a while, however long the smaller one takes', async () => {
   const { clock, advance } = handClock()
   const turns = new ImportTurns(clock)
