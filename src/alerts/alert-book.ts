@@ -150,6 +150,8 @@ export type AlertKind =
   | 'imports'
   /** Products or consents that the endpoint refused. */
   | 'dead-letters'
+  /** A reload was refused. */
+  | 'config'
   | 'test'
 
 /** Something that is wrong now. Two of one kind and subject are the same matter. */

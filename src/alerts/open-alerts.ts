@@ -21,6 +21,8 @@ export interface AlertsOptions {
   clock: Clock
   log: Log
   onFatal: (error: unknown) => void
+  /** Why the configuration as it stands in the file was refused; undefined: it was not. */
+  configRefusal?: () => string | undefined
   /** Default 10 s. */
   lookEveryMs?: number
   /** After the first failed call of the webhook; default 2 s. */
@@ -126,8 +128,16 @@ class AlertWatch {
     // One disk, one alert.
     const ofCatalogs = ofMirrors.filter(({ kind }) => kind !== 'disk' || disk.length === 0)
     const delivery = redis.up ? await this.#lookAtDelivery(nowMs) : undefined
+    const ofConfig = lookAtConfig(this.#options.configRefusal?.())
     return this.#book.update({
-      conditions: [...ofFiles, ...disk, ...lookAtRedis(redis), ...ofCatalogs, ...(delivery ?? [])],
+      conditions: [
+        ...ofConfig,
+        ...ofFiles,
+        ...disk,
+        ...lookAtRedis(redis),
+        ...ofCatalogs,
+        ...(delivery ?? []),
+      ],
       nowMs,
       isUnsure: (condition) => this.#isUnsure(condition, delivery !== undefined),
     })
@@ -160,6 +170,17 @@ class AlertWatch {
     this.#expectedSince[feed] = since
     return since
   }
+}
+
+function lookAtConfig(refusal: string | undefined): Condition[] {
+  if (refusal === undefined) return []
+  return [
+    {
+      ...{ kind: 'config', subject: 'configuration', severity: 'warning', occurrence: refusal },
+      message: `The changed configuration is not used, and a restart would fail: ${refusal}`,
+      hint: 'Correct it, and run catalogd reload',
+    },
+  ]
 }
 
 /** What can pass by itself, or with an operator's help; everything else is a bug. */

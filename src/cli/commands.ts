@@ -32,6 +32,7 @@ const headings: Record<string, Record<string, () => Promise<CommandDefinition>>>
   },
   'The daemon': {
     start: async () => (await import('./start.ts')).startCommand,
+    reload: async () => (await import('./reload.ts')).reloadCommand,
     status: async () => (await import('./status.ts')).statusCommand,
     calls: async () => (await import('./calls.ts')).callsCommand,
     why: async () => (await import('./why.ts')).whyCommand,

@@ -22,6 +22,8 @@ export interface Surroundings {
   environment: Environment
   clock: Clock
   signal: AbortSignal
+  /** What SIGHUP means from now on; by default it ends the command. */
+  onHangUp?: (listener: () => void) => void
 }
 
 /** Its streams let nothing through that commands a terminal (`safeStream`). */
@@ -92,18 +94,18 @@ export class CommandContext {
     return this.#options.config ?? locateConfig(this.#surroundings.environment, process.cwd())
   }
 
+  onHangUp(listener: () => void): void {
+    this.#surroundings.onHangUp?.(listener)
+  }
+
   /** Read once, at the first use. */
   async loadedConfig(): Promise<LoadedConfig> {
-    this.#loaded ??= this.#loadConfig()
+    this.#loaded ??= this.readConfig()
     return this.#loaded
   }
 
-  /** The configuration as it stands in its file now. */
-  readConfigAgain(): Promise<LoadedConfig> {
-    return this.#loadConfig()
-  }
-
-  async #loadConfig(): Promise<LoadedConfig> {
+  /** As it stands in the file now. */
+  async readConfig(): Promise<LoadedConfig> {
     const { readCheckedConfig } = await import('../operations/read-config.ts')
     return await readCheckedConfig({ file: this.configFile, env: this.#surroundings.environment })
   }
@@ -120,7 +122,10 @@ export class CommandContext {
 
   /** The catalog that `--catalog` names; without it all of them. */
   async catalogs(): Promise<CatalogConfig[]> {
-    const { config } = await this.loadedConfig()
+    return this.chosenOf(await this.loadedConfig())
+  }
+
+  chosenOf({ config }: LoadedConfig): CatalogConfig[] {
     const asked = this.#options.catalog
     if (asked === undefined) return [...config.catalogs.values()]
     const catalog = config.catalogs.get(asked as CatalogName)

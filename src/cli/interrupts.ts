@@ -1,5 +1,6 @@
 import { constants } from 'node:os'
 import type { Writable } from 'node:stream'
+import { isatty } from 'node:tty'
 import type { Clock } from '../lib/clock.ts'
 
 /** The command was asked to end before it was done. */
@@ -23,6 +24,8 @@ const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 export interface Interrupts extends Disposable {
   /** Aborted with an InterruptedError by the first signal, or when nobody reads the output any more. */
   readonly signal: AbortSignal
+  /** From now on SIGHUP means this; but not when the terminal that the process was started at is gone. */
+  onHangUp(listener: () => void): void
 }
 
 /** Of one Ctrl-C: a terminal signals the process itself, and npm, which runs it, passes its own signal on. */
@@ -32,8 +35,12 @@ const sameWithinMs = 1_000
 export function openInterrupts(process: NodeJS.Process, clock: Pick<Clock, 'monotonic'>): Interrupts {
   let firstAtMs = 0
   const controller = new AbortController()
+  const terminals = [0, 1, 2].filter((stream) => isatty(stream))
+  let hungUp: (() => void) | undefined
   const listeners = endingSignals.map((name) => {
     const listener = () => {
+      // A terminal that is gone is none any more.
+      if (name === 'SIGHUP' && hungUp && terminals.every((stream) => isatty(stream))) return hungUp()
       const error = new InterruptedError(name)
       if (!controller.signal.aborted) firstAtMs = clock.monotonic()
       else if (clock.monotonic() - firstAtMs > sameWithinMs) process.exit(error.exitCode)
@@ -47,6 +54,9 @@ export function openInterrupts(process: NodeJS.Process, clock: Pick<Clock, 'mono
   ignoreClosedPipe(process.stderr, () => {})
   return {
     signal: controller.signal,
+    onHangUp: (listener) => {
+      hungUp = listener
+    },
     [Symbol.dispose]: () => {
       for (const remove of listeners) remove()
     },

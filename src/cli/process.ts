@@ -16,5 +16,6 @@ export async function runProcess(argv: readonly string[]): Promise<number> {
     environment: readEnvironment(),
     clock: systemClock,
     signal: interrupts.signal,
+    onHangUp: (listener) => interrupts.onHangUp(listener),
   })
 }

@@ -1,10 +1,19 @@
 import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
+import { compareConfigs } from '../config/compare-configs.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { printConfig } from '../config/print.ts'
 import type { Settings } from '../console/page.ts'
-import { ConfigError, describeError, ExitCode, ifPresent, OperatingError } from '../lib/errors.ts'
-import type { Role } from '../service.ts'
+import {
+  ConfigError,
+  describeError,
+  ExitCode,
+  ifPresent,
+  OperatingError,
+  systemErrorCode,
+} from '../lib/errors.ts'
+import type { DaemonRecord, ReloadOutcome } from '../operations/reload.ts'
+import type { openService, Role } from '../service.ts'
 import type { CommandContext, CommandDefinition } from './context.ts'
 
 const shutdownMsMax = 12_000
@@ -13,7 +22,7 @@ export const startCommand: CommandDefinition<{ roles: string }> = {
   usage: 'start',
   summary: 'run the daemon: watch the drop folders, fetch, import, deliver',
   details:
-    'Ends well on SIGTERM and Ctrl+C: running calls get 10 s to finish. A second daemon on the same state folder stands by and takes over. Further processes may run with --roles deliver on the same Redis. Where state folder, Redis and endpoint do not belong together nothing is sent: see restore and adopt.',
+    'Ends well on SIGTERM and Ctrl+C: running calls get 10 s to finish. SIGHUP, or catalogd reload, makes it take up a changed configuration. A second daemon on the same state folder stands by and takes over. Further processes may run with --roles deliver on the same Redis. Where state folder, Redis and endpoint do not belong together nothing is sent: see restore and adopt.',
   examples: ['catalogd start', 'catalogd start --roles deliver'],
   logLevel: 'info',
   options: [
@@ -56,13 +65,14 @@ async function openDaemon(
   for (const warning of warnings) context.log.warn(warning)
   const catalogs = await context.catalogs()
   const { clock, log, signal } = context
+  const reloads = new Reloads(context, loaded)
   const storage = await openStorage({ config, clock, log, signal, mayBeDown: true })
   try {
     const service = await openService({
-      pages: (app) =>
+      pages: (configured) => (app) =>
         registerPages(app, {
-          ...{ config, catalogs, connections: storage.connections, clock, log },
-          settings: settingsReader(context, loaded),
+          ...{ ...configured, connections: storage.connections, clock, log },
+          settings: settingsReader(context, reloads),
         }),
       config,
       catalogs,
@@ -72,10 +82,15 @@ async function openDaemon(
       log,
       onFatal: options.onFatal,
       onStandby: (holder) => log.info({ holder }, 'another catalogd works on this state folder; standing by'),
-      onActive: () => log.info({ catalogs: catalogs.map(({ name }) => name) }, 'watching and importing'),
+      onActive: () => {
+        log.info({ catalogs: catalogs.map(({ name }) => name) }, 'watching and importing')
+        reloads.noteActive()
+      },
     })
+    context.onHangUp(() => void reloads.reload(service).catch(options.onFatal))
     return {
       async [Symbol.asyncDispose]() {
+        context.onHangUp(() => undefined)
         await service[Symbol.asyncDispose]()
         await storage[Symbol.asyncDispose]()
       },
@@ -86,21 +101,107 @@ async function openDaemon(
   }
 }
 
+type Service = Awaited<ReturnType<typeof openService>>
+
+/** Takes up a changed configuration, one after another, and writes down what became of it for those who asked. */
+class Reloads {
+  readonly #context: CommandContext
+  #running: LoadedConfig
+  #loadedAt: string
+  #outcome: ReloadOutcome | undefined
+  #number = 0
+  /** Only who holds the state folder writes there. */
+  #isActive = false
+  #turn: Promise<void> = Promise.resolve()
+
+  constructor(context: CommandContext, running: LoadedConfig) {
+    this.#context = context
+    this.#running = running
+    this.#loadedAt = this.#now()
+  }
+
+  get running(): LoadedConfig {
+    return this.#running
+  }
+
+  get loadedAt(): string {
+    return this.#loadedAt
+  }
+
+  noteActive(): void {
+    this.#isActive = true
+    this.#turn = this.#turn.then(() => this.#write())
+  }
+
+  reload(service: Service): Promise<void> {
+    this.#turn = this.#turn.then(async () => {
+      this.#outcome = await this.#take(service)
+      await this.#write()
+    })
+    return this.#turn
+  }
+
+  async #take(service: Service): Promise<ReloadOutcome> {
+    const { log } = this.#context
+    const outcome = { at: this.#now(), number: ++this.#number, changed: [] }
+    try {
+      const next = await this.#context.readConfig()
+      const changes = compareConfigs(this.#running, next)
+      const { paths } = changes
+      if (paths.length > 0) {
+        log.info({ changed: paths }, 'the configuration has changed: reloading')
+        const catalogs = this.#context.chosenOf(next)
+        await service.reload({ config: next.config, catalogs }, changes)
+        this.#running = next
+        this.#loadedAt = outcome.at
+        for (const warning of next.warnings) log.warn(warning)
+      }
+      service.noteRefusal(undefined)
+      log.info({ changed: paths.length }, 'the configuration is reloaded')
+      return { ...outcome, changed: [...paths] }
+    } catch (error) {
+      if (!(error instanceof OperatingError)) throw error
+      const { describeReloadError } = await import('../operations/reload.ts')
+      service.noteRefusal(describeError(error))
+      log.error({ err: error }, 'the configuration was not reloaded; the former one stays')
+      return { ...outcome, error: describeReloadError(error) }
+    }
+  }
+
+  async #write(): Promise<void> {
+    if (!this.#isActive) return
+    const { writeDaemonRecord } = await import('../operations/reload.ts')
+    const { config, digest } = this.#running
+    const record: DaemonRecord = {
+      ...{ pid: process.pid, configFile: config.file, loadedAt: this.#loadedAt, digest },
+      ...(this.#outcome ? { reload: this.#outcome } : {}),
+    }
+    await writeDaemonRecord(config.stateDir, record).catch((error: unknown) => {
+      if (systemErrorCode(error) === undefined) throw error
+      this.#context.log.warn({ err: error }, 'what the daemon runs with could not be written down')
+    })
+  }
+
+  #now(): string {
+    return new Date(this.#context.clock.now()).toISOString()
+  }
+}
+
 /** What runs, beside what a start would run now: read again when the file is another one. */
-function settingsReader(context: CommandContext, loaded: LoadedConfig): () => Promise<Settings> {
-  const running = printConfig(loaded)
+function settingsReader(context: CommandContext, reloads: Reloads): () => Promise<Settings> {
   let last: { version: string; settings: Settings } | undefined
   return async () => {
-    const file = await ifPresent(stat(loaded.config.file))
-    const version = `${file?.mtimeMs} ${file?.size} ${file?.ino}`
-    if (last?.version !== version) last = { version, settings: await readSettings(context, running) }
+    const file = await ifPresent(stat(reloads.running.config.file))
+    const version = `${file?.mtimeMs} ${file?.size} ${file?.ino} ${reloads.loadedAt}`
+    if (last?.version !== version)
+      last = { version, settings: await readSettings(context, printConfig(reloads.running)) }
     return last.settings
   }
 }
 
 async function readSettings(context: CommandContext, running: string): Promise<Settings> {
   try {
-    return { running, inFile: printConfig(await context.readConfigAgain()) }
+    return { running, inFile: printConfig(await context.readConfig()) }
   } catch (error) {
     if (!(error instanceof OperatingError)) throw error
     return { running, inFile: undefined, problem: describeError(error) }

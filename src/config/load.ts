@@ -1,6 +1,9 @@
+import { hash } from 'node:crypto'
+import { statSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
-import { ConfigError, systemErrorCode } from '../lib/errors.ts'
+import { dirname, join, resolve } from 'node:path'
+import { parseEnv } from 'node:util'
+import { ConfigError, ifPresent, systemErrorCode } from '../lib/errors.ts'
 import { buildConfig } from './build.ts'
 import { checkWhole } from './checks.ts'
 import { ConfigDocument } from './document.ts'
@@ -8,7 +11,7 @@ import { explainIssues } from './issues.ts'
 import type { Config } from './model.ts'
 import type { FieldKnowledge } from './parts.ts'
 import { applyPresets } from './presets.ts'
-import { ConfigProblemsError } from './problems.ts'
+import { type ConfigPath, type ConfigProblem, ConfigProblemsError, formatPath } from './problems.ts'
 import { type ConfigInput, configSchema, isDeferredPath } from './schema.ts'
 import type { Environment } from './variables.ts'
 
@@ -16,6 +19,7 @@ const fileBytesMax = 4_000_000
 
 export interface LoadOptions extends FieldKnowledge {
   file: string
+  /** Counts before what stands in the file `.env` beside the configuration. */
   env: Environment
 }
 
@@ -25,13 +29,21 @@ export interface LoadedConfig {
   input: ConfigInput
   /** What is not wrong, but should not stay so. */
   warnings: readonly string[]
+  /** SHA-256 of the text of the file. */
+  digest: string
+  /** Of the files that are read once when a catalog is opened, by path: another version has another text. */
+  versions: ReadonlyMap<string, string>
+  /** For what is found wrong with it later. */
+  problemAt(path: ConfigPath, message: string): ConfigProblem
 }
 
 /** The configuration for the stages, and what the commands show. Throws a ConfigProblemsError with all that is wrong. */
 export async function readConfig({ file, env, ...knowledge }: LoadOptions): Promise<LoadedConfig> {
   const absolute = resolve(file)
   const folder = dirname(absolute)
-  const document = new ConfigDocument({ file, text: await readText(file), environment: env })
+  const text = await readText(file)
+  const environment = { ...(await readEnvFile(folder)), ...env }
+  const document = new ConfigDocument({ file, text, environment })
   throwProblems(document)
   applyPresets(document, folder)
   const parsed = configSchema.safeParse(document.root, { jitless: true })
@@ -40,19 +52,45 @@ export async function readConfig({ file, env, ...knowledge }: LoadOptions): Prom
   checkWhole(document, folder, knowledge)
   throwProblems(document)
   if (!parsed.success) throw new Error('the schema refused the configuration without a problem')
+  const config = buildConfig(parsed.data, { document, file: absolute, folder })
   return {
-    config: buildConfig(parsed.data, { document, file: absolute, folder }),
+    config,
+    versions: versionsOf(config),
     input: parsed.data,
-    warnings: await warnings(document, absolute),
+    digest: hash('sha256', text),
+    warnings: [
+      ...(document.secretsWritten > 0 ? await warnIfOpen(absolute, file) : []),
+      ...(await warnIfOpen(join(folder, envFile))),
+    ],
+    problemAt: (path, message) => {
+      return { file, path: formatPath(path), message, ...document.keyPositionOf(path) }
+    },
   }
 }
 
-async function warnings({ file, secretsWritten }: ConfigDocument, absolute: string): Promise<string[]> {
-  const { mode } = await stat(absolute)
-  if (secretsWritten === 0 || (mode & 0o004) === 0) return []
-  return [
-    `${file} holds secrets, and every user of this machine may read it: chmod o-r it, or take them from variables`,
-  ]
+function versionsOf({ catalogs }: Config): Map<string, string> {
+  const feeds = [...catalogs.values()].flatMap((catalog) => [...catalog.feeds.values()])
+  const files = feeds.flatMap(({ transform }) => transform?.file ?? [])
+  return new Map(
+    files.map((file) => {
+      const { mtimeMs, size } = statSync(file, { throwIfNoEntry: false }) ?? {}
+      return [file, `${mtimeMs} ${size}`]
+    }),
+  )
+}
+
+const envFile = '.env'
+
+/** Variables of the file beside the configuration; none where there is no such file. */
+async function readEnvFile(folder: string): Promise<Environment> {
+  const file = join(folder, envFile)
+  return (await ifPresent(stat(file))) ? parseEnv(await readText(file)) : {}
+}
+
+async function warnIfOpen(path: string, name = path): Promise<string[]> {
+  const found = await ifPresent(stat(path))
+  if (found === undefined || (found.mode & 0o004) === 0) return []
+  return [`${name} holds secrets, and every user of this machine may read it: chmod o-r it`]
 }
 
 async function readText(file: string): Promise<string> {

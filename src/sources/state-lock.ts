@@ -94,6 +94,35 @@ export async function readLockHolder({
   return { host: holder.host, pid: holder.pid, since: holder.since }
 }
 
+/**
+ * Signals the process that holds the lock; undefined when nobody does. Throws where it cannot be reached from here: a
+ * number of a process means something in its own container only.
+ */
+export async function signalLockHolder(
+  options: Pick<LockOptions, 'file' | 'clock'>,
+  signal: NodeJS.Signals,
+): Promise<LockHolder | undefined> {
+  const holder = await readLockHolder(options)
+  if (holder === undefined) return undefined
+  const record = await readHolder(options.file)
+  const isHere = holder.host === hostname() && (record?.table ?? processTable()) === processTable()
+  try {
+    if (isHere) process.kill(holder.pid, signal)
+  } catch (cause) {
+    throw unreachable(holder, signal, cause)
+  }
+  if (!isHere) throw unreachable(holder, signal)
+  return holder
+}
+
+function unreachable({ host, pid }: LockHolder, signal: string, cause?: unknown): SourceError {
+  const where = cause === undefined ? 'runs elsewhere' : 'does not let this user signal it'
+  return new SourceError('daemon-elsewhere', `catalogd (pid ${pid} on ${host}) ${where}`, {
+    hint: `Run the command there, as its user, or send it ${signal}`,
+    cause,
+  })
+}
+
 interface Acquired {
   file: string
   clock: Clock

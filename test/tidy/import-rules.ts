@@ -17,7 +17,10 @@ const stages = ['sources', 'records', 'catalog', 'mirror', 'imports', 'outbox', 
 const table: Record<string, Row> = {
   'main.ts': { values: ['cli'] },
   'service.ts': {
-    values: [...stages, 'redis', 'api', 'console', 'alerts', 'config', 'upgrade', 'storage.ts'],
+    values: [...stages, 'redis', 'console', 'alerts', 'config', 'catalog-service.ts'],
+  },
+  'catalog-service.ts': {
+    values: [...stages, 'redis', 'api', 'upgrade', 'storage.ts'],
   },
   'mirror-thread.ts': { values: ['mirror', 'outbox', 'redis'] },
   'storage.ts': {

@@ -1,0 +1,123 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { Config } from '../config/model.ts'
+import { ConfigProblemsError } from '../config/problems.ts'
+import type { Clock } from '../lib/clock.ts'
+import { ConfigError, ifPresent, type OperatingError, StorageError } from '../lib/errors.ts'
+import { writeDurably } from '../sources/durable.ts'
+import { signalLockHolder } from '../sources/state-lock.ts'
+
+const outcomeSchema = z.object({
+  /** ISO 8601. */
+  at: z.string(),
+  /** Counted from 1, in this process. */
+  number: z.number(),
+  /** Paths of settings, without their values. */
+  changed: z.array(z.string()),
+  /** Undefined: the new configuration runs. */
+  error: z
+    .object({
+      code: z.string(),
+      message: z.string(),
+      hint: z.string().optional(),
+      problems: z
+        .array(
+          z.object({
+            file: z.string(),
+            path: z.string(),
+            line: z.number(),
+            column: z.number(),
+            message: z.string(),
+          }),
+        )
+        .optional(),
+    })
+    .optional(),
+})
+
+const recordSchema = z.object({
+  pid: z.number(),
+  /** The configuration that runs: absolute path, when it was read, and SHA-256 of its text. */
+  configFile: z.string(),
+  loadedAt: z.string(),
+  digest: z.string(),
+  /** The last one. */
+  reload: outcomeSchema.optional(),
+})
+
+/** What the process that holds the state folder runs with; stands in `state/daemon.json`. */
+export type DaemonRecord = z.infer<typeof recordSchema>
+export type ReloadOutcome = z.infer<typeof outcomeSchema>
+
+function recordFile(stateDir: string): string {
+  return join(stateDir, 'daemon.json')
+}
+
+export async function writeDaemonRecord(stateDir: string, record: DaemonRecord): Promise<void> {
+  const file = recordFile(stateDir)
+  await writeDurably(file, JSON.stringify(record), `${file}.tmp`)
+}
+
+/** Undefined where none is, or one that cannot be understood: it is for people. */
+async function readDaemonRecord(stateDir: string): Promise<DaemonRecord | undefined> {
+  const text = await ifPresent(readFile(recordFile(stateDir), 'utf8'))
+  if (text === undefined) return undefined
+  try {
+    return recordSchema.parse(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
+export function describeReloadError(error: OperatingError): NonNullable<ReloadOutcome['error']> {
+  const { code, message, hint } = error
+  const problems = error instanceof ConfigProblemsError ? [...error.problems] : undefined
+  return { code, message, hint, problems }
+}
+
+const lookEveryMs = 50
+/** Running calls may take ten seconds, for each catalog. */
+const answerWithinMs = 5 * 60_000
+
+interface Asking {
+  config: Config
+  clock: Clock
+  signal: AbortSignal
+}
+
+/**
+ * Asks the daemon of this state folder to read its configuration again, and waits until that is done. Throws why it was
+ * refused.
+ */
+export async function reloadDaemon({ config, clock, signal }: Asking) {
+  const { stateDir } = config
+  const before = await readDaemonRecord(stateDir)
+  const holder = await signalLockHolder({ file: join(stateDir, 'lock'), clock }, 'SIGHUP')
+  if (holder === undefined) {
+    throw new StorageError('no-daemon', `no catalogd works on ${stateDir}`, {
+      hint: 'Start it: it reads the configuration then. Where "state" was changed, restart the one that runs',
+    })
+  }
+  const giveUpAt = clock.monotonic() + answerWithinMs
+  const seen = before?.pid === holder.pid ? (before.reload?.number ?? 0) : 0
+  for (;;) {
+    const record = await readDaemonRecord(stateDir)
+    const { reload } = record ?? {}
+    if (record?.pid === holder.pid && reload && reload.number > seen) {
+      if (reload.error) throw refusalOf(reload.error)
+      return { pid: holder.pid, config: record.configFile, changed: reload.changed }
+    }
+    if (clock.monotonic() > giveUpAt) {
+      throw new StorageError('reload-unanswered', `catalogd (pid ${holder.pid}) has not answered`, {
+        hint: 'Look at its log',
+      })
+    }
+    await clock.sleep(lookEveryMs, signal)
+  }
+}
+
+function refusalOf({ code, message, hint, problems }: NonNullable<ReloadOutcome['error']>): ConfigError {
+  if (problems) return new ConfigProblemsError(problems)
+  return new ConfigError(code, message, hint === undefined ? {} : { hint })
+}

@@ -1,0 +1,133 @@
+import { appendFile, readFile, writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openWebhook, type WebhookServer } from '../alerts/webhook-server.ts'
+import type { Child } from '../support/child.ts'
+import { waitFor } from '../support/events.ts'
+import { Workplace } from './daemon.ts'
+
+const header = 'product_id,name,url,image_url,availability,price,price_currency_code'
+const rowOf = (id: string, price: number) =>
+  `${id},Name,https://shop.example/${id},https://shop.example/i.jpg,InStock,${price},EUR`
+const feedOf = (ids: readonly string[], price: number) =>
+  `${[header, ...ids.map((id) => rowOf(id, price))].join('\n')}\n`
+
+/** Each test changes the configuration of one daemon, which keeps its process. */
+describe('a changed configuration', () => {
+  let workplace: Workplace
+  let daemon: Child
+  let webhook: WebhookServer
+  const configFile = () => workplace.path('catalogd.yaml')
+  const edit = async (from: string, to: string) => {
+    const text = await readFile(configFile(), 'utf8')
+    expect(text).toContain(from)
+    await writeFile(configFile(), text.replace(from, to))
+  }
+  const record = async () => JSON.parse(await readFile(workplace.path('state', 'daemon.json'), 'utf8'))
+
+  beforeAll(async () => {
+    webhook = await openWebhook()
+    workplace = await Workplace.open(`
+deferred: { after: 0s, atMost: 1s }
+delivery: { horizon: 1s, callsPerSecond: 100 }
+feeds:
+  shop: { drop: ./drop/shop, settle: 0s, mode: delta }
+`)
+    await appendFile(configFile(), `alerts: { url: ${webhook.url}, every: 0s }\n`)
+    daemon = await workplace.start()
+  })
+  afterAll(async () => {
+    await workplace?.[Symbol.asyncDispose]()
+    await webhook?.[Symbol.asyncDispose]()
+  })
+
+  it('is used without ending a call that runs, and no import ends for a delivery setting', async () => {
+    await workplace.fault({ slow: 2_000, apply: 'before', content: true })
+    await workplace.drop('shop', 'a.csv', feedOf(['p1'], 1))
+    await workplace.untilTaken('p1', 1)
+    await edit('callsPerSecond: 100', 'callsPerSecond: 50')
+    const done = await workplace.ask<object>('reload')
+    expect(done).toMatchObject({ pid: daemon.pid, changed: ['catalogs.main.delivery.callsPerSecond'] })
+    await fetch(`${workplace.sandbox.url}/sandbox/faults`, { method: 'DELETE' })
+    await workplace.untilQuiet()
+    // One that had been given up would be sent again.
+    expect((await workplace.held('p1'))?.times).toBe(1)
+    expect((await workplace.run('reload')).stdout).toContain('runs with this configuration already')
+  })
+
+  it('brings a new feed, and another mapping for the next file', async () => {
+    await edit('  shop: {', '  stock: { drop: ./drop/stock, settle: 0s, mode: delta }\n      shop: {')
+    expect(await workplace.run('reload')).toMatchObject({ code: 0 })
+    await workplace.drop('stock', 'b.csv', feedOf(['p2'], 2))
+    await workplace.untilTaken('p2', 1)
+    await edit('stock, settle: 0s,', 'stock, settle: 0s, fields: { product_id: sku, price: Preis },')
+    expect(await workplace.run('reload')).toMatchObject({ code: 0 })
+    await workplace.drop('stock', 'c.csv', 'sku,Preis\np2,3\n')
+    await workplace.untilTaken('p2', 2)
+    expect((await workplace.documents()).get('p2')).toMatchObject({ price: 3, name: 'Name' })
+  })
+
+  it('does not keep a large file from going in whole', async () => {
+    const ids = Array.from({ length: 60_000 }, (_, index) => `n${index}`)
+    await workplace.drop('shop', 'large.csv', feedOf(ids, 5))
+    await waitFor(async () => (await workplace.documents()).size > 2, { what: 'a first part of the file' })
+    await edit('mode: delta }\n    ', 'mode: delta, expectEvery: 20d }\n    ')
+    expect(await workplace.run('reload')).toMatchObject({ code: 0 })
+    await workplace.untilImported(4)
+    await workplace.untilQuiet()
+    const documents = await workplace.documents()
+    expect(ids.filter((id) => documents.get(id)?.price !== 5)).toEqual([])
+  })
+
+  it('with a mistake is refused with file, line and remedy; the former one goes on, and an alert tells', async () => {
+    await edit('settle: 0s', 'setle: 0s')
+    const refused = await workplace.run('reload')
+    expect(refused).toMatchObject({ code: 2, stdout: '' })
+    expect(refused.stderr).toMatch(
+      /catalogd\.yaml:\d+:\d+ .*setle: found an unknown key; did you mean "settle"/,
+    )
+    process.kill(daemon.pid, 'SIGHUP')
+    const alert = await webhook.until('config', 'firing')
+    expect(alert.message).toMatch(/is not used, and a restart would fail: .*catalogd\.yaml:\d+:\d+ .*setle/)
+    expect((await record()).reload.error.problems).toHaveLength(1)
+    await workplace.drop('shop', 'd.csv', feedOf(['p4'], 4))
+    await workplace.untilTaken('p4', 1)
+    await edit('setle: 0s', 'settle: 0s')
+    process.kill(daemon.pid, 'SIGHUP')
+    await webhook.until('config', 'resolved')
+  })
+
+  it('that needs a restart, or another endpoint, is refused with that sentence', async () => {
+    const before = await readFile(configFile(), 'utf8')
+    await edit(`"\${CATALOG_API_URL}"`, '"http://127.0.0.1:1"')
+    const refused = await workplace.run('reload')
+    expect(refused).toMatchObject({ code: 2, stdout: '' })
+    expect(refused.stderr).toMatch(/catalogd\.yaml:\d+:\d+ catalogs\.main\.api\.url: names another endpoint/)
+    expect(refused.stderr).toContain('catalogd adopt')
+    await writeFile(
+      configFile(),
+      before.replace('state: ./state\n', 'state: ./state\nredis: redis://127.0.0.1:1\n'),
+    )
+    expect((await workplace.run('reload')).stderr).toMatch(/:2:1 redis\.url: cannot change while .* restart/)
+    await writeFile(configFile(), before)
+    expect(await workplace.run('reload')).toMatchObject({ code: 0 })
+  })
+
+  it('that cannot be opened gives way to the former one', async () => {
+    await appendFile(configFile(), 'console: { listen: "203.0.113.1:1", token: t }\n')
+    const refused = await workplace.run('reload')
+    expect(refused).toMatchObject({ code: 2, stdout: '' })
+    expect(refused.stderr).toContain('the console cannot listen on 203.0.113.1:1')
+    await edit('console: { listen: "203.0.113.1:1", token: t }\n', '')
+    expect(await workplace.run('reload')).toMatchObject({ code: 0 })
+    await workplace.drop('shop', 'e.csv', feedOf(['p5'], 5))
+    await workplace.untilTaken('p5', 1)
+    expect(daemon.running).toBe(true)
+  })
+
+  it('without a daemon is told to nobody', async () => {
+    await using other = await Workplace.open('feeds: { shop: { drop: ./drop/shop } }')
+    const ran = await other.runHere('reload')
+    expect(ran).toMatchObject({ code: 4, stdout: '' })
+    expect(ran.stderr).toContain('no catalogd works on')
+  })
+})
