@@ -75,7 +75,7 @@ export async function claimCandidate({
   const { raw } = candidate
   const { dropDir, takesChanged } = place
   try {
-    const sides = await readSides(dropDir, raw)
+    const sides = await readSides(dropDir, raw, calls)
     const missing = missingSide(place, sides, now)
     if (missing && sides.unnameable.includes(missing)) throw tooLongFor(missing, place, raw)
     if (missing) return { kind: 'waiting', for: missing }

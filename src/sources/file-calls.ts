@@ -20,7 +20,7 @@ interface OpenFile extends AsyncDisposable {
 /** By which a file is taken. */
 export interface FileCalls {
   open(path: Buffer, flags: number): Promise<OpenFile>
-  lstat(path: string): Promise<Stats>
+  lstat(path: string | Buffer): Promise<Stats>
   rename(from: Buffer, to: string): Promise<void>
   chmod(path: string, mode: number): Promise<void>
   statfs(dir: string): Promise<{ bavail: number; bsize: number }>

@@ -4,6 +4,7 @@ import type { SideKind } from '../config/model.ts'
 import { SourceError, systemErrorCode } from '../lib/errors.ts'
 import { removeIfPresent } from './durable.ts'
 import { displayName, entryPath, type RawName } from './entry-name.ts'
+import { type FileCalls, pooledCalls } from './file-calls.ts'
 import { parseSide, sideNamesOf } from './file-patterns.ts'
 import { lstatIfPresent } from './folder-scan.ts'
 import type { Expectation } from './model.ts'
@@ -29,12 +30,12 @@ export interface Sides {
 const sideBytesMax = 64 * 1024
 
 /** Reads the side files of one file. Throws system errors, and a SourceError for one that is no regular file. */
-export async function readSides(dir: string, raw: RawName): Promise<Sides> {
+export async function readSides(dir: string, raw: RawName, calls = pooledCalls): Promise<Sides> {
   const sides: Sides = { expect: undefined, files: [], unreadableSinceMs: undefined, unnameable: [] }
   const name = displayName(raw)
   // Only ASCII is added to the name or taken from it: the raw form of the one is the raw form of the other.
   const names = sideNamesOf(raw)
-  const all = await Promise.all(names.map((side) => readSide(entryPath(dir, side.name), side.kind)))
+  const all = await Promise.all(names.map((side) => readSide(entryPath(dir, side.name), side.kind, calls)))
   for (const [place, side] of names.entries()) {
     const found = all[place]
     if (found === 'unnameable') sides.unnameable.push(side.kind)
@@ -62,8 +63,11 @@ export async function removeSides(files: readonly SideFile[]): Promise<void> {
 async function readSide(
   path: Buffer,
   kind: SideKind,
+  calls: FileCalls,
 ): Promise<{ file: SideFile; bytes: Buffer } | 'unnameable' | undefined> {
   try {
+    // Mostly there is none.
+    await calls.lstat(path)
     await using handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     const stats = await handle.stat()
     if (!stats.isFile()) throw irregular(path)
