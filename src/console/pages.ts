@@ -18,12 +18,16 @@ import { LivePages } from './live.ts'
 import { registerLogin } from './login.ts'
 import { Notes } from './notes.ts'
 import type { Page, PageSources, View } from './page.ts'
+import { callPage, callsPage } from './pages/calls.ts'
 import { deadLettersPage } from './pages/dead-letters.ts'
 import { feedsPage } from './pages/feeds.ts'
 import { importPage } from './pages/import.ts'
 import { overviewPage } from './pages/overview.ts'
+import { productPage } from './pages/product.ts'
+import { productsPage } from './pages/products.ts'
 import { settingsPage } from './pages/settings.ts'
 import { ReadThread } from './read-thread.ts'
+import { IndexKeeper } from './search/index-keeper.ts'
 
 export interface PagesOptions extends Pick<PageSources, 'config' | 'catalogs' | 'clock' | 'settings'> {
   connections: RedisConnections
@@ -31,7 +35,17 @@ export interface PagesOptions extends Pick<PageSources, 'config' | 'catalogs' | 
 }
 
 /** In the order of the navigation. */
-const pages: readonly Page[] = [overviewPage, feedsPage, deadLettersPage, settingsPage, importPage]
+const pages: readonly Page[] = [
+  overviewPage,
+  feedsPage,
+  productsPage,
+  callsPage,
+  deadLettersPage,
+  settingsPage,
+  importPage,
+  productPage,
+  callPage,
+]
 
 /** The operator's pages: each is a whole page without scripts, and follows what happens with them. */
 export async function registerPages(app: FastifyInstance, options: PagesOptions): Promise<void> {
@@ -39,7 +53,9 @@ export async function registerPages(app: FastifyInstance, options: PagesOptions)
   if (config.console === undefined) return
   const thread = new ReadThread(options)
   const figures = new Figures(options)
+  const keeper = new IndexKeeper({ ...options, thread, figures })
   app.addHook('onClose', async () => {
+    await keeper[Symbol.asyncDispose]()
     figures[Symbol.dispose]()
     await thread[Symbol.asyncDispose]()
   })

@@ -5,18 +5,29 @@ import { ConfigError } from '../lib/errors.ts'
 import type { DeadLetter } from '../mirror/model.ts'
 import type { MirrorReader } from '../mirror/reader.ts'
 import { listDeadConsents, listDeadLetters } from '../operations/dead-letters.ts'
+import { explainProduct } from '../operations/explain-product.ts'
+import {
+  type CallEntry,
+  type CallFilter,
+  type CallPage,
+  findCall,
+  listCalls,
+} from '../operations/list-calls.ts'
 import { findImport, findReport, type ImportEntry, listImports } from '../operations/list-imports.ts'
 import { readStatus, type Status } from '../operations/read-status.ts'
-import type { OperationContext } from '../operations/run-here.ts'
+import { findDaemon, type OperationContext } from '../operations/run-here.ts'
+import type { ProductStory } from '../operations/story.ts'
 import { freeBytes } from '../sources/space.ts'
 import { openMirror } from '../storage.ts'
 import { type ActionRequest, act } from './act.ts'
 import { reasonKey } from './reason-key.ts'
+import { type Found, Search } from './search/search.ts'
 
 export type ReadContext = Omit<OperationContext, 'catalog'>
 
 const sampleMax = 10
 const lettersMax = 20
+const callsMax = 50
 
 /** Products with their names. */
 export interface HeldSample {
@@ -47,6 +58,7 @@ export function openReads(context: ReadContext) {
   const { config } = context
   const catalogs = [...config.catalogs.values()]
   const named = (name: string) => catalogNamed(context, name)
+  const searchOf = (name: string) => new Search({ ...context, catalog: named(name) })
   return {
     async status(): Promise<ConsoleStatus> {
       const free = await freeBytes(config.stateDir).catch(() => 0)
@@ -79,6 +91,32 @@ export function openReads(context: ReadContext) {
       const operation = { ...context, catalog: named(catalog) }
       const [letters, consents] = await Promise.all([listDeadLetters(operation), listDeadConsents(operation)])
       return { groups: groupsOf(letters), total: letters.length, consents: consents.length }
+    },
+    story(catalog: string, id: string): Promise<ProductStory> {
+      return explainProduct({ ...context, catalog: named(catalog) }, id)
+    },
+    async calls(catalog: string, filter: CallFilter): Promise<CallPage> {
+      using mirror = await openMirror(config, named(catalog))
+      return listCalls(mirror, filter, { callsMax })
+    },
+    async call(catalog: string, number: number): Promise<CallEntry & { ids: string[] }> {
+      using mirror = await openMirror(config, named(catalog))
+      const call = findCall(mirror, number)
+      if (call) return call
+      throw new ConfigError('call-unknown', `there is no call ${number}, or it is no longer kept`, {
+        hint: 'How many are kept says history.calls',
+      })
+    },
+    search(catalog: string, text: string): Promise<Found> {
+      return searchOf(catalog).find(text)
+    },
+    /** Goes on with the index of words; answers the numbers of the mirror that it knows once it is through. */
+    async indexWords(catalog: string, forMs: number): Promise<{ known: string | undefined }> {
+      const daemon = await findDaemon(context)
+      if (daemon?.pid === process.pid) return { known: await searchOf(catalog).work(forMs) }
+      // Whoever has the state folder does it: two would write into the same file.
+      using mirror = await openMirror(config, named(catalog))
+      return { known: JSON.stringify(mirror.identity().last) }
     },
     act(asked: ActionRequest): Promise<string> {
       return act({ ...context, catalog: named(asked.catalog) }, asked)

@@ -7,11 +7,11 @@ import { readStory } from './read-story.ts'
 import { findDaemon, type OperationContext } from './run-here.ts'
 import type { ProductStory } from './story.ts'
 
+/** Connections that are open are used; otherwise some are opened for this. */
+type StoryContext = Omit<OperationContext, 'connections'> & Partial<Pick<OperationContext, 'connections'>>
+
 /** The story of a product. Redis is asked where it is there: one of its own that does not run is not started for this. */
-export async function explainProduct(
-  context: Omit<OperationContext, 'connections'>,
-  given: string,
-): Promise<ProductStory> {
+export async function explainProduct(context: StoryContext, given: string): Promise<ProductStory> {
   const { config, catalog, clock } = context
   const productId = given as ProductId
   const isRunning = (await findDaemon(context)) !== undefined
@@ -22,13 +22,11 @@ export async function explainProduct(
   return readStory(productId, { catalog, mirror, manifest, underWay, isRunning, nowMs: clock.now() })
 }
 
-async function askRedis(
-  context: Omit<OperationContext, 'connections'>,
-  productId: ProductId,
-): Promise<UnderWay | undefined> {
+async function askRedis(context: StoryContext, productId: ProductId): Promise<UnderWay | undefined> {
   try {
-    await using storage = await openStorage({ ...context, mayBeDown: true })
-    const { connections } = storage
+    await using storage = context.connections ? undefined : await openStorage({ ...context, mayBeDown: true })
+    const connections = context.connections ?? storage?.connections
+    if (connections === undefined) return undefined
     if (connections.failure) return undefined
     return await readUnderWay(connections.commands, catalogKeys(context.catalog.name), productId)
   } catch (error) {

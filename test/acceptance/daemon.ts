@@ -64,14 +64,14 @@ export class Workplace implements AsyncDisposable {
     this.sandbox = sandbox
   }
 
-  /** `catalog`: the YAML of the catalog below `api`, not indented. Without a token for consents it has none. */
-  static async open(catalog: string, { hasConsents = false } = {}): Promise<Workplace> {
+  /** `catalog`: the YAML of the catalog below `api`, not indented. Without a token for consents it has none. `top`: further sections. */
+  static async open(catalog: string, { hasConsents = false, top = '' } = {}): Promise<Workplace> {
     const dir = await tempDir('acceptance')
     const sandbox = await openSandbox({ port: 0, productsToken, emailToken })
     const email = hasConsents ? `, emailToken: ${emailToken}` : ''
     const indented = catalog.trim().replace(/^/gm, '    ')
     const config = `state: ./state
-catalogs:
+${top}catalogs:
   main:
     api: { url: "\${CATALOG_API_URL}", productsToken: "\${API_PRODUCTS_TOKEN}"${email} }
 ${indented}

@@ -1,8 +1,7 @@
-import { accessSync, constants } from 'node:fs'
-import { delimiter, join } from 'node:path'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Endpoint, endpoints } from '../../src/api/contract/endpoints.ts'
+import { isBrowserMissing, openBrowser } from '../support/browser.ts'
 import { openTestSandbox, type TestSandbox } from './harness.ts'
 
 let sandbox: TestSandbox
@@ -56,25 +55,14 @@ describe('the files of the reference page', () => {
   )
 })
 
-const executablePath = findBrowser()
-
-// A browser is wanted where all checks run; elsewhere `npm test` says that it is missing.
-describe.skipIf(executablePath === undefined && !process.env.CI)('the reference page in a browser', () => {
+describe.skipIf(isBrowserMissing)('the reference page in a browser', () => {
   let browser: Browser
   let page: Page
   const complaints: string[] = []
   const requested: string[] = []
 
   beforeAll(async () => {
-    if (executablePath === undefined) throw new Error('no chromium in PATH; install the package chromium')
-    const args = [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-background-networking',
-      '--no-first-run',
-      '--disable-sync',
-    ]
-    browser = await chromium.launch({ executablePath, args, headless: true })
+    browser = await openBrowser()
     page = await browser.newPage()
     page.on('console', (message) => {
       if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
@@ -119,18 +107,3 @@ describe.skipIf(executablePath === undefined && !process.env.CI)('the reference 
     expect({ others, complaints }).toEqual({ others: [], complaints: [] })
   })
 })
-
-function findBrowser(): string | undefined {
-  const names = ['chromium', 'chromium-browser', 'google-chrome']
-  const files = names.flatMap((name) =>
-    (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name)),
-  )
-  return files.find((file) => {
-    try {
-      accessSync(file, constants.X_OK)
-      return true
-    } catch {
-      return false
-    }
-  })
-}

@@ -53,7 +53,15 @@ const table: Record<string, Row> = {
   stack: { values: ['api'] },
   sandbox: { values: ['api/contract'] },
   console: {
-    values: ['operations', 'redis', 'storage.ts', 'sources/space.ts', 'imports/context.ts'],
+    values: [
+      'operations',
+      'redis',
+      'storage.ts',
+      'sources/space.ts',
+      'imports/context.ts',
+      'mirror/product-scan.ts',
+      'catalog/stored-form.ts',
+    ],
     types: stages,
   },
   alerts: { values: ['sources', 'imports', 'outbox', 'consents'], types: ['redis', 'mirror'] },

@@ -33,7 +33,7 @@ ${button(view, { action: 'drop-dead', label: `Drop these ${count(total)}`, kind:
 }
 ${table({
   label: `Products refused: ${reason}`,
-  head: ['Product', 'Status', 'Refused', 'Request', 'What the endpoint said', ''],
+  head: ['Product', 'Status', 'Refused', 'Request', 'What the endpoint said', 'What to do'],
   rows: letters.map(({ productId, status, at, requestId, reason }) => [
     html`<a href="${linkTo(view, '/product', { id: productId })}">${foreign(productId)}</a>`,
     status ?? 'never sent',
