@@ -14,6 +14,7 @@ import { type Intake, type IntakeOptions, openIntake } from './imports/intake.ts
 import { readStateId } from './imports/state-id.ts'
 import { readVersion } from './lib/version.ts'
 import type { Watchdog } from './lib/watchdog.ts'
+import type { CatalogMeter } from './metrics/catalog-meter.ts'
 import type { LiveMirror } from './mirror/live-mirror.ts'
 import type { Offered } from './outbox/model.ts'
 import type { RedisConnections } from './redis/connections.ts'
@@ -27,6 +28,7 @@ export interface CatalogServiceOptions extends StorageOptions {
   roles: ReadonlySet<string>
   connections: RedisConnections
   watchdog: Watchdog
+  meter: CatalogMeter
   /** Default true. */
   watchesDropFolders?: boolean
   /** The process cannot go on: it should end, and its supervisor start it again. */
@@ -90,7 +92,7 @@ export class CatalogService implements AsyncDisposable {
 
   #intakeOptions(): IntakeOptions {
     const { config, connections, clock, log, onFatal, watchesDropFolders = true } = this.#options
-    const { roles, watchdog } = this.#options
+    const { roles, watchdog, meter } = this.#options
     const catalog = this.#catalog
     return {
       catalog,
@@ -114,6 +116,7 @@ export class CatalogService implements AsyncDisposable {
       clock,
       log: log.child({ catalog: catalog.name }),
       watchdog,
+      meter,
       onFatal,
     }
   }
@@ -162,7 +165,7 @@ export class CatalogService implements AsyncDisposable {
   }
 
   async #openDeliveryNow(): Promise<RunningDelivery> {
-    const { config, connections, clock, watchdog } = this.#options
+    const { config, connections, clock, watchdog, meter } = this.#options
     const catalog = this.#catalog
     const { api, delivery } = catalog
     const log = this.#options.log.child({ catalog: catalog.name })
@@ -183,7 +186,7 @@ export class CatalogService implements AsyncDisposable {
     const queue = await openTicketQueue({ connections, catalog: catalog.name, clock, log })
     const tickets = stack.use(queue)
     const worker = new Delivery({
-      ...{ client, tickets, processName, clock, log, callLog },
+      ...{ client, tickets, processName, clock, log, callLog, meter },
       outbox: await openOutbox({
         ...{ catalog, connections, clock, mirrorId: () => this.#mirror?.mirrorId },
         mirror: () => (this.#mirror?.isCompared ? this.#mirror : this.isElsewhere ? undefined : 'starting'),

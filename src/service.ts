@@ -1,22 +1,26 @@
 import { join } from 'node:path'
 import { openAlerts } from './alerts/open-alerts.ts'
-import { type IntakeState, readHealth } from './alerts/read-health.ts'
+import type { IntakeState } from './alerts/read-health.ts'
 import { CatalogService, type CatalogServiceOptions, checkAccess } from './catalog-service.ts'
 import type { ConfigChanges } from './config/compare-configs.ts'
 import type { CatalogConfig } from './config/model.ts'
-import { openConsole, type RegisterPages } from './console/console.ts'
+import type { RegisterPages } from './console/console.ts'
+import { openDaemonConsole } from './daemon-console.ts'
 import { noteUncaught } from './imports/unexpected-failures.ts'
 import type { CatalogName } from './lib/brand.ts'
 import { collectAtRest } from './lib/collect-at-rest.ts'
 import { stallOf, Watchdog, watchEventLoop } from './lib/watchdog.ts'
+import { CatalogMeter } from './metrics/catalog-meter.ts'
+import type { MeteredCatalog } from './metrics/scrape.ts'
 import { isOpenToOthers } from './sources/layout.ts'
 import { openStateLock, type StateLock } from './sources/state-lock.ts'
+import { stateDirOf } from './storage.ts'
 
 /** `watch` accepts files, `import` applies them: both need the state lock, and one process has it. */
 export const roles = ['watch', 'import', 'deliver', 'console'] as const
 export type Role = (typeof roles)[number]
 
-export interface ServiceOptions extends Omit<CatalogServiceOptions, 'catalog' | 'watchdog'> {
+export interface ServiceOptions extends Omit<CatalogServiceOptions, 'catalog' | 'watchdog' | 'meter'> {
   catalogs: readonly CatalogConfig[]
   roles: ReadonlySet<Role>
   /** For people, beside pushed files and health: of what is configured now. */
@@ -55,6 +59,8 @@ class Service implements AsyncDisposable {
   readonly #shared = new AsyncDisposableStack()
   readonly #watchdog: Watchdog
   readonly #catalogs = new Map<CatalogName, CatalogService>()
+  /** They count on when their catalog is opened again. */
+  readonly #meters = new Map<CatalogName, CatalogMeter>()
   readonly #stop = new AbortController()
   #configured: Configured
   #intake: IntakeState
@@ -154,8 +160,8 @@ class Service implements AsyncDisposable {
   async #openCatalog(catalog: CatalogConfig): Promise<void> {
     const { config } = this.#configured
     const isElsewhere = this.#intake === 'elsewhere' || this.#intake === 'standby'
-    const watchdog = this.#watchdog
-    const opened = new CatalogService({ ...this.#options, config, catalog, watchdog, isElsewhere })
+    const given = { config, catalog, watchdog: this.#watchdog, meter: this.#meterOf(catalog.name) }
+    const opened = new CatalogService({ ...this.#options, ...given, isElsewhere })
     this.#catalogs.set(catalog.name, opened)
     if (this.#lock) await opened.openIntake()
   }
@@ -213,19 +219,28 @@ class Service implements AsyncDisposable {
     this.#console = undefined
   }
 
-  /** Pushed files need the process that accepts; every process tells how it is. */
   async #openConsole(): Promise<void> {
-    const { connections, clock, log, roles: own } = this.#options
+    const { connections, clock, log, roles: own, pages } = this.#options
     const { console: config, stateDir } = this.#configured.config
     if (!own.has('console') || !config) return
-    const catalogs = () => this.#configured.catalogs
-    this.#console = await openConsole({
-      ...{ config, clock, log, pages: this.#options.pages?.(this.#configured) },
-      get catalogs() {
-        return catalogs()
-      },
-      acceptorOf: (name) => this.#catalogs.get(name)?.intake?.acceptPushed,
-      health: () => readHealth({ connections, catalogs: catalogs(), stateDir, intake: this.#intake }),
+    this.#console = await openDaemonConsole({
+      ...{ config, stateDir, connections, clock, log, pages: pages?.(this.#configured) },
+      catalogs: () => this.#metered(),
+      intake: () => this.#intake,
     })
+  }
+
+  #metered(): MeteredCatalog[] {
+    const { config, catalogs } = this.#configured
+    return catalogs.map((catalog) => ({
+      ...{ catalog, meter: this.#meterOf(catalog.name), dir: stateDirOf(config, catalog.name) },
+      intake: this.#catalogs.get(catalog.name)?.intake,
+    }))
+  }
+
+  #meterOf(name: CatalogName): CatalogMeter {
+    const meter = this.#meters.get(name) ?? new CatalogMeter(this.#options.clock)
+    this.#meters.set(name, meter)
+    return meter
   }
 }

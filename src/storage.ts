@@ -145,6 +145,6 @@ export function placeOf(config: Config, catalog: CatalogName): MirrorPlace {
   return { host: hostname(), folder: stateDirOf(config, catalog) }
 }
 
-export function stateDirOf(config: Config, catalog: CatalogName): string {
+export function stateDirOf(config: Pick<Config, 'stateDir'>, catalog: CatalogName): string {
   return join(config.stateDir, catalog)
 }

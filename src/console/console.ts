@@ -5,10 +5,10 @@ import type { Clock } from '../lib/clock.ts'
 import { drainRequests } from '../lib/drain-request.ts'
 import { ConfigError, describeError, systemErrorCode } from '../lib/errors.ts'
 import { hostNameOf, isAddressOrLocal, isFromElsewhere } from '../lib/page-origin.ts'
+import { type MonitoringOptions, registerMonitoring } from './monitoring-routes.ts'
 import { type PushOptions, registerPush } from './push-route.ts'
 
-export interface ConsoleOptions extends PushOptions {
-  health: () => Promise<Health>
+export interface ConsoleOptions extends PushOptions, MonitoringOptions {
   /** What people see; left out: there is none. */
   pages?: RegisterPages | undefined
   clock: Clock
@@ -148,40 +148,10 @@ function newServer(options: ConsoleOptions, tls: Tls | undefined): FastifyInstan
     log.error({ err: error }, 'the console failed to answer')
     return reply.code(500).send({ error: 'failure', message: 'the console failed to answer; see its log' })
   })
-  app.register(async (scope) => registerHealth(scope, options))
+  app.register(async (scope) => registerMonitoring(scope, options))
   app.register(async (scope) => registerPush(scope, options))
   if (pages) app.register(pages)
   return app
-}
-
-/** How the daemon is: words only, since whoever reaches the port may ask. */
-export interface Health {
-  /**
-   * `failing`: it cannot do its work; `starting`: not yet, as long as the catalog is moved or made ready; `attention`: it
-   * can, and an operator should look at `catalogd status`.
-   */
-  status: 'ok' | 'attention' | 'starting' | 'failing'
-  parts: Readonly<Record<string, string>>
-}
-
-/** Balancers and monitors may ask often; so long an answer is used again. */
-const freshMs = 1_000
-
-/** `GET /health`: 200, or 503 when the daemon cannot do its work (yet). */
-function registerHealth(
-  app: FastifyInstance,
-  { health, clock }: { health: () => Promise<Health>; clock: Clock },
-): void {
-  let last: { atMs: number; answer: Promise<Health> } | undefined
-  app.get('/health', async (_request, reply) => {
-    const now = clock.monotonic()
-    if (last === undefined || now - last.atMs > freshMs) last = { atMs: now, answer: health() }
-    const answer = await last.answer
-    return reply
-      .code(answer.status === 'failing' || answer.status === 'starting' ? 503 : 200)
-      .header('cache-control', 'no-store')
-      .send(answer)
-  })
 }
 
 /**

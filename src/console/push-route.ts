@@ -52,7 +52,7 @@ export function registerPush(app: FastifyInstance, options: PushOptions): void {
   app.post<PushRoute>('/feeds/:feed', async (request, reply) => push(request, reply, options))
 }
 
-async function authorize(
+export async function authorize(
   { headers }: FastifyRequest,
   reply: FastifyReply,
   { token }: ConsoleConfig,

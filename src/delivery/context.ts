@@ -1,10 +1,11 @@
 import type { CallOutcome } from '../api/call-outcome.ts'
 import type { CallOptions, CatalogCalls } from '../api/catalog-calls.ts'
-import type { CallKind } from '../api/classify.ts'
+import type { CallKind, Verdict } from '../api/classify.ts'
 import type { DeliveryConfig } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { MadeCall } from '../mirror/calls.ts'
+import type { ClaimedProduct } from '../outbox/model.ts'
 import type { RedisOutbox } from '../outbox/outbox.ts'
 import type { CallGate } from './call-gate.ts'
 import type { CallLog } from './call-log.ts'
@@ -19,6 +20,23 @@ export interface DeliveryProgress {
   limited(calls: number): void
   /** The endpoint is waited for until it is disposed: no stall, whatever is expected meanwhile. */
   waiting(): Disposable
+}
+
+/** One request, when it was answered or given up. Times in ms. */
+export interface CallMade {
+  /** What its answer meant; `not-sent`: it never left. */
+  outcome: Verdict['kind'] | 'not-sent'
+  status: number | undefined
+  products: readonly ClaimedProduct[]
+  bodyBytes: number
+  durationMs: number
+}
+
+/** Who counts what is sent. Nothing depends on it. */
+export interface DeliveryMeter {
+  called(call: CallMade): void
+  /** Products that were acknowledged, and how many were refused. */
+  settled(taken: readonly ClaimedProduct[], refused: number): void
 }
 
 /** How documents reach the endpoint. */
@@ -38,6 +56,7 @@ export interface DeliveryContext {
   calls: CallKind
   clock: Clock
   log: Log
+  meter?: DeliveryMeter | undefined
   progress: DeliveryProgress
   gate: CallGate
   random: () => number

@@ -77,6 +77,8 @@ export async function deliverCall(
     refused: verdict.kind === 'acknowledge' ? verdict.refused.length : 0,
     ids,
   })
+  const meant = outcome.kind === 'not-sent' ? outcome.kind : verdict.kind
+  context.meter?.called({ outcome: meant, status, products: part, bodyBytes, durationMs })
   logCall(verdict, { status, requestId, durationMs, bodyBytes, products: part.length }, context)
   return { verdict, status, requestId, bodyBytes }
 }

@@ -107,12 +107,13 @@ class ClaimDelivery {
       await this.#giveBack(part, verdict)
       return false
     }
-    const { outbox, random } = this.#context
+    const { outbox, random, meter } = this.#context
     const { token } = this.#claimed.claim
     const { taken, refused, refusedAlone, again } = settlePart(part, verdict, random)
     if (taken.length > 0) await outbox.acknowledge(token, taken)
     const refusals = refused.map(({ product, reason }) => toRefusal(product, reason, result))
     if (refusals.length > 0) await outbox.reject(token, refusals)
+    meter?.settled(taken, refusals.length)
     if (refusedAlone) return this.#refuseAlone(refusedAlone, result)
     if (verdict.kind === 'split') {
       // No limit is learned that a single product of this call would exceed.
@@ -141,13 +142,16 @@ class ClaimDelivery {
 
   /** Answers false when the endpoint turns out to refuse everything: then the catalog is paused. */
   async #refuseAlone(product: ClaimedProduct, result: CallResult): Promise<boolean> {
-    const { outbox, gate, log } = this.#context
+    const { outbox, gate, log, meter } = this.#context
     const { verdict, bodyBytes } = result
     const reason =
       verdict.kind === 'bisect' ? verdict.description : `too large for the endpoint (${bodyBytes} bytes)`
     const refusal = toRefusal(product, reason, result)
     const answer = await outbox.rejectUnnamed(this.#claimed.claim.token, [refusal])
-    if (answer === 'rejected') return true
+    if (answer === 'rejected') {
+      meter?.settled([], 1)
+      return true
+    }
     gate.close()
     log.error({ reason }, 'the endpoint refuses everything: delivery is paused, nothing is dropped')
     return false

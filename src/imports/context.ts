@@ -7,6 +7,7 @@ import type { WatchedWork } from '../lib/watchdog.ts'
 import type { MirrorChunk } from '../mirror/model.ts'
 import type { Mirror, MirrorReader } from '../mirror/reader.ts'
 import type { Archive, LineManifest } from '../sources/archive.ts'
+import type { AcceptLine } from '../sources/model.ts'
 import type { PlanRules } from './plan-chunk.ts'
 import type { UnexpectedFailures } from './unexpected-failures.ts'
 
@@ -30,6 +31,8 @@ export interface ImportContext {
   unexpectedFailures: UnexpectedFailures
   clock: Clock
   log: Log
+  /** The first record of a file is about to be applied. */
+  onApplying?: ((accept: AcceptLine) => void) | undefined
   signal: AbortSignal
 }
 

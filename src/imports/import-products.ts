@@ -117,6 +117,7 @@ async function applyFile(
   known: KnownRecords | undefined,
 ): Promise<Ending> {
   const { context, accept, problems, progress } = run
+  context.onApplying?.(accept)
   const file = { ...opened, select: known?.select, places: known?.places }
   const { feed } = context
   const { judgement } = file

@@ -11,7 +11,10 @@ import type { ImportAnswer, ImportRequest, ImportWorkerData } from './import-wor
 import type { ProductRunnerOptions } from './product-imports.ts'
 
 interface ImportThreadOptions
-  extends Pick<ProductRunnerOptions, 'catalog' | 'dir' | 'onImported' | 'onNotice' | 'onFatal'> {
+  extends Pick<
+    ProductRunnerOptions,
+    'catalog' | 'dir' | 'onApplying' | 'onImported' | 'onNotice' | 'onFatal'
+  > {
   manifest: Manifest
   mirror: MirrorConnection
   watchdog: Watchdog
@@ -82,10 +85,13 @@ export class ImportThread implements AsyncDisposable {
   }
 
   #take(answer: ImportAnswer): void {
-    const { log, onImported, onNotice, onFatal } = this.#options
+    const { log, onApplying, onImported, onNotice, onFatal } = this.#options
     switch (answer.kind) {
       case 'append':
         void this.#append(answer.lines)
+        return
+      case 'applying':
+        onApplying?.(answer.accept)
         return
       case 'imported':
         onImported(answer.report, answer.accept)

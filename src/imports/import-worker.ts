@@ -46,6 +46,8 @@ export type ImportRequest =
 /** Each `append` is answered by `appended` or `refused`, in order. */
 export type ImportAnswer =
   | { kind: 'append'; lines: readonly NewLine[] }
+  /** `imported` follows. */
+  | { kind: 'applying'; accept: AcceptLine }
   | { kind: 'imported'; report: ImportReport; accept: AcceptLine }
   | { kind: 'forgot'; failure?: SentError }
   | { kind: 'notice'; text: string | undefined }
@@ -111,6 +113,7 @@ async function serve(port: MessagePort, { catalog, dir, ...data }: ImportWorkerD
     const archive = await openArchive({ dir, manifest })
     await using runner = openProductRunner({
       ...{ catalog, dir, manifest, archive, mirror, watchdog, clock, log, onFatal },
+      onApplying: (accept) => tell({ kind: 'applying', accept }),
       onImported: (report, accept) => tell({ kind: 'imported', report, accept }),
       onNotice: (text) => tell({ kind: 'notice', text }),
     })

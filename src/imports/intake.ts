@@ -38,7 +38,14 @@ export interface IntakeOptions {
   clock: Clock
   log: Log
   watchdog: Watchdog
+  /** Told of what is done; nothing depends on it. */
+  meter?: ImportMeter | undefined
   onFatal: (error: unknown) => void
+}
+
+export interface ImportMeter {
+  applying(accept: AcceptLine): void
+  imported(report: ImportReport, accept: AcceptLine): void
 }
 
 export interface OpenMirror extends AsyncDisposable {
@@ -67,7 +74,7 @@ export interface Intake extends AsyncDisposable {
  * archiving. Disposing it stops accepting first, then importing, then delivering.
  */
 export async function openIntake(options: IntakeOptions): Promise<Intake> {
-  const { catalog, dir, connections, clock, log } = options
+  const { catalog, dir, connections, clock, log, meter } = options
   await using stack = new AsyncDisposableStack()
   const manifest = stack.use(await openManifest({ dir, clock, log, onForeign: options.onFatal }))
   const { mirror, openProducts } = stack.use(await options.openMirror(manifest))
@@ -78,13 +85,15 @@ export async function openIntake(options: IntakeOptions): Promise<Intake> {
   const archiving = stack.use(new ArchiveQueue({ archive, manifest, clock, log }))
   const onImported = (report: ImportReport, accept: AcceptLine) => {
     logImport(log, report)
+    meter?.imported(report, accept)
     const { outcome, removals, feed } = report
     // Of a file that is held whole nothing is applied: what is wrong with those before it stays.
     if (outcome !== 'held' || removals)
       notices.set(`failed:${feed}`, describeTrouble(report, catalog.feeds.get(feed)))
     archiving.add(accept)
   }
-  const common = { ...options, manifest, archive, onImported }
+  const onApplying = (accept: AcceptLine) => meter?.applying(accept)
+  const common = { ...options, manifest, archive, onApplying, onImported }
   const products = openProducts({ ...common, onNotice: (text) => notices.set('imports', text) })
   const ofConsents = consents && (await openConsents({ ...common, consents, notices }))
   // Each kind has its own store, and its own progress through the manifest.

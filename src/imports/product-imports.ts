@@ -23,7 +23,7 @@ import { UnexpectedFailures } from './unexpected-failures.ts'
 export interface ProductRunnerOptions
   extends Omit<ImportRunnerOptions, 'open' | 'unexpectedFailures'>,
     Pick<ImporterOptions, 'watchdog' | 'onImported'>,
-    Pick<ImporterOptions['context'], 'manifest' | 'archive'> {
+    Pick<ImporterOptions['context'], 'manifest' | 'archive' | 'onApplying'> {
   catalog: FeedsConfig
   /** `state/<catalog>`. */
   dir: string
@@ -42,7 +42,7 @@ async function openImporter(
   options: ProductRunnerOptions & { unexpectedFailures: UnexpectedFailures },
   signal: AbortSignal,
 ): Promise<Importer> {
-  const { catalog, dir, manifest, archive, mirror, unexpectedFailures, clock, log } = options
+  const { catalog, dir, manifest, archive, mirror, unexpectedFailures, clock, log, onApplying } = options
   const rulesDigest = digestOf(catalog)
   const parts: ProductParts = { rules: planRulesOf(catalog), rulesDigest, mirror }
   await prepareKeyIndexes({ ...options, ...parts, signal })
@@ -54,7 +54,7 @@ async function openImporter(
     ...options,
     feeds: [...catalog.feeds.values()].filter(({ kind }) => kind === 'products'),
     context: {
-      ...{ catalog, manifest, archive, unexpectedFailures, clock, log },
+      ...{ catalog, manifest, archive, unexpectedFailures, clock, log, onApplying },
       ...{ reportsDir: join(dir, 'reports'), book: mirrorBook(mirror) },
     },
     importFile: (context, accept) => importFile({ ...context, ...parts }, accept, importProducts),

@@ -1,7 +1,9 @@
+import type { Lane } from '../catalog/model.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { Database } from '../lib/database.ts'
 import { bufferOf, checkedDocument, damaged } from './digest.ts'
 import { newest } from './documents.ts'
+import { type LaneRank, lanes } from './lanes.ts'
 import type { DocumentDigest } from './model.ts'
 
 const digestBytes = 16
@@ -28,9 +30,7 @@ export function readDocuments(database: Database, ids: readonly ProductId[]): Ma
     FROM (SELECT t.key AS at, ${newest.document} AS document, ${newest.digest} AS digest
       FROM json_each(?) t CROSS JOIN products p ON p.id = t.value ${newest.joins}
       WHERE ${newest.document} IS NOT NULL OR ${newest.digest} IS NOT NULL)`
-  // As SQLite stores them.
-  const stored = JSON.stringify(ids.map((id) => id.toWellFormed()))
-  const row = database.get<Concatenated>(sql, stored)
+  const row = database.get<Concatenated>(sql, idList(ids))
   const found = new Map<ProductId, NewestDocument>()
   if (!row?.documents || !row.digests) {
     if (row?.documents || row?.digests) throw damaged(database.file)
@@ -48,4 +48,22 @@ export function readDocuments(database: Database, ids: readonly ProductId[]): Ma
     end += document.length
   }
   return found
+}
+
+/** For `json_each`: as SQLite stores them. */
+export function idList(ids: readonly ProductId[]): string {
+  return JSON.stringify(ids.map((id) => id.toWellFormed()))
+}
+
+/** Where unsent products wait, and since when, epoch ms; others are absent. */
+export function readPlaces(
+  database: Database,
+  ids: readonly ProductId[],
+): Map<ProductId, { lane: Lane; sinceMs: number }> {
+  const sql = `SELECT t.key AS at, s.lane, s.since FROM json_each(?) t CROSS JOIN products p ON p.id = t.value
+    JOIN sending s ON s.product = p.key WHERE s.lane IS NOT NULL`
+  const rows = database.all<{ at: number; lane: LaneRank; since: number }>(sql, idList(ids))
+  return new Map(
+    rows.map(({ at, lane, since }) => [ids[at] as ProductId, { lane: lanes[lane], sinceMs: since }]),
+  )
 }

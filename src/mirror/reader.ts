@@ -20,11 +20,9 @@ import type {
   StepKey,
   StoredProduct,
 } from './model.ts'
-import { readDocuments } from './read-documents.ts'
+import { idList, readDocuments, readPlaces } from './read-documents.ts'
 import { readNearIds, readStory, type StoredStory } from './read-story.ts'
 import { checkReadable, prepareTables } from './schema.ts'
-
-const productsPerPage = 500
 
 /** `stored` is null where what is stored of the product is gone, which only damage can do. */
 type StoredRow = readonly [
@@ -65,9 +63,7 @@ export class MirrorReader implements Disposable {
       FROM json_each(?) t CROSS JOIN products p ON p.id = t.value ${newest.joins}`
     const products = new Map<ProductId, StoredProduct>()
     for (const id of ids) products.set(id, { document: undefined, partial: undefined, meta: undefined })
-    // As SQLite stores them.
-    const stored = JSON.stringify(ids.map((id) => id.toWellFormed()))
-    for (const row of this.#database.rows<StoredRow>(sql, stored))
+    for (const row of this.#database.rows<StoredRow>(sql, idList(ids)))
       products.set(ids[row[0]] as ProductId, this.#stored(row))
     return products
   }
@@ -77,12 +73,16 @@ export class MirrorReader implements Disposable {
     return readDocuments(this.#database, ids)
   }
 
+  /** Where unsent products wait, and since when; others are absent. */
+  waitingSince(ids: readonly ProductId[]): ReturnType<typeof readPlaces> {
+    return readPlaces(this.#database, ids)
+  }
+
   lookUp({ field, values }: KeyLookup): FoundProducts {
     const sql = `SELECT p.id FROM key_index k JOIN products p ON p.key = k.product
       WHERE k.field = ? AND k.value = ? LIMIT 2`
-    return this.#database.snapshot(
-      () => new Map(values.map((value) => [value, this.#ids(sql, field, value)])),
-    )
+    const find = () => new Map(values.map((value) => [value, this.#ids(sql, field, value)]))
+    return this.#database.snapshot(find)
   }
 
   /** Fields whose index of products is complete. */
@@ -92,7 +92,7 @@ export class MirrorReader implements Disposable {
 
   /** All known products, at most 500 a page; none twice. */
   *pages(): Iterable<readonly { productId: ProductId; meta: string }[]> {
-    const sql = `SELECT key, id AS productId, meta FROM products WHERE key > ? ORDER BY key LIMIT ${productsPerPage}`
+    const sql = `SELECT key, id AS productId, meta FROM products WHERE key > ? ORDER BY key LIMIT 500`
     for (let after = 0; ; ) {
       const page = this.#database.all<{ key: number; productId: ProductId; meta: string }>(sql, after)
       const last = page.at(-1)

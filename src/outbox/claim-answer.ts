@@ -21,3 +21,7 @@ export function parseIdle([nextDue]: readonly unknown[]): ClaimAnswer {
   const nextDueMs = Number(nextDue)
   return { kind: 'idle', nextDueMs: nextDueMs < 0 ? undefined : nextDueMs }
 }
+
+export function texts(answer: unknown): string[] {
+  return (answer as unknown[]).map(String)
+}

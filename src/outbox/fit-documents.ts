@@ -1,16 +1,35 @@
 import type { ProductId } from '../lib/brand.ts'
 import { digestDocument } from '../mirror/digest.ts'
-import type { DocumentDigest } from '../mirror/model.ts'
 import type { RedisConnection } from '../redis/connection.ts'
 import type { CatalogKeys } from './keys.ts'
 import { afterOthers } from './loop-access.ts'
-import type { ClaimedProduct } from './model.ts'
+import type { ClaimedProduct, ProductPlace } from './model.ts'
 
-export type FoundDocuments = Map<ProductId, { document: Buffer; digest: DocumentDigest }>
+export type FoundDocuments = Map<ProductId, Omit<ClaimedProduct, 'productId'>>
 
 /** The newest documents: in the mirror alone, where who delivers can read them there. */
 export interface DocumentReader {
   readDocuments(ids: readonly ProductId[]): FoundDocuments
+  /** Where products wait. Undefined: nobody asks. */
+  waitingSince?(ids: readonly ProductId[]): ReadonlyMap<ProductId, Pick<ProductPlace, 'lane' | 'sinceMs'>>
+}
+
+/** The places of so many products of a call are read, and as many again that stand for the others. */
+const placesRead = 64
+
+/** Adds for how long products have waited: of the first ones, urgent ones among them, and of every so many of the others. */
+export function addPlaces(products: readonly ClaimedProduct[], reader: DocumentReader): void {
+  const step = Math.max(1, Math.ceil((products.length - placesRead) / placesRead))
+  const read = products.flatMap((product, at) => {
+    const isFirst = at < placesRead
+    if (!isFirst && (at - placesRead) % step > 0) return []
+    return [{ product, products: isFirst ? 1 : Math.min(step, products.length - at) }]
+  })
+  const found = reader.waitingSince?.(read.map(({ product }) => product.productId))
+  for (const { product, products: count } of read) {
+    const place = found?.get(product.productId)
+    if (place) product.place = { ...place, products: count }
+  }
 }
 
 /** Some milliseconds: to read and check them holds the thread up, which has calls, files and the console to serve. */

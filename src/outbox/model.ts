@@ -22,11 +22,20 @@ export interface Offered {
   others: boolean
 }
 
+/** In which lane a product waits and since when (epoch ms), for as many products of the call. */
+export interface ProductPlace {
+  lane: Lane
+  sinceMs: number
+  products: number
+}
+
 /** A product bound to one call. */
 export interface ClaimedProduct {
   productId: ProductId
   document: Buffer
   digest: DocumentDigest
+  /** Of some of a call, from the mirror; left out where Redis alone told of it. */
+  place?: ProductPlace
 }
 
 /** Products bound to a call under a lease. Ends with `acknowledge`, `release` or `reject` for each of its products. */

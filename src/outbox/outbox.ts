@@ -3,8 +3,8 @@ import type { DeliveryConfig } from '../config/model.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { RedisConnection } from '../redis/connection.ts'
-import { parseIdle, parseLanes, parseWithheld } from './claim-answer.ts'
-import { type DocumentReader, fitDocuments, readInBlocks, readOffered } from './fit-documents.ts'
+import { parseIdle, parseLanes, parseWithheld, texts } from './claim-answer.ts'
+import { addPlaces, type DocumentReader, fitDocuments, readInBlocks, readOffered } from './fit-documents.ts'
 import { limitFields } from './follow-calls.ts'
 import { GuardPass } from './guard-pass.ts'
 import type { CatalogKeys } from './keys.ts'
@@ -251,7 +251,10 @@ export class RedisOutbox {
       ? await readInBlocks(reader, ids)
       : await readOffered(this.#connection, this.#keys, ids)
     const { products, documentBytes, ...others } = fitDocuments({ ids, claimed, found, bodyBytesMax })
-    if (reader) this.#open.replace(token, others.replaced)
+    if (reader) {
+      this.#open.replace(token, others.replaced)
+      addPlaces(products, reader)
+    }
     if (others.missing.length > 0) await this.#release(token, others.missing, 'not-found')
     if (others.unfit.length > 0) await this.#release(token, others.unfit, 'not-sent')
     return { token, products, documentBytes }
@@ -293,8 +296,4 @@ export class RedisOutbox {
   #now(): string {
     return new Date(this.#options.clock.now()).toISOString()
   }
-}
-
-function texts(answer: unknown): string[] {
-  return (answer as unknown[]).map(String)
 }

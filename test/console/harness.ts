@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import type { ConsoleConfig, FeedConfig } from '../../src/config/model.ts'
-import { type Console, type Health, openConsole } from '../../src/console/console.ts'
+import { type Console, openConsole } from '../../src/console/console.ts'
+import type { Health } from '../../src/console/monitoring-routes.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { type Manifest, openManifest } from '../../src/sources/manifest.ts'
 import type { AcceptLine } from '../../src/sources/model.ts'

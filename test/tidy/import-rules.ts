@@ -17,10 +17,24 @@ const stages = ['sources', 'records', 'catalog', 'mirror', 'imports', 'outbox', 
 const table: Record<string, Row> = {
   'main.ts': { values: ['cli'] },
   'service.ts': {
-    values: [...stages, 'redis', 'console', 'alerts', 'config', 'catalog-service.ts'],
+    values: [
+      ...stages,
+      'redis',
+      'alerts',
+      'metrics',
+      'config',
+      'storage.ts',
+      'catalog-service.ts',
+      'daemon-console.ts',
+    ],
+    types: ['console'],
   },
   'catalog-service.ts': {
     values: [...stages, 'redis', 'api', 'upgrade', 'storage.ts'],
+    types: ['metrics'],
+  },
+  'daemon-console.ts': {
+    values: ['console', 'alerts', 'metrics', 'config'],
   },
   'mirror-thread.ts': { values: ['mirror', 'outbox', 'redis'] },
   'storage.ts': {
@@ -63,6 +77,10 @@ const table: Record<string, Row> = {
       'catalog/stored-form.ts',
     ],
     types: stages,
+  },
+  metrics: {
+    values: ['sources', 'imports', 'outbox', 'consents', 'mirror'],
+    types: ['redis', 'delivery'],
   },
   alerts: { values: ['sources', 'imports', 'outbox', 'consents'], types: ['redis', 'mirror'] },
   operations: {

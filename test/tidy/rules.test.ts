@@ -25,7 +25,7 @@ describe('import table', () => {
     ['src/catalog/a.ts', "import { b } from './b.ts'"],
     ['src/imports/a.ts', "import type { B } from '../api/contract/b.ts'"],
     ['src/delivery/a.ts', "type B = import('../catalog/b.ts').B"],
-    ['src/service.ts', "import { b } from './console/b.ts'"],
+    ['src/daemon-console.ts', "import { b } from './console/b.ts'"],
     ['src/cli/a.ts', "import { b } from '../service.ts'"],
     ['src/redis/a.ts', "import { Queue } from 'bullmq'\nimport { b } from '../lib/b.ts'"],
   ])('%s may: %s', (path, text) => {

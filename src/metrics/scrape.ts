@@ -1,0 +1,141 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { CatalogConfig } from '../config/model.ts'
+import { ConsentReader } from '../consents/reader.ts'
+import { parseHeld } from '../imports/context.ts'
+import type { Intake } from '../imports/intake.ts'
+import type { ProgressState } from '../imports/progress.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { MirrorReader } from '../mirror/reader.ts'
+import { catalogKeys } from '../outbox/keys.ts'
+import { type DeliveryOverview, type OutboxOverview, readDelivery, readOverview } from '../outbox/overview.ts'
+import type { RedisConnections, RedisState } from '../redis/connections.ts'
+import type { ManifestView } from '../sources/manifest-index.ts'
+import { freeBytes } from '../sources/space.ts'
+import type { CatalogMeter } from './catalog-meter.ts'
+
+/** A catalog of this process. */
+export interface MeteredCatalog {
+  catalog: CatalogConfig
+  meter: CatalogMeter
+  /** `state/<catalog>`. */
+  dir: string
+  /** Undefined: another process accepts and imports its files. */
+  intake: Pick<Intake, 'manifest' | 'mirror' | 'acceptPushed'> | undefined
+}
+
+export interface ScrapeOptions {
+  /** What is configured now. */
+  catalogs: () => readonly MeteredCatalog[]
+  connections: RedisConnections
+  stateDir: string
+  clock: Clock
+}
+
+export interface CatalogFigures {
+  catalog: CatalogConfig
+  meter: CatalogMeter
+  /** Of the mirror; undefined: this process does not have it. */
+  overview: OutboxOverview | undefined
+  /** Undefined: Redis does not tell. */
+  delivery: DeliveryOverview | undefined
+  consents: OutboxOverview | undefined
+  feeds: FeedFigures[]
+}
+
+interface FeedFigures {
+  feed: string
+  lastAcceptedMs: number | undefined
+  expectEveryMs: number | undefined
+  waitingFiles: number
+  heldFiles: number
+  /** Share of the file that was read. */
+  progress: number | undefined
+}
+
+/** All that one scrape tells. */
+export interface Figures {
+  catalogs: CatalogFigures[]
+  redis: RedisState
+  /** Of one question to Redis; undefined: it does not answer. */
+  redisDelayMs: number | undefined
+  freeBytes: number | undefined
+  /** How late the event loop of the main thread was since the last scrape. */
+  loopDelayMs: Record<'0.5' | '0.99' | '1', number>
+}
+
+const resolutionMs = 20
+
+/** Reads what a scrape tells. The event loop is watched from the first scrape on: who has no Prometheus pays nothing. */
+export class Scraper implements Disposable {
+  readonly #options: ScrapeOptions
+  readonly #loop = monitorEventLoopDelay({ resolution: resolutionMs })
+
+  constructor(options: ScrapeOptions) {
+    this.#options = options
+    this.#loop.enable()
+  }
+
+  async read(): Promise<Figures> {
+    const { catalogs, connections, stateDir, clock } = this.#options
+    const askedAt = clock.monotonic()
+    const redis = await connections.state()
+    const redisDelayMs = redis.up ? clock.monotonic() - askedAt : undefined
+    return {
+      catalogs: await Promise.all(catalogs().map((catalog) => this.#readCatalog(catalog, redis.up))),
+      ...{ redis, redisDelayMs },
+      freeBytes: await freeBytes(stateDir).catch(() => undefined),
+      loopDelayMs: this.#readLoop(),
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#loop.disable()
+  }
+
+  async #readCatalog(metered: MeteredCatalog, isUp: boolean): Promise<CatalogFigures> {
+    const { catalog, meter, dir, intake } = metered
+    const { connections, clock } = this.#options
+    const connection = isUp ? connections.commands : undefined
+    const nowMs = clock.now()
+    const delivery =
+      connection && (await readDelivery(connection, catalogKeys(catalog.name)).catch(() => undefined))
+    const { mirror } = intake ?? {}
+    using consents = catalog.consents.feeds.size > 0 && intake ? ConsentReader.open(dir) : undefined
+    return {
+      ...{ catalog, meter, delivery },
+      overview: mirror && (await readOverview({ catalog, connection: undefined, mirror, nowMs })),
+      consents: consents?.overview(nowMs),
+      feeds: intake ? readFeeds(catalog, intake) : [],
+    }
+  }
+
+  #readLoop(): Figures['loopDelayMs'] {
+    const msAt = (percentile: number) => Math.max(0, this.#loop.percentile(percentile) / 1e6 - resolutionMs)
+    const delays = { '0.5': msAt(50), '0.99': msAt(99), '1': msAt(100) }
+    this.#loop.reset()
+    return delays
+  }
+}
+
+function readFeeds(
+  { feeds }: CatalogConfig,
+  { manifest, mirror }: { manifest: ManifestView; mirror: MirrorReader },
+): FeedFigures[] {
+  const [held, progress] = [mirror.held(), mirror.progress()]
+  return [...feeds].map(([feed, { expectEveryMs }]) => {
+    const newest = manifest.newest(feed)
+    const running = progress.get(feed)
+    return {
+      feed,
+      expectEveryMs,
+      lastAcceptedMs: newest && Date.parse(newest.acceptedAt),
+      waitingFiles: [...manifest.unfinished(feed)].length,
+      heldFiles: parseHeld(held.get(feed)).length,
+      progress: running === undefined ? undefined : shareOf(JSON.parse(running) as ProgressState),
+    }
+  })
+}
+
+function shareOf({ bytes, bytesRead }: ProgressState): number {
+  return Math.min(1, bytesRead / Math.max(1, bytes))
+}
