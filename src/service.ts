@@ -12,6 +12,7 @@ import { collectAtRest } from './lib/collect-at-rest.ts'
 import { stallOf, Watchdog, watchEventLoop } from './lib/watchdog.ts'
 import { CatalogMeter } from './metrics/catalog-meter.ts'
 import type { MeteredCatalog } from './metrics/scrape.ts'
+import { WorkLog } from './metrics/work-log.ts'
 import { isOpenToOthers } from './sources/layout.ts'
 import { openStateLock, type StateLock } from './sources/state-lock.ts'
 import { stateDirOf } from './storage.ts'
@@ -81,7 +82,9 @@ class Service implements AsyncDisposable {
     this.#shared.use(collectAtRest())
     process.on('uncaughtExceptionMonitor', noteUncaught)
     this.#shared.defer(() => void process.off('uncaughtExceptionMonitor', noteUncaught))
-    const { roles: own } = options
+    const { roles: own, watchesDropFolders = true } = options
+    // A command that a person waits for tells of its work itself.
+    if (watchesDropFolders) this.#shared.use(new WorkLog({ ...options, catalogs: () => this.#metered() }))
     this.#intake = own.has('watch') || own.has('import') ? 'starting' : 'elsewhere'
   }
 

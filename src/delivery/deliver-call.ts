@@ -103,7 +103,9 @@ export function describeResponse(outcome: CallOutcome) {
 
 function logCall(verdict: Verdict, call: Record<string, unknown>, { log }: DeliveryContext): void {
   const fields = { ...call, verdict: verdict.kind }
-  if (verdict.kind !== 'acknowledge') log.warn(fields, verdict.description)
+  // Nothing is sent any more until somebody does something.
+  if (verdict.kind === 'pause') log.error(fields, verdict.description)
+  else if (verdict.kind !== 'acknowledge') log.warn(fields, verdict.description)
   else if (verdict.refused.length > 0)
     log.warn(fields, 'the endpoint refused some products of a call by name')
   else log.debug(fields, 'call acknowledged')

@@ -1,5 +1,6 @@
 import { AssertionError } from 'node:assert'
 import { type ClaimMode, type Offered, urgentGraceMs } from '../outbox/model.ts'
+import { isConnectionFailure } from '../redis/failure.ts'
 import { CallGate } from './call-gate.ts'
 import type { DeliveryContext } from './context.ts'
 import { CredentialsProbe } from './probe.ts'
@@ -232,9 +233,9 @@ export class Delivery implements AsyncDisposable {
     } catch (error) {
       if (isBug(error)) throw error
       this.#options.progress.made()
-      if (!this.#failing.has(kind)) {
-        this.#options.log.error({ err: error, kind }, 'delivery waits: the outbox cannot be used')
-      }
+      // Of a connection that broke its owner tells.
+      if (isConnectionFailure(error) || this.#failing.has(kind)) return
+      this.#options.log.error({ err: error, kind }, 'delivery waits: the outbox cannot be used')
       this.#failing.add(kind)
     }
   }

@@ -170,8 +170,9 @@ export async function readReport(file: string): Promise<ImportReport | undefined
 export function logImport(log: Log, report: ImportReport): void {
   const { feed, file, sequence, outcome, records, rejected, unchanged, changes, seconds } = report
   const { reason, hint, rejectsFile, warnings } = report
+  const told = Object.entries({ records, rejected, unchanged, ...changes }).filter(([, count]) => count > 0)
   const line = {
-    ...{ feed, file, sequence, outcome, reason, hint, records, rejected, unchanged, changes, seconds },
+    ...{ feed, file, sequence, outcome, reason, hint, ...Object.fromEntries(told), seconds },
     ...(rejectsFile === undefined ? {} : { rejectsFile }),
     ...(warnings.length === 0 ? {} : { warnings }),
   }

@@ -81,7 +81,9 @@ export class Scraper implements Disposable {
     const redis = await connections.state()
     const redisDelayMs = redis.up ? clock.monotonic() - askedAt : undefined
     return {
-      catalogs: await Promise.all(catalogs().map((catalog) => this.#readCatalog(catalog, redis.up))),
+      catalogs: await Promise.all(
+        catalogs().map((catalog) => readCatalogFigures(catalog, this.#options, redis.up)),
+      ),
       ...{ redis, redisDelayMs },
       freeBytes: await freeBytes(stateDir).catch(() => undefined),
       loopDelayMs: this.#readLoop(),
@@ -92,28 +94,31 @@ export class Scraper implements Disposable {
     this.#loop.disable()
   }
 
-  async #readCatalog(metered: MeteredCatalog, isUp: boolean): Promise<CatalogFigures> {
-    const { catalog, meter, dir, intake } = metered
-    const { connections, clock } = this.#options
-    const connection = isUp ? connections.commands : undefined
-    const nowMs = clock.now()
-    const delivery =
-      connection && (await readDelivery(connection, catalogKeys(catalog.name)).catch(() => undefined))
-    const { mirror } = intake ?? {}
-    using consents = catalog.consents.feeds.size > 0 && intake ? ConsentReader.open(dir) : undefined
-    return {
-      ...{ catalog, meter, delivery },
-      overview: mirror && (await readOverview({ catalog, connection: undefined, mirror, nowMs })),
-      consents: consents?.overview(nowMs),
-      feeds: intake ? readFeeds(catalog, intake) : [],
-    }
-  }
-
   #readLoop(): Figures['loopDelayMs'] {
     const msAt = (percentile: number) => Math.max(0, this.#loop.percentile(percentile) / 1e6 - resolutionMs)
     const delays = { '0.5': msAt(50), '0.99': msAt(99), '1': msAt(100) }
     this.#loop.reset()
     return delays
+  }
+}
+
+/** Of the mirror that this process has, and of Redis when it is up. */
+export async function readCatalogFigures(
+  { catalog, meter, dir, intake }: MeteredCatalog,
+  { connections, clock }: { connections: Pick<RedisConnections, 'commands'>; clock: Clock },
+  isUp: boolean,
+): Promise<CatalogFigures> {
+  const connection = isUp ? connections.commands : undefined
+  const nowMs = clock.now()
+  const delivery =
+    connection && (await readDelivery(connection, catalogKeys(catalog.name)).catch(() => undefined))
+  const { mirror } = intake ?? {}
+  using consents = catalog.consents.feeds.size > 0 && intake ? ConsentReader.open(dir) : undefined
+  return {
+    ...{ catalog, meter, delivery },
+    overview: mirror && (await readOverview({ catalog, connection: undefined, mirror, nowMs })),
+    consents: consents?.overview(nowMs),
+    feeds: intake ? readFeeds(catalog, intake) : [],
   }
 }
 

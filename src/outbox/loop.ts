@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Lane } from '../catalog/model.ts'
 import { isDiskFull } from '../lib/database-failure.ts'
+import { describeError } from '../lib/errors.ts'
 import type { RedisConnection } from '../redis/connection.ts'
-import { isFull, isPassing } from '../redis/failure.ts'
+import { isConnectionFailure, isFull, isPassing } from '../redis/failure.ts'
 import { RunId } from '../redis/run-id.ts'
 import { parseServerInfo } from '../redis/server-info.ts'
 import { type Comparison, checkEndpoint, compare, isOldMirror, lanes } from './compare.ts'
@@ -265,7 +266,10 @@ export class OutboxLoop implements AsyncDisposable {
   /** Throws what waiting does not help against. */
   #tell(error: unknown): void {
     if (!(error instanceof OutboxMovedError) && !isPassing(error) && !isDiskFull(error)) throw error
-    if (!this.#isAway) this.#options.log.warn({ error }, 'nothing is offered for the moment')
+    // Of a connection that broke its owner tells.
+    const level = isConnectionFailure(error) ? 'debug' : 'warn'
+    const reason = describeError(error)
+    if (!this.#isAway) this.#options.log[level]({ reason }, 'nothing is offered for the moment')
     this.#isAway = true
   }
 

@@ -23,6 +23,8 @@ export interface OpenRedisOptions {
   openWithinMs?: number
   /** Opens also where no server is there in time: for who can do without; `untilFit` tells when it is there. */
   mayBeDown?: boolean
+  /** Of a further thread: the process tells of outages already. */
+  isThread?: boolean
   signal?: AbortSignal
   /** Earlier runs of an embedded server that lost nothing (`EmbeddedRedis.cleanRuns`). */
   cleanRuns?: readonly string[]
@@ -61,7 +63,7 @@ export class RedisConnections implements AsyncDisposable {
   constructor(options: OpenRedisOptions) {
     this.#options = options
     this.address = describeAddress(options.address)
-    this.#outage = new OutageLog({ log: options.log, clock: options.clock, address: this.address })
+    this.#outage = new OutageLog({ ...options, address: this.address })
     this.commands = new Redis(connectionOptions(options.address, 'commands'))
     this.commands.on('ready', () => this.#outage.recovered())
     this.commands.on('error', (error) => this.#outage.failed(error))
@@ -196,18 +198,20 @@ export class RedisConnections implements AsyncDisposable {
   }
 }
 
+type OutageOptions = Pick<OpenRedisOptions, 'log' | 'clock' | 'isThread'> & { address: string }
+
 /**
  * Turns the stream of errors of reconnecting connections into one line when Redis goes away and one when it is back.
  *
  * up → (failed) → down → (recovered) → up
  */
 class OutageLog {
-  readonly #options: { log: Log; clock: Clock; address: string }
+  readonly #options: OutageOptions
   #since: number
   #up = true
   #lastError: unknown
 
-  constructor(options: { log: Log; clock: Clock; address: string }) {
+  constructor(options: OutageOptions) {
     this.#options = options
     this.#since = options.clock.now()
   }
@@ -228,10 +232,13 @@ class OutageLog {
   failed(error: unknown): void {
     this.#lastError = error
     if (!this.#up) return
-    const { log, clock, address } = this.#options
+    const { log, clock, address, isThread } = this.#options
     this.#up = false
     this.#since = clock.now()
-    log.warn({ address, error }, 'Redis cannot be reached; trying again')
+    log[isThread ? 'debug' : 'warn'](
+      { address, reason: describeError(error) },
+      'Redis cannot be reached; trying again',
+    )
   }
 
   /** A server that ends in order closes its connections without an error. */
@@ -241,9 +248,9 @@ class OutageLog {
 
   recovered(): void {
     if (this.#up) return
-    const { log, clock, address } = this.#options
+    const { log, clock, address, isThread } = this.#options
     const now = clock.now()
-    log.info({ address, downMs: now - this.#since }, 'Redis is back')
+    log[isThread ? 'debug' : 'info']({ address, downMs: now - this.#since }, 'Redis is back')
     this.#up = true
     this.#since = now
     this.#lastError = undefined

@@ -17,7 +17,7 @@ test('while Redis is away the operator sees what the disk knows, and decides', {
 }, async () => {
   await using redis = await startRedis({ aof: true })
   await using site = await Site.open({ redisUrl: redis.url })
-  await site.start()
+  const daemon = await site.start()
   await site.drop('v001_full.csv', versionFile(1, products))
   await site.untilQuiet()
   await redis.stop()
@@ -51,6 +51,12 @@ test('while Redis is away the operator sees what the disk knows, and decides', {
       () => false,
     )
   await waitFor(isPaused, { what: 'the pause of before' })
+  // One line when Redis went away, one when it was back, no stack.
+  const told = daemon.stderr.split('\n').filter((line) => /"level":"(warn|error)"|Redis is back/.test(line))
+  expect(told.filter((line) => line.includes('Redis cannot be reached'))).toHaveLength(1)
+  expect(told.filter((line) => line.includes('Redis is back'))).toHaveLength(1)
+  expect(told.join('\n')).not.toContain('    at ')
+  expect(told.join('\n')).not.toContain('delivery waits')
   await site.run('resume')
   await site.untilQuiet()
   await site.expectDocuments(expectedDocuments(2, products))

@@ -63,7 +63,10 @@ const table: Record<string, Row> = {
     values: ['sources', 'records', 'catalog', 'mirror', 'consents'],
     types: ['api/contract', 'redis'],
   },
-  delivery: { values: ['outbox', 'consents', 'api'], types: ['catalog', 'redis', 'mirror'] },
+  delivery: {
+    values: ['outbox', 'consents', 'api', 'redis/failure.ts'],
+    types: ['catalog', 'redis', 'mirror'],
+  },
   stack: { values: ['api'] },
   sandbox: { values: ['api/contract'] },
   console: {
