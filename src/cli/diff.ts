@@ -1,16 +1,22 @@
+import { existsSync } from 'node:fs'
 import type { Change } from '../catalog/model.ts'
 import { ExitCode } from '../lib/errors.ts'
 import type { FileDiff } from '../operations/diff-file.ts'
 import type { CommandContext, CommandDefinition } from './context.ts'
 import { findFeed } from './feeds.ts'
+import { importNumber } from './option-values.ts'
 import { countOf } from './table.ts'
 
 export const diffCommand: CommandDefinition<{ limit: number }> = {
   usage: 'diff <feed> <file>',
   summary: 'show what importing a file would change, field by field',
   details:
-    'Touches nothing and needs neither Redis nor credentials. With --json: one change a line, the summary last.',
-  examples: ['catalogd diff products ./export.csv', 'catalogd diff products ./export.csv --json | tail -1'],
+    'In place of a file the number of an import: what one that is held or late would change if it were applied now. Touches nothing and needs neither Redis nor credentials. With --json: one change a line, the summary last.',
+  examples: [
+    'catalogd diff products ./export.csv',
+    'catalogd diff products 12',
+    'catalogd diff products ./export.csv --json | tail -1',
+  ],
   options: [{ flags: '--limit <n>', description: 'changes to show as text', default: 50, parse: Number }],
   async run(context, { args: [name = '', file = ''], options }) {
     let shown = 0
@@ -44,6 +50,7 @@ export async function diffWithMirror(
   { name, file, onChange }: Diffing,
 ): Promise<FileDiff> {
   const { diffFile } = await import('../operations/diff-file.ts')
+  const { diffImport } = await import('../operations/diff-import.ts')
   const { openMirror, stateDirOf } = await import('../storage.ts')
   const { config } = await context.loadedConfig()
   const catalog = await context.catalog()
@@ -51,10 +58,13 @@ export async function diffWithMirror(
   const feed = findFeed(catalog, name)
   const dir = stateDirOf(config, catalog.name)
   using mirror = await openMirror(config, catalog)
-  return await diffFile({ catalog, feed, dir, file, nowMs: clock.now(), signal, onChange, mirror })
+  const options = { catalog, dir, nowMs: clock.now(), signal, onChange, mirror }
+  if (/^[1-9]\d{0,14}$/.test(file) && !existsSync(file))
+    return await diffImport(options, { feed: name, sequence: importNumber(file) })
+  return await diffFile({ ...options, feed, file })
 }
 
-function formatChange({ productId, kind, lane, fields }: Change): string {
+export function formatChange({ productId, kind, lane, fields }: Change): string {
   const changed = fields.map(({ field, before, after }) => `    ${field}: ${short(before)} → ${short(after)}`)
   return [`${productId}  ${kind}  ${lane}`, ...changed].join('\n')
 }
@@ -62,6 +72,15 @@ function formatChange({ productId, kind, lane, fields }: Change): string {
 function short(value: unknown): string {
   const text = value === undefined ? '(none)' : JSON.stringify(value)
   return text.length > 80 ? `${text.slice(0, 79)}…` : text
+}
+
+/** Whose values count in place of those of the file. */
+export function formatOverridden(fields: FileDiff['overridden']): string[] {
+  if (fields.length === 0) return []
+  const texts = fields.map(
+    ({ field, by, records }) => `${field} of ${countOf(records, 'record')} by feed ${by}`,
+  )
+  return [`overridden: ${texts.join(', ')}`]
 }
 
 export function formatDiff(diff: FileDiff, hidden = 0): string {
@@ -73,6 +92,7 @@ export function formatDiff(diff: FileDiff, hidden = 0): string {
     `${countOf(diff.records, 'record')}: ${added} added, ${changed} changed, ${missing} missing, ${diff.unchanged} unchanged, ${diff.rejected} rejected`,
     `lanes: ${urgent} urgent, ${diff.changes.new} new, ${deferred} deferred`,
   ]
+  lines.push(...formatOverridden(diff.overridden))
   if (incomplete > 0)
     lines.push(`${incomplete} incomplete: not sent until another feed or file brings what they lack`)
   if (hidden > 0) lines.unshift(`… and ${countOf(hidden, 'further change')} (--limit, or --json for all)`)

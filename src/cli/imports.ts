@@ -1,8 +1,14 @@
+import type { RecordFates } from '../imports/record-fates.ts'
 import type { ImportReport } from '../imports/report.ts'
+import type { HeldExamples } from '../operations/diff-import.ts'
 import type { ImportEntry } from '../operations/list-imports.ts'
 import type { CommandDefinition } from './context.ts'
+import { formatChange, formatOverridden } from './diff.ts'
 import { importNumber, wholeNumberOption } from './option-values.ts'
-import { countOf, formatProblems, formatTable } from './table.ts'
+import { cell, countOf, formatCount, formatProblems, formatTable } from './table.ts'
+
+/** Of what an import holds. */
+const heldShown = 10
 
 export const importsCommand: CommandDefinition<{ limit: number }> = {
   usage: 'imports [import]',
@@ -22,7 +28,12 @@ export const importsCommand: CommandDefinition<{ limit: number }> = {
     const catalog = await context.catalog()
     if (sequence !== undefined) {
       const entry = await findImport({ config, catalog }, importNumber(sequence))
-      context.print(entry, formatEntry)
+      const { heldExamples } = await import('../operations/diff-import.ts')
+      const { openMirror, stateDirOf } = await import('../storage.ts')
+      using mirror = await openMirror(config, catalog)
+      const options = { catalog, mirror, dir: stateDirOf(config, catalog.name), nowMs: context.clock.now() }
+      const holds = await heldExamples({ ...options, signal: context.signal }, entry, heldShown)
+      context.print({ ...entry, holds }, (shown) => [...formatEntry(shown), ...formatHeld(shown)].join('\n'))
       return
     }
     const entries = await listImports({ config, catalog }, options.limit)
@@ -61,28 +72,65 @@ function formatOutcome(outcome: ImportEntry['outcome'], decision: ImportEntry['d
   return `${outcome}, ${decision === 'approve' ? 'approved' : 'discarded'}`
 }
 
-function formatEntry({ sequence, feed, file, mode, outcome, decision, report }: ImportEntry): string {
+function formatHeld({ holds, feed, sequence }: ImportEntry & { holds: HeldExamples | null }): string[] {
+  if (!holds) return []
+  const more = `  and more: catalogd diff ${feed} ${sequence}`
+  const lines =
+    holds.kind === 'removals'
+      ? ['  missing, waiting for approval:', ...holds.products.map((id) => `    ${cell(id, 70)}`)]
+      : ['  would change:', ...holds.changes.map((change) => formatChange(change).replace(/^/gm, '    '))]
+  return [...lines, ...(holds.more ? [more] : [])]
+}
+
+/** What became of its records; the sum is their number. */
+function formatFates({ became, overridden = [], rejected, unchanged }: ImportReport): string[] {
+  if (!became) return [`${formatCount(rejected)} rejected, ${formatCount(unchanged)} unchanged`]
+  const words: Record<keyof RecordFates, string> = {
+    changed: 'changed',
+    unchanged: 'unchanged',
+    overridden: 'overridden',
+    incomplete: 'incomplete',
+    rejected: 'rejected',
+    superseded: 'replaced by a later one of the same id',
+    skipped: 'skipped, as in the last full file',
+    leftOut: 'left out by the transform',
+    notApplied: 'not applied',
+  }
+  const shown = (Object.keys(words) as (keyof RecordFates)[]).filter((fate) => became[fate] > 0)
+  const texts = shown.map((fate) => `${formatCount(became[fate])} ${words[fate]}`)
+  return [texts.join(', ') || 'none', ...formatOverridden(overridden)]
+}
+
+function formatEntry({
+  sequence,
+  feed,
+  file,
+  mode,
+  outcome,
+  decision,
+  archive,
+  report,
+}: ImportEntry): string[] {
   const lines = [
     `import ${sequence}: ${file}, ${mode} file of feed ${feed}, ${formatOutcome(outcome, decision)}`,
   ]
-  if (!report) return lines.join('\n')
-  const { changes } = report
+  lines.push(`  archived as ${archive ?? 'nothing any more: it was removed after archive.keep'}`)
+  if (!report) return lines
   if (report.dialect !== undefined) lines.push(`  ${report.dialect}`)
   if (report.asOf !== undefined) lines.push(`  as of ${report.asOf}`)
   if (report.reason !== undefined) lines.push(`  ${report.reason}`)
   // What to do about something held is no longer of use when it was decided.
   if (report.hint !== undefined && decision === null) lines.push(`  → ${report.hint}`)
   const rows = report.rows === undefined ? '' : ` of ${countOf(report.rows, 'row')}`
+  const [fates, ...overridden] = formatFates(report)
   lines.push(
-    `  ${countOf(report.records, 'record')}${rows}, ${report.rejected} rejected, ${report.unchanged} unchanged, in ${report.seconds} s`,
+    `  ${countOf(report.records, 'record')}${rows} in ${report.seconds} s: ${fates}`,
+    ...overridden.map((line) => `  ${line}`),
     `  ${formatChanges(report)}`,
-    ...(changes.superseded > 0
-      ? [`  ${countOf(changes.superseded, 'record')} replaced by a later one of the same id`]
-      : []),
     ...report.warnings.map((warning) => `  warning: ${warning}`),
     ...formatProblems(report.problems),
   )
   if (report.rejectsFile !== undefined)
     lines.push(`  rejected records to correct and drop again: ${report.rejectsFile}`)
-  return lines.join('\n')
+  return lines
 }

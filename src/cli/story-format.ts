@@ -41,9 +41,24 @@ function formatUnknown({ productId, catalog, nearIds }: Extract<ProductStory, { 
   return [unknown, 'Known ids that resemble it:', ...nearIds.map((id) => `  ${id}`), rejected].join('\n')
 }
 
-function headOf({ productId, document, state, catalog }: KnownStory, format: Format): string[] {
+function headOf({ productId, document, state, endpoint, catalog }: KnownStory, format: Format): string[] {
   const name = typeof document?.name === 'string' ? `  ${cell(document.name, format.columns - 30)}` : ''
-  return [`${cell(productId, 60)}${name}  (catalog ${catalog})`, `  ${describeState(state, format)}`]
+  return [
+    `${cell(productId, 60)}${name}  (catalog ${catalog})`,
+    `  ${describeState(state, format)}${heldOf(state, endpoint)}`,
+  ]
+}
+
+/** What the endpoint has while the newest document is not there. */
+function heldOf({ state }: StoryState, endpoint: KnownStory['endpoint']): string {
+  if (state === 'at-rest' || state === 'given-up') return ''
+  const held = {
+    nothing: 'the endpoint has nothing of it',
+    newest: 'the endpoint has the newest document',
+    older: 'the endpoint has an older document',
+    doubtful: 'what the endpoint has is uncertain until it is sent once more',
+  }
+  return `\n  ${held[endpoint]}`
 }
 
 function describeState(state: StoryState, { nowMs }: Format): string {
@@ -165,9 +180,8 @@ function stepsOf(times: DeliveryTimes): string[] {
     ...step('accepted', acceptedAt, null),
     ...step('queued', queuedAt, times.acceptedToQueuedMs),
     ...step('sent', sentAt, times.queuedToSentMs),
-    ...step('acknowledged', acknowledgedAt, times.sentToAcknowledgedMs).map(
-      (text) => `${text}${call ? `  ${describeCall(call)}` : ''}`,
-    ),
+    ...step('acknowledged', acknowledgedAt, times.sentToAcknowledgedMs),
+    ...(call ? [`in ${describeCall(call)}`] : []),
   ]
 }
 
@@ -211,14 +225,16 @@ function formatLastCalls({ calls, callsLookedThrough }: KnownStory, { columns }:
 }
 
 export function formatCalls(calls: readonly CallEntry[], columns: number, indent = ''): string {
+  // Their beginning is enough to find one; --json has all of it.
+  const isNarrow = columns < 112
   const rows = calls.map((call) => [
     call.number,
     timeOf(call.beganAt),
     formatDuration(call.durationMs),
     call.products,
     call.status === null ? 'none' : String(call.status),
-    cell(call.description ?? call.outcome, Math.max(16, columns - 90)),
-    call.requestId ?? '',
+    cell(call.description ?? call.outcome, Math.max(14, columns - (isNarrow ? 67 : 95))),
+    cell(call.requestId, isNarrow ? 9 : 36),
   ])
   return formatTable([['call', 'began', 'took', 'products', 'status', 'outcome', 'request'], ...rows], indent)
 }

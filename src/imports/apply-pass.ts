@@ -2,6 +2,7 @@ import type { RejectsWriter } from '../records/rejects-writer.ts'
 import type { StepContext } from './context.ts'
 import type { Applied, ImportRun } from './import-run.ts'
 import { type FeedFile, type ReadItem, readFeedFile } from './open-feed-file.ts'
+import { OverriddenRecords } from './record-fates.ts'
 
 export interface PassOptions<Item>
   extends Pick<ImportRun<StepContext>, 'context' | 'problems' | 'turn' | 'progress'> {
@@ -30,7 +31,7 @@ export async function applyPass<Item>(
   { apply, settle, leavesWarnings = false }: Steps<Item>,
 ): Promise<Applied> {
   const { clock, work } = context
-  const applied: Applied = { unchanged: 0, superseded: 0, incomplete: 0 }
+  const applied: Applied = { unchanged: 0, superseded: 0, incomplete: 0, overridden: new OverriddenRecords() }
   // One transaction is under way while the next batch is parsed and mapped.
   let running: Promise<void> = Promise.resolve()
   try {

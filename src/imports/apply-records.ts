@@ -52,6 +52,7 @@ function planItems(
   const plan = planChunk({ steps, stored, feed: feed.name, import: accept.sequence, ...rules })
   applied.unchanged += items.length - plan.writes.length
   applied.incomplete += plan.tally.incomplete
+  applied.overridden.add(plan)
   for (const { record, issues, item } of known ? items : []) {
     const isForGood = issues.length === 0 && !item.later && !plan.incomplete.includes(item.productId)
     known?.remember(record.record, item.productId, isForGood)

@@ -12,6 +12,7 @@ import type { Ending, ImportRun } from './import-run.ts'
 import { appliedStep } from './manifest-steps.ts'
 import { describeRefusal } from './open-feed-file.ts'
 import { ImportProgress } from './progress.ts'
+import { fatesOf } from './record-fates.ts'
 import { type ImportReport, ProblemCollector, readReport, reportPath, writeReport } from './report.ts'
 import { emptyTally, type Tally, tallyNames } from './tally.ts'
 
@@ -92,12 +93,13 @@ async function finish(
     rejected: problems.rejected,
     warned: problems.warned,
     unchanged: 0,
-    changes: { ...readTally(context, accept.claim), ...counted },
+    changes: { ...readTally(context, accept.claim), ...pickCounted(counted) },
     warnings: [],
     problems: problems.summaries(),
     issues: problems.counts(),
     ...ending,
   }
+  if (ending.outcome !== 'refused') Object.assign(report, describeFates(report, counted))
   await writeReport(reportPath(reportsDir, accept), report)
   if (accept.grownFrom !== undefined) {
     const folder = failedDirOf(dirname(reportsDir), feed.name)
@@ -123,6 +125,23 @@ async function finish(
   })
   context.unexpectedFailures.forget(accept)
   return report
+}
+
+function pickCounted(counted: Ending['counted']): Partial<Tally> {
+  return counted ? { superseded: counted.superseded, incomplete: counted.incomplete } : {}
+}
+
+function describeFates(
+  { records, changes, rejected, skipped, issues }: ImportReport,
+  counted: Ending['counted'],
+): Pick<ImportReport, 'became' | 'overridden'> {
+  const fields = counted?.overridden.fields ?? []
+  const became = fatesOf({
+    ...{ records, changes, rejected, overridden: counted?.overridden.count ?? 0 },
+    ...{ skipped: skipped?.records ?? 0, leftOut: issues['transform-skipped'] ?? 0 },
+    isApplied: counted !== undefined,
+  })
+  return { became, ...(fields.length === 0 ? {} : { overridden: fields }) }
 }
 
 /** A file that stays out. Its report is there, unless somebody removed it. */

@@ -7,6 +7,7 @@ import { checkCount } from './check-expectation.ts'
 import { type FeedContext, type Held, type ImportTurn, type StepContext, spillDirOf } from './context.ts'
 import type { OpenOptions, UnboundFile } from './open-feed-file.ts'
 import type { ImportProgress } from './progress.ts'
+import type { OverriddenRecords } from './record-fates.ts'
 import { type ImportReport, type ProblemCollector, rejectsPath } from './report.ts'
 
 export interface ImportRun<Context extends StepContext = FeedContext> {
@@ -32,12 +33,14 @@ export interface Applied {
   /** Records that a later one with the same id replaces. */
   superseded: number
   incomplete: number
+  overridden: OverriddenRecords
 }
 
 export type Ending = Partial<ImportReport> &
   Pick<ImportReport, 'outcome'> & {
     held?: Held
-    counted?: Pick<Applied, 'superseded' | 'incomplete'>
+    /** Left out where nothing was applied. */
+    counted?: Pick<Applied, 'superseded' | 'incomplete' | 'overridden'>
     /** A full file was applied: what is held of earlier ones is void. */
     supersedes?: boolean
   }

@@ -7,6 +7,7 @@ import { privateFileMode, privateFolderMode } from '../lib/private-modes.ts'
 import type { Dialect, RecordIssue } from '../records/model.ts'
 import { compilePatterns } from '../sources/file-patterns.ts'
 import type { AcceptLine, ImportOutcome } from '../sources/model.ts'
+import type { OverriddenField, RecordFates } from './record-fates.ts'
 import type { Tally } from './tally.ts'
 
 export interface ProblemSummary {
@@ -46,6 +47,10 @@ export interface ImportReport {
   rejected: number
   warned: number
   unchanged: number
+  /** What became of every record; left out where the file was refused. */
+  became?: RecordFates
+  /** Most frequent first: what records say that is not used, since another feed writes the field. */
+  overridden?: OverriddenField[]
   /** Of a full file: records that stood in the last one, which were not looked into. `because`: why there are none. */
   skipped?: { records: number; because?: string }
   /** Products of the feed that the file no longer names, and out of how many. */

@@ -12,19 +12,22 @@ import { isWholeFeed } from '../imports/hold-file.ts'
 import { tallyConsent } from '../imports/import-consents.ts'
 import { knownProducts, productPages } from '../imports/known-products.ts'
 import { type ConsentFile, type ProductFile, readFeedFile } from '../imports/open-feed-file.ts'
-import { type ProductStep, planChunk, planRulesOf } from '../imports/plan-chunk.ts'
+import { type ChunkPlan, type ProductStep, planChunk, planRulesOf } from '../imports/plan-chunk.ts'
+import { type OverriddenField, OverriddenRecords } from '../imports/record-fates.ts'
 import { ProblemCollector } from '../imports/report.ts'
 import { emptyTally, type Tally, tallyNames } from '../imports/tally.ts'
 import type { AcceptSequence, ProductId } from '../lib/brand.ts'
 import type { FoundProducts } from '../mirror/model.ts'
 import type { MirrorReader } from '../mirror/reader.ts'
 import { type IdTable, IdTableBuilder } from '../records/id-table.ts'
-import { openFile } from './open-file.ts'
+import { type AcceptedFile, openFile } from './open-file.ts'
 
 interface DiffOptions {
   catalog: CatalogConfig
   feed: FeedConfig
   file: string
+  /** What was accepted in place of what the name of the file says. */
+  accepted?: AcceptedFile
   /** `state/<catalog>`; for consents. */
   dir: string
   mirror: MirrorReader
@@ -41,6 +44,8 @@ export interface FileDiff {
   rejected: number
   unchanged: number
   changes: Tally
+  /** Most frequent first: what records say that is not used, since another feed writes the field. */
+  overridden: OverriddenField[]
   /** Why nothing, or not everything, would be applied. */
   refused?: string
   missingColumns?: readonly string[]
@@ -57,6 +62,7 @@ export async function diffFile(options: DiffOptions): Promise<FileDiff> {
     rejected: 0,
     unchanged: 0,
     changes: emptyTally(),
+    overridden: [],
   }
   if (opened.kind === 'refused') return { ...diff, refused: opened.reason }
   diff.records = opened.judgement.records
@@ -92,6 +98,7 @@ async function diffRecords({ opened, found }: Opened, options: DiffOptions, diff
   const wanted = opened.judgement.ids
   const find = key === undefined ? undefined : await openProductFinder({ ...options, key, wanted })
   const problems = new ProblemCollector()
+  const overridden = new OverriddenRecords()
   let unknown = 0
   for await (const { items, superseded } of readFeedFile(opened, { now: () => nowMs, problems })) {
     diff.changes.superseded += superseded.length
@@ -100,12 +107,13 @@ async function diffRecords({ opened, found }: Opened, options: DiffOptions, diff
     if (find) for (const { productId } of known) found.add(productId, 0)
     unknown += patches.length - known.length
     const steps = known.map((patch) => ({ patch }))
-    diffSteps(steps, options, diff)
+    overridden.add(diffSteps(steps, options, diff))
   }
   diff.rejected = problems.rejected + unknown
+  diff.overridden = overridden.fields
 }
 
-function diffSteps(steps: readonly ProductStep[], options: DiffOptions, diff: FileDiff): void {
+function diffSteps(steps: readonly ProductStep[], options: DiffOptions, diff: FileDiff): ChunkPlan {
   const { catalog, feed, mirror, onChange } = options
   const ids = steps.map((step) => ('patch' in step ? step.patch.productId : step.missing))
   const plan = planChunk({ steps, stored: mirror.read(ids), feed: feed.name, ...planRulesOf(catalog) })
@@ -113,6 +121,7 @@ function diffSteps(steps: readonly ProductStep[], options: DiffOptions, diff: Fi
   for (const name of tallyNames) diff.changes[name] += plan.tally[name]
   // Only records can be unchanged; steps are either all of records or all of missing products.
   if (steps.some((step) => 'patch' in step)) diff.unchanged += steps.length - plan.writes.length
+  return plan
 }
 
 /** What a change shows leaves this process: a sensitive value must not. */

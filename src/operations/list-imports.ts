@@ -4,6 +4,7 @@ import type { CatalogConfig, Config } from '../config/model.ts'
 import { type ImportReport, readReport, reportPath } from '../imports/report.ts'
 import type { AcceptSequence } from '../lib/brand.ts'
 import { ConfigError } from '../lib/errors.ts'
+import { pathInArchive } from '../sources/archive.ts'
 import { type ManifestReader, readManifest } from '../sources/manifest-reader.ts'
 import type { AcceptLine, ImportOutcome } from '../sources/model.ts'
 import { stateDirOf } from '../storage.ts'
@@ -15,6 +16,8 @@ export interface ImportEntry {
   mode: string
   bytes: number
   acceptedAt: string
+  /** Where the archive has the file; null: it was removed. */
+  archive: string | null
   /** `waiting` until it is imported. */
   outcome: 'waiting' | ImportOutcome
   /** What the operator decided about what was held. */
@@ -63,6 +66,7 @@ async function readEntry(
 ): Promise<ImportEntry> {
   const { sequence, feed, name, mode, bytes, acceptedAt } = accept
   const outcome = manifest.outcome(sequence)
+  const archive = pathInArchive(dir, accept, manifest)
   const report = outcome && (await readReport(reportPath(join(dir, 'reports'), accept)))
   return {
     sequence,
@@ -71,6 +75,7 @@ async function readEntry(
     mode,
     bytes,
     acceptedAt,
+    archive: existsSync(archive) ? archive : null,
     outcome: outcome?.outcome ?? 'waiting',
     decision: decisionOn(sequence, manifest),
     report: report ?? null,

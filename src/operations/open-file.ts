@@ -13,9 +13,19 @@ import {
 import { ConfigError, FileRefusedError, SourceError, systemErrorCode } from '../lib/errors.ts'
 import { compileNames } from '../sources/file-patterns.ts'
 
+export interface AcceptedFile {
+  name: string
+  mode: FeedMode
+  bytes: number
+  /** Columns that are missing are passed over, as where it is approved. */
+  isLenient: boolean
+}
+
 interface FileOptions {
   feed: FeedConfig
   file: string
+  /** What was accepted: its name and mode, and how much of the file belongs to it. */
+  accepted?: AcceptedFile | undefined
   signal: AbortSignal
   onProgress?: ((bytesRead: number) => void) | undefined
 }
@@ -29,11 +39,12 @@ export type OpenedFile = { bytes: number; mode: FeedMode } & (
 )
 
 /** The first pass over a file that is not accepted. Throws a SourceError when it cannot be read at all. */
-export async function openFile({ feed, file, signal, onProgress }: FileOptions): Promise<OpenedFile> {
-  const name = basename(file)
-  const bytes = await requireFile(file)
-  const mode = modeOf(feed, name)
-  const options = { feed, mode, source: { path: file, name, bytes, onProgress, signal } }
+export async function openFile({ feed, file, accepted, ...given }: FileOptions): Promise<OpenedFile> {
+  const name = accepted?.name ?? basename(file)
+  const bytes = accepted?.bytes ?? (await requireFile(file))
+  const mode = accepted?.mode ?? modeOf(feed, name)
+  const isLenient = accepted?.isLenient === true
+  const options = { feed, mode, isLenient, source: { path: file, name, bytes, ...given } }
   try {
     if (feed.kind === 'products') return { bytes, mode, ...(await openProducts(options)) }
     const opened = await openConsents(options)

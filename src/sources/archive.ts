@@ -60,7 +60,7 @@ export class Archive {
 
   /** Where the file is now. Whether it is compressed is for the reader to find out: feeds may be, too. */
   pathOf(accept: AcceptLine): string {
-    return join(this.#archiveDir, placeInArchive(accept, this.#manifest))
+    return pathInArchive(this.#dir, accept, this.#manifest)
   }
 
   /**
@@ -68,14 +68,7 @@ export class Archive {
    * which may grow, only the bytes that were accepted do.
    */
   async sourceOf(accept: AcceptLine): Promise<{ path: string; bytes: number }> {
-    const path = this.pathOf(accept)
-    if (!path.endsWith(`${fileNameOf(accept)}.zst`)) return { path, bytes: accept.bytes }
-    // Whoever reads the file says it better when it is not there.
-    const bytes = await stat(path).then(
-      ({ size }) => size,
-      () => accept.bytes,
-    )
-    return { path, bytes }
+    return sourceIn(this.#dir, accept, this.#manifest)
   }
 
   /**
@@ -223,6 +216,29 @@ async function freeName(dir: string, accept: AcceptLine): Promise<string> {
 /** Relative to the archive folder. */
 export function placeInArchive(accept: AcceptLine, manifest: Pick<ManifestView, 'archived'>): string {
   return manifest.archived(accept.claim)?.path ?? fileNameOf(accept)
+}
+
+type Places = Pick<ManifestView, 'archived'>
+
+/** `dir`: `state/<catalog>`. */
+export function pathInArchive(dir: string, accept: AcceptLine, manifest: Places): string {
+  return join(layoutOf(dir).archiveDir, placeInArchive(accept, manifest))
+}
+
+/** `Archive.sourceOf`, for who only reads. */
+export async function sourceIn(
+  dir: string,
+  accept: AcceptLine,
+  manifest: Places,
+): Promise<{ path: string; bytes: number }> {
+  const path = pathInArchive(dir, accept, manifest)
+  if (!path.endsWith(`${fileNameOf(accept)}.zst`)) return { path, bytes: accept.bytes }
+  // Whoever reads the file says it better when it is not there.
+  const bytes = await stat(path).then(
+    ({ size }) => size,
+    () => accept.bytes,
+  )
+  return { path, bytes }
 }
 
 function fileNameOf(accept: AcceptLine): string {
