@@ -173,6 +173,7 @@ export class CatalogService implements AsyncDisposable {
     const client = stack.use(
       openCatalogCalls({
         url: () => api.url.value(),
+        network: api.network,
         token: () => api.productsToken.value(),
         timeoutMs: delivery.timeoutMs,
         connections: delivery.concurrency + 1,

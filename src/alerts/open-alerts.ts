@@ -46,7 +46,8 @@ const kindsOfDelivery: readonly AlertKind[] = [
 export async function openAlerts(options: AlertsOptions): Promise<AsyncDisposable> {
   const { config, stateDir, clock, log } = options
   // Asked for now, so that a variable that is not set ends the start with a clear message.
-  config.url.value()
+  config.url?.value()
+  config.heartbeat?.url.value()
   for (const { value } of config.headers) value.value()
   const stack = new AsyncDisposableStack()
   const store = new AlertStore({ path: join(stateDir, 'alerts.json'), log })
@@ -71,15 +72,24 @@ export async function openAlerts(options: AlertsOptions): Promise<AsyncDisposabl
     for (const { state: told, condition } of messages) {
       log.warn({ kind: condition.kind, subject: condition.subject, state: told }, 'alert')
     }
-    sender.add(messages.map((message) => formatPayload(message, clock)))
+    if (config.url) sender.add(messages.map((message) => formatPayload(message, clock)))
     await keep()
+  }
+  let beatAtMs = clock.monotonic()
+  // Whoever hears nothing any more looks after catalogd: also where its alerts are not taken.
+  const beat = async () => {
+    if (!config.heartbeat || clock.monotonic() < beatAtMs || sender.waiting().length > 0) return
+    beatAtMs = clock.monotonic() + config.heartbeat.everyMs
+    await webhook.beat(stop.signal)
   }
   const run = async () => {
     while (!stop.signal.aborted) {
-      await look().catch((error: unknown) => {
-        if (!isOperating(error)) throw error
-        log.warn({ err: error }, 'a look for alerts failed')
-      })
+      await look()
+        .then(beat)
+        .catch((error: unknown) => {
+          if (!isOperating(error)) throw error
+          log.warn({ err: error }, 'a look for alerts failed')
+        })
       await clock.sleep(options.lookEveryMs ?? lookEveryMsDefault, stop.signal).catch(() => undefined)
     }
   }

@@ -1,3 +1,4 @@
+import type { NetworkConfig } from '../config/model.ts'
 import { baseAddressProblem } from '../lib/base-address.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { ConfigError } from '../lib/errors.ts'
@@ -98,6 +99,8 @@ export interface ClientOptions {
   timeoutMs?: number | undefined
   /** At one time; further calls wait for one. Default: 4. */
   connections?: number | undefined
+  /** The way there; default: directly. */
+  network?: NetworkConfig | undefined
   clock?: Clock | undefined
 }
 
@@ -128,6 +131,7 @@ function readClientOptions(options: ClientOptions): ClientSettings {
   const base = new URL(address)
   return {
     url: () => base,
+    network: options.network,
     timeoutMs,
     connections,
     version: readVersion(),

@@ -1,6 +1,8 @@
-import { type Dispatcher, Pool } from 'undici'
+import type { Dispatcher } from 'undici'
+import type { NetworkConfig } from '../config/model.ts'
 import { baseAddressProblem } from '../lib/base-address.ts'
 import { ConfigError, EndpointError, systemErrorCode } from '../lib/errors.ts'
+import { ServerConnections } from '../lib/network.ts'
 import type { CallOutcome } from './call-outcome.ts'
 import { type Exchange, ResponseReader } from './response-reader.ts'
 import { checkTimeout } from './timeout.ts'
@@ -15,6 +17,8 @@ export interface TransportOptions {
    * prefix. Asked for once, at the first call.
    */
   url: () => URL
+  /** The way there; default: directly. */
+  network?: NetworkConfig | undefined
   /** Of a whole call, from asking for a connection to the last byte of the response. */
   timeoutMs: number
   connections: number
@@ -44,7 +48,7 @@ export interface TransportRequest {
  */
 export class Transport implements AsyncDisposable {
   readonly #options: TransportOptions
-  #endpoint: { pool: Pool; base: URL; prefix: string } | undefined
+  #endpoint: Endpoint | undefined
   #isClosed = false
 
   constructor(options: TransportOptions) {
@@ -55,21 +59,23 @@ export class Transport implements AsyncDisposable {
   async send(request: TransportRequest): Promise<CallOutcome> {
     const { method, path, shownPath, body = null, signal } = request
     const { timeoutMs = this.#options.timeoutMs } = request
-    let endpoint: { pool: Pool; base: URL; prefix: string }
+    let endpoint: Endpoint
+    let dispatcher: Dispatcher
     let headers: Record<string, string>
     try {
       if (this.#isClosed) throw closedError()
       checkTimeout(timeoutMs)
       endpoint = this.#open()
+      dispatcher = endpoint.connections.current
       headers = { 'user-agent': `catalogd/${this.#options.version}`, ...request.headers() }
     } catch (cause) {
       // The texts of these errors are our own: they name the variable or file, never its content.
       const message = cause instanceof Error ? cause.message : 'the address or the token cannot be read'
       return { kind: 'not-sent', error: new EndpointError('no-endpoint', message, { cause }) }
     }
-    const { pool, base, prefix } = endpoint
-    const dispatched = { path: prefix + path, method, headers, body } as const
-    const exchange = await this.#exchange(pool, dispatched, { signal, timeoutMs })
+    const { base, prefix } = endpoint
+    const dispatched = { origin: base.origin, path: prefix + path, method, headers, body } as const
+    const exchange = await this.#exchange(dispatcher, dispatched, { signal, timeoutMs })
     if ('response' in exchange) return exchange.response
     return describeFailure(exchange, `${method} ${base.origin}${prefix}${shownPath}`)
   }
@@ -82,11 +88,11 @@ export class Transport implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true
-    await this.#endpoint?.pool.destroy()
+    await this.#endpoint?.connections[Symbol.asyncDispose]()
   }
 
   #exchange(
-    pool: Pool,
+    dispatcher: Dispatcher,
     request: Dispatcher.DispatchOptions,
     { signal, timeoutMs }: { signal: AbortSignal | undefined; timeoutMs: number },
   ): Promise<Exchange> {
@@ -104,7 +110,7 @@ export class Transport implements AsyncDisposable {
       signal?.addEventListener('abort', onAbort, { once: true })
       if (signal?.aborted) return onAbort()
       try {
-        pool.dispatch(request, reader)
+        dispatcher.dispatch(request, reader)
       } catch (error) {
         reader.cancel(error instanceof Error ? error : new Error(String(error)))
       }
@@ -112,15 +118,15 @@ export class Transport implements AsyncDisposable {
   }
 
   /** HTTP/1.1 only: over HTTP/2 a connection's end may repeat requests that it had begun. */
-  #open(): { pool: Pool; base: URL; prefix: string } {
+  #open(): Endpoint {
     if (this.#endpoint) return this.#endpoint
-    const { url, timeoutMs, connections } = this.#options
+    const { url, network, timeoutMs, connections } = this.#options
     const base = url()
     const problem = baseAddressProblem(base.href)
     if (problem !== undefined) {
       throw new ConfigError('base-address', `the base address ${base.protocol}//${base.host}: ${problem}`)
     }
-    const pool = new Pool(base.origin, {
+    const options = {
       connections,
       pipelining: 1,
       allowH2: false,
@@ -130,10 +136,17 @@ export class Transport implements AsyncDisposable {
       // The time of the whole call is kept above; these must not end it before.
       headersTimeout: 0,
       bodyTimeout: 0,
-    })
-    this.#endpoint = { pool, base, prefix: base.pathname.replace(/\/+$/, '') }
+    }
+    const opened = new ServerConnections({ network, url: base, options })
+    this.#endpoint = { connections: opened, base, prefix: base.pathname.replace(/\/+$/, '') }
     return this.#endpoint
   }
+}
+
+interface Endpoint {
+  connections: ServerConnections
+  base: URL
+  prefix: string
 }
 
 /** For calls of a client after its end. */

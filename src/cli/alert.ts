@@ -1,4 +1,3 @@
-import { ConfigError } from '../lib/errors.ts'
 import type { CommandDefinition } from './context.ts'
 
 export const alertCommand: CommandDefinition = {
@@ -13,11 +12,6 @@ export const alertCommand: CommandDefinition = {
       examples: ['catalogd alert test'],
       async run(context) {
         const { config } = await context.loadedConfig()
-        if (config.alerts === undefined) {
-          throw new ConfigError('alerts-none', 'the configuration names no webhook for alerts', {
-            hint: 'Give alerts.url a value',
-          })
-        }
         const { sendTestAlert } = await import('../operations/send-test-alert.ts')
         const sent = await sendTestAlert(config.alerts, context.clock, context.signal)
         context.print(sent, () => `The webhook at ${sent.origin} took a test alert.`)

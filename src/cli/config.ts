@@ -6,7 +6,7 @@ import type { CatalogConfig, Deferred, FeedConfig } from '../config/model.ts'
 import { describeConfig, printConfig } from '../config/print.ts'
 import { ConfigProblemsError } from '../config/problems.ts'
 import { ConfigError, ExitCode, systemErrorCode } from '../lib/errors.ts'
-import { describePull, listOverlaps } from '../operations/read-config.ts'
+import { accessOfPull, describePull, listOverlaps } from '../operations/read-config.ts'
 import type { CommandContext, CommandDefinition } from './context.ts'
 import { countOf, formatTable } from './table.ts'
 
@@ -65,11 +65,13 @@ async function inspect({ config, warnings }: LoadedConfig, file: string): Promis
       ...noteMissing(api.url),
       ...([...feeds.values()].some(({ kind }) => kind === 'products') ? noteMissing(api.productsToken) : []),
       ...(consents.feeds.size > 0 ? noteMissing(api.emailToken) : []),
-      ...[...feeds.values()].flatMap(accessOf).flatMap((value) => noteMissing(value, 'fetching needs it')),
+      ...[...feeds.values()]
+        .flatMap(({ pull }) => (pull ? accessOfPull(pull) : []))
+        .flatMap((value) => noteMissing(value, 'fetching needs it')),
     ]),
     ...(await Promise.all(catalogs.map(noteFolders))).flat(),
     ...(config.console?.token ? noteMissing(config.console.token, 'the console needs it') : []),
-    ...(config.alerts ? noteMissing(config.alerts.url, 'alerts need it') : []),
+    ...(config.alerts?.url ? noteMissing(config.alerts.url, 'alerts need it') : []),
   ]
   return { file, valid: true, catalogs: catalogs.map(describeCatalog), notes }
 }
@@ -87,16 +89,6 @@ function describeCatalog({ name, feeds }: CatalogConfig): CatalogReport {
       owned: isOwned,
     })),
   }
-}
-
-/** What a fetch needs from the environment. */
-function accessOf({ pull }: FeedConfig): Deferred<unknown>[] {
-  if (!pull) return []
-  const { source } = pull
-  const { credentials, headers } = source.kind === 'url' ? source : { credentials: source, headers: [] }
-  const place = source.kind === 'url' ? source.url : source.host
-  const values = [place, credentials?.user, credentials?.password, ...headers.map(({ value }) => value)]
-  return values.filter((value) => value !== undefined)
 }
 
 function noteMissing(deferred: Deferred<unknown>, why = 'deliveries need it'): string[] {

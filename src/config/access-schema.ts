@@ -1,4 +1,5 @@
 import { flag, mapping, optionalText, secretFile } from './leaves.ts'
+import { networkShape } from './network-schema.ts'
 
 // Access to the APIs that no feed is delivered to.
 
@@ -7,6 +8,7 @@ export const stackSchema = mapping({
   accessToken: optionalText('an access token').optional().describe('Access token of a user of the Stack'),
   accessTokenFile: secretFile('token'),
   name: optionalText('the name of the Stack').optional().describe('Name of the Stack'),
+  ...networkShape,
 })
 
 export const intentSchema = mapping({
@@ -19,4 +21,5 @@ export const intentSchema = mapping({
     .describe('The merchant runs on Shopify: requests must say country and locale'),
   country: optionalText('a country such as US').optional().describe('Of requests that name none'),
   locale: optionalText('a locale such as en').optional().describe('Of requests that name none'),
+  ...networkShape,
 })

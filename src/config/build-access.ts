@@ -3,7 +3,8 @@ import { resolve } from 'node:path'
 import { ConfigError, systemErrorCode } from '../lib/errors.ts'
 import type { ConfigDocument } from './document.ts'
 import { isTrue } from './leaves.ts'
-import type { ApiConfig, Deferred, IntentConfig, StackConfig } from './model.ts'
+import type { ApiConfig, Deferred, IntentConfig, NetworkConfig, ProxyConfig, StackConfig } from './model.ts'
+import { noProxy } from './network-schema.ts'
 import { type ConfigPath, formatPath } from './problems.ts'
 import type { CatalogInput, ConfigInput } from './schema.ts'
 
@@ -23,8 +24,8 @@ export class Access {
     this.#path = path
   }
 
-  url(text: string | null | undefined): Deferred<URL> {
-    return deferText(text === null ? '' : text, this.#originOf('url'), (address) => new URL(address))
+  url(text: string | null | undefined, key = 'url'): Deferred<URL> {
+    return deferText(text === null ? '' : text, this.#originOf(key), (address) => new URL(address))
   }
 
   text(key: string, text: string | null | undefined): Deferred<string> {
@@ -50,6 +51,7 @@ export function buildApi(input: CatalogInput['api'], path: ConfigPath, context: 
   const access = new Access(context, path)
   return {
     url: access.url(input.url),
+    network: buildNetwork(input, path, context),
     account: input.account ?? undefined,
     productsToken: access.token('productsToken', input.productsToken, input.productsTokenFile),
     emailToken: access.token('emailToken', input.emailToken, input.emailTokenFile),
@@ -60,6 +62,7 @@ export function buildStack(input: ConfigInput['stack'], context: AccessContext):
   const access = new Access(context, ['stack'])
   return {
     url: access.url(input?.url),
+    network: buildNetwork(input, ['stack'], context),
     accessToken: access.token('accessToken', input?.accessToken, input?.accessTokenFile),
     name: access.text('name', input?.name),
   }
@@ -69,11 +72,52 @@ export function buildIntent(input: ConfigInput['intent'], context: AccessContext
   const access = new Access(context, ['intent'])
   return {
     url: access.url(input?.url),
+    network: buildNetwork(input, ['intent'], context),
     token: access.token('token', input?.token, input?.tokenFile),
     partnerId: access.text('partnerId', input?.partnerId),
     shopify: isTrue(input?.shopify),
     country: input?.country || undefined,
     locale: input?.locale || undefined,
+  }
+}
+
+interface NetworkInput {
+  proxy?: string | null | undefined
+  caFile?: string | undefined
+  certFile?: string | undefined
+  keyFile?: string | undefined
+}
+
+/** `path`: of the section that they stand in. */
+export function buildNetwork(
+  input: NetworkInput | undefined,
+  path: ConfigPath,
+  context: AccessContext,
+): NetworkConfig {
+  const inFolder = (file: string | undefined) =>
+    file === undefined ? undefined : resolve(context.folder, file)
+  return {
+    proxy: buildProxy(input?.proxy, path, context),
+    caFile: inFolder(input?.caFile),
+    certFile: inFolder(input?.certFile),
+    keyFile: inFolder(input?.keyFile),
+  }
+}
+
+function buildProxy(
+  text: string | null | undefined,
+  path: ConfigPath,
+  context: AccessContext,
+): ProxyConfig | undefined {
+  if (text === noProxy) return undefined
+  if (text) return { kind: 'configured', url: new Access(context, path).url(text, 'proxy') }
+  const read = (name: string) =>
+    context.document.variable(name) ?? context.document.variable(name.toLowerCase()) ?? ''
+  return {
+    kind: 'environment',
+    https: read('HTTPS_PROXY'),
+    http: read('HTTP_PROXY'),
+    except: read('NO_PROXY'),
   }
 }
 

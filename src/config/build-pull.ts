@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
-import { Access, type AccessContext } from './build-access.ts'
+import { Access, type AccessContext, buildNetwork } from './build-access.ts'
 import { checked, isTrue, parseDuration, parseSize } from './leaves.ts'
-import type { PullConfig, SftpSource, UrlSource } from './model.ts'
+import type { PullConfig, S3Source, SftpSource, UrlSource } from './model.ts'
 import type { ConfigPath } from './problems.ts'
 import type { PullInput } from './pull-schema.ts'
 
@@ -13,17 +13,47 @@ export function buildPull(input: PullInput, path: ConfigPath, context: AccessCon
       cron === undefined
         ? { kind: 'every', everyMs: checked(parseDuration(every)) }
         : { kind: 'cron', pattern: cron.trim(), zone: zone ?? 'UTC' },
-    source: input.sftp === undefined ? buildUrl(input, path, context) : buildSftp(input, path, context),
+    source: buildSource(input, path, context),
     bytesMax: checked(parseSize(input.maxBytes)),
     silenceMs: checked(parseDuration(input.timeout)),
     totalMs: checked(parseDuration(input.atMost)),
   }
 }
 
+function buildSource(input: PullInput, path: ConfigPath, context: AccessContext): PullConfig['source'] {
+  if (input.s3 !== undefined) return buildS3(input, path, context)
+  return input.sftp === undefined ? buildUrl(input, path, context) : buildSftp(input, path, context)
+}
+
+function buildS3(input: PullInput, path: ConfigPath, context: AccessContext): S3Source {
+  const s3 = checked(input.s3)
+  const access = new Access(context, [...path, 's3'])
+  const { bucket, prefix, endpoint, region, pathStyle, accessKeyId, sessionToken } = s3
+  return {
+    kind: 's3',
+    bucket: access.text('bucket', bucket),
+    prefix: prefix ?? '',
+    endpoint: endpoint ? access.url(endpoint, 'endpoint') : undefined,
+    region,
+    pathStyle: pathStyle === undefined ? Boolean(endpoint) : isTrue(pathStyle),
+    credentials:
+      accessKeyId === undefined
+        ? undefined
+        : {
+            accessKeyId: access.text('accessKeyId', accessKeyId),
+            secretAccessKey: access.token('secretAccessKey', s3.secretAccessKey, s3.secretAccessKeyFile),
+            sessionToken: sessionToken ? access.text('sessionToken', sessionToken) : undefined,
+          },
+    network: buildNetwork(input, path, context),
+    after: input.after ?? 'keep',
+    moveTo: input.moveTo,
+  }
+}
+
 function buildUrl(input: PullInput, path: ConfigPath, context: AccessContext): UrlSource {
   const access = new Access(context, path)
   const ofHeaders = new Access(context, [...path, 'headers'])
-  const { user, caFile, allowPrivate, name } = input
+  const { user, allowPrivate, name } = input
   return {
     kind: 'url',
     url: access.url(input.url),
@@ -39,7 +69,7 @@ function buildUrl(input: PullInput, path: ConfigPath, context: AccessContext): U
             password: access.token('password', input.password, input.passwordFile),
           },
     allowPrivate: isTrue(allowPrivate),
-    caFile: caFile === undefined ? undefined : resolve(context.folder, caFile),
+    network: buildNetwork(input, path, context),
     name,
   }
 }

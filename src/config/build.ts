@@ -2,7 +2,14 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import type { CatalogName, FeedName } from '../lib/brand.ts'
 import { withoutUndefined } from '../lib/without-undefined.ts'
-import { Access, type AccessContext, buildApi, buildIntent, buildStack } from './build-access.ts'
+import {
+  Access,
+  type AccessContext,
+  buildApi,
+  buildIntent,
+  buildNetwork,
+  buildStack,
+} from './build-access.ts'
 import { buildPull } from './build-pull.ts'
 import { consentCommandName } from './consent-feed-checks.ts'
 import type { ConfigDocument } from './document.ts'
@@ -212,11 +219,19 @@ function buildConsole(input: ConfigInput['console'], context: AccessContext): Co
 
 /** Undefined: nobody is told. */
 function buildAlerts(input: ConfigInput['alerts'], context: AccessContext): AlertsConfig | undefined {
-  if (!input?.url) return undefined
-  const { url, headers, every, urgentLag } = input
+  if (!input?.url && !input?.heartbeat?.url) return undefined
+  const { url, headers, every, urgentLag, format, heartbeat } = input
   const ofHeaders = new Access(context, ['alerts', 'headers'])
   return {
-    url: new Access(context, ['alerts']).url(url),
+    url: url ? new Access(context, ['alerts']).url(url) : undefined,
+    format,
+    network: buildNetwork(input, ['alerts'], context),
+    heartbeat: heartbeat?.url
+      ? {
+          url: new Access(context, ['alerts', 'heartbeat']).url(heartbeat.url),
+          everyMs: checked(parseDuration(heartbeat.every)),
+        }
+      : undefined,
     headers: Object.entries(headers).map(([name, value]) => ({ name, value: ofHeaders.text(name, value) })),
     everyMs: checked(parseDuration(every)),
     urgentLagMs: checked(parseDuration(urgentLag)),

@@ -6,6 +6,7 @@ import type { ConfigDocument } from './document.ts'
 import { checkFeed } from './feed-checks.ts'
 import { parseDuration } from './leaves.ts'
 import type { FeedKind } from './model.ts'
+import { checkNetwork } from './network-schema.ts'
 import {
   checkFieldNames,
   checkText,
@@ -36,6 +37,7 @@ export function checkWhole(document: ConfigDocument, folder: string, knowledge: 
     ['intent', 'token'],
   ] as const) {
     checkAddress(document, [section, 'url'])
+    checkNetwork(document, [section])
     checkToken(document, [section], token)
   }
   checkToken(document, ['console'], 'token')
@@ -84,6 +86,7 @@ function checkCatalog(document: ConfigDocument, name: string, knowledge: FieldKn
 }
 
 function checkApi(document: ConfigDocument, path: ConfigPath): void {
+  checkNetwork(document, path)
   checkAddress(document, [...path, 'url'])
   const api = soundPart(document, path, apiSchema)
   if (api === undefined) return
@@ -159,8 +162,11 @@ function checkOperatorParts(document: ConfigDocument): void {
     if (listen === '' || parseListenAddress(listen)) return undefined
     return 'expected host:port such as 127.0.0.1:8480, or nothing'
   })
+  checkNetwork(document, ['alerts'])
   checkOpenConsole(document)
-  checkText(document, ['alerts', 'url'], (url) => (url === '' ? undefined : webhookAddressProblem(url)))
+  for (const path of [['url'], ['heartbeat', 'url']]) {
+    checkText(document, ['alerts', ...path], (url) => (url === '' ? undefined : webhookAddressProblem(url)))
+  }
 }
 
 /** Whoever can reach it may push, unless there is a token. */

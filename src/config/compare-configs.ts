@@ -24,6 +24,7 @@ const effects: readonly [path: string, effect: Effect][] = [
   ['redis.url', 'restart'],
   ['redis', 'everywhere'],
   ['archive', 'everywhere'],
+  ['history', 'everywhere'],
   ['console', 'console'],
   ['alerts', 'alerts'],
   ['stack', 'commands'],

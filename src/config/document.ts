@@ -60,6 +60,11 @@ export class ConfigDocument {
     return value
   }
 
+  /** Of the environment; undefined where it is not set. */
+  variable(name: string): string | undefined {
+    return Object.hasOwn(this.#environment, name) ? this.#environment[name] : undefined
+  }
+
   /** Variables that the value at a path needs and that are not set. */
   unsetAt(path: ConfigPath): readonly string[] {
     return this.#unset.get(formatPath(path))?.names ?? []

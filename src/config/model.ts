@@ -40,7 +40,13 @@ export interface ConsoleConfig {
 
 /** Who is told when something needs an operator. */
 export interface AlertsConfig {
-  url: Deferred<URL>
+  /** Undefined: only a heartbeat is sent. */
+  url: Deferred<URL> | undefined
+  /** `slack`: nothing but the text, as incoming webhooks of Slack want it. */
+  format?: 'json' | 'slack'
+  network?: NetworkConfig
+  /** Asked for every so often while the daemon works, so that somebody else notices when it does not. */
+  heartbeat?: { url: Deferred<URL>; everyMs: number } | undefined
   headers: readonly { name: string; value: Deferred<string> }[]
   /** At most one message in so long about one matter. */
   everyMs: number
@@ -48,9 +54,26 @@ export interface AlertsConfig {
   urgentLagMs: number
 }
 
+/** The way to a server, beside its address. Files are absolute paths. */
+export interface NetworkConfig {
+  /** Undefined: none, whatever the environment says. */
+  proxy?: ProxyConfig | undefined
+  /** Authorities that are trusted besides those of the system. */
+  caFile?: string | undefined
+  /** What is shown to the server. */
+  certFile?: string | undefined
+  keyFile?: string | undefined
+}
+
+/** `environment`: as HTTPS_PROXY, HTTP_PROXY and NO_PROXY say; empty where they are not set. */
+export type ProxyConfig =
+  | { kind: 'configured'; url: Deferred<URL> }
+  | { kind: 'environment'; https: string; http: string; except: string }
+
 /** Where the content-aggregation API is; without the section none of it is available. */
 export interface StackConfig {
   url: Deferred<URL>
+  network?: NetworkConfig
   /** Reads the token again at every use when it comes from `accessTokenFile`. */
   accessToken: Deferred<string>
   name: Deferred<string>
@@ -59,6 +82,7 @@ export interface StackConfig {
 /** Where the shopper-intent API is; without the section none of it is available. */
 export interface IntentConfig {
   url: Deferred<URL>
+  network?: NetworkConfig
   /** Reads the token again at every use when it comes from `tokenFile`. */
   token: Deferred<string>
   partnerId: Deferred<string>
@@ -109,6 +133,7 @@ export interface Deferred<T> {
 
 export interface ApiConfig {
   url: Deferred<URL>
+  network?: NetworkConfig
   /** Which account it is, where one address serves several: another one is another endpoint. */
   account: string | undefined
   /** Reads the token again at every call when it comes from `productsTokenFile`. */
@@ -172,7 +197,7 @@ export interface FeedConfig {
 export interface PullConfig {
   /** `pattern`: minute, hour, day, month, weekday. */
   schedule: { kind: 'every'; everyMs: number } | { kind: 'cron'; pattern: string; zone: string }
-  source: UrlSource | SftpSource
+  source: UrlSource | SftpSource | S3Source
   bytesMax: number
   /** How long the server may be silent. */
   silenceMs: number
@@ -188,8 +213,7 @@ export interface UrlSource {
   credentials: { user: Deferred<string>; password: Deferred<string> } | undefined
   /** Whether the address may be of a private network or of this machine. */
   allowPrivate: boolean
-  /** Certificates of authorities that are trusted besides those of the system. */
-  caFile: string | undefined
+  network: NetworkConfig
   /** Of the file; undefined: what the server calls it. */
   name: string | undefined
 }
@@ -209,6 +233,31 @@ export interface SftpSource {
   /** What becomes of a file on the server once it is accepted. */
   after: 'keep' | 'delete' | 'move'
   /** For `move`; relative to `folder`. */
+  moveTo: string | undefined
+}
+
+/** Objects of a bucket whose keys begin with `prefix`, and hold no slash behind it. */
+export interface S3Source {
+  kind: 's3'
+  bucket: Deferred<string>
+  prefix: string
+  /** Undefined: AWS. */
+  endpoint: Deferred<URL> | undefined
+  region: string
+  /** The bucket stands in the path, not in the host. */
+  pathStyle: boolean
+  /** Undefined: as the AWS tools find them. */
+  credentials:
+    | {
+        accessKeyId: Deferred<string>
+        secretAccessKey: Deferred<string>
+        sessionToken: Deferred<string> | undefined
+      }
+    | undefined
+  network: NetworkConfig
+  /** What becomes of an object once it is accepted. */
+  after: 'keep' | 'delete' | 'move'
+  /** For `move`: a prefix of keys. */
   moveTo: string | undefined
 }
 

@@ -1,5 +1,16 @@
 import { z } from 'zod'
-import { duration, mapping, mappingOf, optionalText, secretFile, size, text, textOf } from './leaves.ts'
+import {
+  duration,
+  mapping,
+  mappingOf,
+  oneOf,
+  optionalText,
+  secretFile,
+  size,
+  text,
+  textOf,
+} from './leaves.ts'
+import { networkShape } from './network-schema.ts'
 import { headerName, headerValue } from './pull-schema.ts'
 
 export const consoleSchema = mapping({
@@ -38,6 +49,17 @@ export const alertsSchema = mapping({
   url: optionalText('the address of a webhook')
     .optional()
     .describe('Webhook that is sent JSON; its path is a secret. Empty: no alerts'),
+  format: oneOf(['json', 'slack'])
+    .default('json')
+    .describe('Of the body; slack: only the text, as incoming webhooks of Slack and Mattermost take it'),
+  heartbeat: mapping({
+    url: optionalText('the address of a monitor').describe(
+      'Asked for with GET while catalogd works and its alerts are taken; a secret. Empty: no heartbeat',
+    ),
+    every: duration({ minMs: 10_000 }).default('1m').describe('How often'),
+  })
+    .optional()
+    .describe('For a monitor that tells when nothing comes any more'),
   headers: mappingOf(headerName, headerValue, 'a mapping of headers')
     .default({})
     .describe('Sent with each alert; their values are secrets'),
@@ -47,4 +69,5 @@ export const alertsSchema = mapping({
   urgentLag: duration({ minMs: 1000 })
     .default('5m')
     .describe('How long an urgent change may wait before that is an alert'),
+  ...networkShape,
 })

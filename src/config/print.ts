@@ -76,14 +76,21 @@ function maskText(key: string, text: string): string {
 
 /** The path of a webhook's address is its secret, as are the values of its headers. */
 function maskAddress(alerts: Section | undefined): Section | undefined {
-  const { url } = alerts ?? {}
-  if (typeof url !== 'string' || url === '') return alerts
-  const headers = isMapping(alerts?.headers) ? Object.entries(alerts.headers) : []
-  return {
-    ...alerts,
-    url: URL.canParse(url) ? `${new URL(url).origin}/${redactedText}` : maskValue(url),
-    headers: Object.fromEntries(headers.map(([name, value]) => [name, maskValue(String(value))])),
-  }
+  if (alerts === undefined) return undefined
+  const { headers, heartbeat } = alerts
+  return withoutUndefined({
+    ...maskSecrets(alerts),
+    url: maskPath(alerts.url),
+    headers: isMapping(headers)
+      ? Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, maskValue(String(value))]))
+      : undefined,
+    heartbeat: isMapping(heartbeat) ? { ...heartbeat, url: maskPath(heartbeat.url) } : undefined,
+  })
+}
+
+function maskPath(url: unknown): unknown {
+  if (typeof url !== 'string' || url === '') return url
+  return URL.canParse(url) ? `${new URL(url).origin}/${redactedText}` : maskValue(url)
 }
 
 /** Headers that say what is wanted; of every other one the value may be a secret. */
@@ -95,7 +102,8 @@ const harmlessHeaders: ReadonlySet<string> = new Set(['accept', 'accept-language
  */
 function describePull(input: PullInput | undefined, folder: string): Record<string, unknown> {
   if (input === undefined) return {}
-  const { url, headers, sftp, password, passwordFile, caFile, ...others } = input
+  const { url, headers, sftp, s3, proxy, password, passwordFile, caFile, certFile, keyFile, ...others } =
+    input
   return {
     pull: withoutUndefined({
       url: url && maskQuery(url),
@@ -113,8 +121,13 @@ function describePull(input: PullInput | undefined, folder: string): Record<stri
           folder,
         ),
       },
+      s3: s3 && {
+        ...maskSecrets(s3),
+        ...absolute({ secretAccessKeyFile: s3.secretAccessKeyFile }, folder),
+      },
+      ...(typeof proxy === 'string' ? { proxy: redactText(proxy) } : {}),
       ...mask('password', password),
-      ...absolute({ passwordFile, caFile }, folder),
+      ...absolute({ passwordFile, caFile, certFile, keyFile }, folder),
       ...others,
     }),
   }

@@ -1,13 +1,22 @@
 import type { ConfigDocument } from './document.ts'
 import { isTrue } from './leaves.ts'
+import { checkNetwork } from './network-schema.ts'
 import { checkText, isMapping, namesAt, soundPart } from './parts.ts'
 import { type ConfigPath, suggestWord } from './problems.ts'
 import { type PullInput, pullSchema } from './pull-schema.ts'
 import { feedShape } from './schema.ts'
 
-const ofUrl = ['headers', 'user', 'password', 'passwordFile', 'allowPrivate', 'caFile', 'name'] as const
-const ofSftp = ['after', 'moveTo'] as const
-type Key = (typeof ofUrl)[number] | (typeof ofSftp)[number]
+const ofUrl = ['headers', 'user', 'password', 'passwordFile', 'allowPrivate', 'name'] as const
+const ofNetwork = ['proxy', 'caFile', 'certFile', 'keyFile'] as const
+const ofFolder = ['after', 'moveTo'] as const
+type Key = (typeof ofUrl)[number] | (typeof ofNetwork)[number] | (typeof ofFolder)[number]
+const sources = ['url', 'sftp', 's3'] as const
+/** Keys beside a source that mean nothing there. */
+const foreignTo: Readonly<Record<(typeof sources)[number], readonly Key[]>> = {
+  url: ofFolder,
+  sftp: [...ofUrl, ...ofNetwork],
+  s3: ofUrl,
+}
 
 /** Where a feed's files come from, and how the parts of `pull` fit together. */
 export function checkPull(document: ConfigDocument, path: ConfigPath): void {
@@ -21,10 +30,9 @@ export function checkPull(document: ConfigDocument, path: ConfigPath): void {
   if (!isPulled || pull === undefined) return
   const problem = (key: string, message: string, at: 'key' | 'value' = 'key') =>
     document.addProblem([...pullPath, ...key.split('.')], message, at)
-  oneOfTwo(pull.url, pull.sftp, () => problem('sftp', 'found beside url, expected one of them'))
-  if (pull.url === undefined && pull.sftp === undefined) {
-    problem('url', 'is missing, expected url or sftp')
-  }
+  const [source, ...others] = sources.filter((key) => pull[key] !== undefined)
+  for (const other of others) problem(other, `found beside ${source}, expected one of them`)
+  if (source === undefined) problem('url', 'is missing, expected url, sftp or s3')
   oneOfTwo(pull.every, pull.cron, () => problem('cron', 'found beside every, expected one of them'))
   if (pull.every === undefined && pull.cron === undefined) {
     problem('every', 'is missing, expected every (such as 15m) or cron')
@@ -32,15 +40,35 @@ export function checkPull(document: ConfigDocument, path: ConfigPath): void {
   if (pull.zone !== undefined && pull.cron === undefined) {
     problem('zone', 'has an effect only beside cron, expected it to be left out')
   }
-  const foreign: readonly Key[] = pull.url === undefined ? ofUrl : ofSftp
-  for (const key of foreign) {
+  for (const key of source === undefined ? [] : foreignTo[source]) {
     if (pull[key] === undefined) continue
     const remedy =
       pull.url === undefined && pull.sftp && isOfSftpToo(key) ? 'expected it inside sftp' : undefined
     problem(key, `has no effect here, ${remedy ?? 'expected it to be left out'}`)
   }
   checkCredentials(pull, problem, document.unsetAt([...pullPath, 'url']).length > 0)
+  checkNetwork(document, pullPath)
   if (isMapping(document.at([...pullPath, 'sftp']))) checkSftp(pull, problem)
+  if (pull.s3 !== undefined) checkS3(document, pull, { path: [...pullPath, 's3'], problem })
+}
+
+function checkS3(
+  document: ConfigDocument,
+  pull: PullInput,
+  { path, problem }: { path: ConfigPath; problem: Report },
+): void {
+  const { accessKeyId, secretAccessKey, secretAccessKeyFile } = pull.s3 ?? {}
+  checkText(document, [...path, 'endpoint'], (address) => {
+    const isServer = URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)
+    return isServer || address === '' ? undefined : 'expected an address such as https://minio.example'
+  })
+  oneOfTwo(secretAccessKey, secretAccessKeyFile, () =>
+    problem('s3.secretAccessKeyFile', 'found beside secretAccessKey, expected one of them'),
+  )
+  const hasSecret = secretAccessKey !== undefined || secretAccessKeyFile !== undefined
+  if (accessKeyId !== undefined && !hasSecret) problem('s3.secretAccessKey', 'is missing beside accessKeyId')
+  if (accessKeyId === undefined && hasSecret) problem('s3.accessKeyId', 'is missing beside secretAccessKey')
+  checkMove(pull, problem)
 }
 
 /** Of `drop` or `pull`: reported as an unknown key. */
@@ -74,6 +102,10 @@ function checkSftp({ sftp, after, moveTo }: PullInput, problem: Report): void {
       `is missing, expected the fingerprint of the server’s key (${remedy}), or knownHosts`,
     )
   }
+  checkMove({ after, moveTo }, problem)
+}
+
+function checkMove({ after, moveTo }: Pick<PullInput, 'after' | 'moveTo'>, problem: Report): void {
   if (after === 'move' && moveTo === undefined)
     problem('moveTo', 'is missing, expected a folder on the server')
   if (after !== 'move' && moveTo !== undefined) {
@@ -106,6 +138,7 @@ function urlProblem(address: string): string | undefined {
   const expected = 'expected an address such as https://shop.example/feed.xml'
   if (url === undefined) return expected
   if (url.protocol === 'sftp:') return 'expected https; files on an SFTP server are named under sftp'
+  if (url.protocol === 's3:') return 'expected https; objects of a bucket are named under s3'
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return expected
   if (url.username !== '' || url.password !== '') {
     return 'expected an address without user and password: they have keys of their own'

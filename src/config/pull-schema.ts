@@ -13,6 +13,7 @@ import {
   textOf,
   wholeNumber,
 } from './leaves.ts'
+import { networkShape } from './network-schema.ts'
 
 /** Header names of RFC 9110; a value may hold anything that fits into one line. */
 export const headerName = z
@@ -54,7 +55,28 @@ const sftpSchema = mapping({
     .describe('Folder on the server; files says which of its files belong to the feed'),
 })
 
+const s3Schema = mapping({
+  bucket: text('the name of a bucket').describe('Whose objects are fetched'),
+  prefix: optionalText('the beginning of keys such as exports/')
+    .default('')
+    .describe('What keys begin with; what follows, without a further slash, is the name of the file'),
+  endpoint: optionalText('the address of a store such as https://minio.example')
+    .optional()
+    .describe('Of an S3-compatible store; left out: AWS'),
+  region: text('a region such as eu-central-1').default('us-east-1').describe('Of the bucket'),
+  pathStyle: flag()
+    .optional()
+    .describe('Name the bucket in the path, not in the host; default: true with endpoint, else false'),
+  accessKeyId: optionalText('an access key id')
+    .optional()
+    .describe('Left out: as the AWS tools find it (environment, shared files, role of the machine)'),
+  secretAccessKey: optionalText('a secret access key').optional().describe('Beside accessKeyId'),
+  secretAccessKeyFile: secretFile('secret access key'),
+  sessionToken: optionalText('a session token').optional().describe('Of temporary credentials'),
+})
+
 export const pullSchema = mapping({
+  s3: s3Schema.optional().describe('Objects of a bucket; which belong to the feed is said by files'),
   url: text('an address such as https://shop.example/feed.xml')
     .optional()
     .describe('From this address; or give sftp'),
@@ -73,9 +95,7 @@ export const pullSchema = mapping({
   password: optionalText('a password').optional().describe('Of user'),
   passwordFile: secretFile('password'),
   allowPrivate: flag().optional().describe('The address may be of a private network or of this machine'),
-  caFile: text('a file with certificates in PEM form')
-    .optional()
-    .describe('Authorities that are trusted besides those of the system'),
+  ...networkShape,
   name: textOf((value) => value !== '' && !/[/\\]/.test(value), 'a file name without a folder')
     .optional()
     .describe('Of the file that is fetched; default: what the server calls it'),

@@ -18,6 +18,7 @@ import {
   textOf,
   wholeNumber,
 } from './leaves.ts'
+import { networkShape } from './network-schema.ts'
 import { alertsSchema, consoleSchema } from './operator-schema.ts'
 import type { ConfigPath } from './problems.ts'
 import { pullSchema } from './pull-schema.ts'
@@ -48,6 +49,7 @@ export const apiSchema = mapping({
   productsTokenFile: secretFile('token'),
   emailToken: optionalText('an Email token').optional().describe('Token of kind Email, for consents'),
   emailTokenFile: secretFile('token'),
+  ...networkShape,
 })
 
 const deliverySchema = mapping({
@@ -282,7 +284,7 @@ export type ConfigInput = z.output<typeof configSchema>
 export type CatalogInput = ConfigInput['catalogs'][string]
 export type FeedInput = CatalogInput['feeds'][string]
 
-const accessOfPull = ['url', 'user', 'password', 'headers', 'sftp'] as const
+const accessOfPull = ['url', 'user', 'password', 'headers', 'sftp', 's3', 'proxy'] as const
 
 /** Whether an unset variable at this place is an error only where the value is used. */
 export function isDeferredPath(path: ConfigPath): boolean {
@@ -291,7 +293,7 @@ export function isDeferredPath(path: ConfigPath): boolean {
     return part === 'api' || (feedKey === 'pull' && accessOfPull.some((key) => key === pullKey))
   }
   if (section === 'console') return path[1] === 'token' || path[1] === 'readToken'
-  if (section === 'alerts') return path[1] === 'url' || path[1] === 'headers'
+  if (section === 'alerts') return ['url', 'headers', 'proxy', 'heartbeat'].includes(String(path[1]))
   // These are no access data: what a request would lack without them must not go unnoticed.
   if (section === 'intent' && ['shopify', 'country', 'locale'].includes(String(path[1]))) return false
   return deferredSections.some((name) => name === section)

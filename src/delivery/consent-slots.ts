@@ -86,6 +86,7 @@ export class ConsentSlots implements AsyncDisposable {
     this.#log = options.log.child({ kind: 'consents' })
     this.#calls = openConsentCalls({
       url: () => api.url.value(),
+      network: api.network,
       token: () => api.emailToken.value(),
       path: config.path,
       timeoutMs: config.timeoutMs,

@@ -15,7 +15,7 @@ const secretNames: ReadonlySet<string> = new Set([
   'xaccesstoken',
   'suppliercost',
 ])
-const secretSuffixes = ['token', 'password', 'secret', 'apikey'] as const
+const secretSuffixes = ['token', 'password', 'secret', 'apikey', 'accesskey'] as const
 
 /** Deeper values are cut: a log line describes, it does not carry documents. */
 const depthMax = 6

@@ -12,12 +12,13 @@ export interface IntentAccess {
 
 /** Throws a ConfigError that names the variable and its place when the address or the token is not set. */
 export function openIntent({ config, clock }: IntentAccess): IntentClient {
-  const { url, token, partnerId, shopify, country, locale } = config.intent
+  const { url, network, token, partnerId, shopify, country, locale } = config.intent
   const address = url.value()
   // Asked for now, so that what is missing is said before anything else happens.
   token.value()
   return new IntentClient({
     url: address,
+    network,
     token: () => token.value(),
     partnerId: partnerId.available ? partnerId.value() : undefined,
     shopify,

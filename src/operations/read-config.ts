@@ -5,11 +5,11 @@ import { groupProblems } from '../catalog/group-links.ts'
 import { checkRule } from '../catalog/mapping.ts'
 import { type FieldOverlap, rankFields } from '../catalog/ranks.ts'
 import { type LoadedConfig, readConfig } from '../config/load.ts'
-import type { FeedConfig, PullConfig } from '../config/model.ts'
+import type { Deferred, FeedConfig, PullConfig } from '../config/model.ts'
 import type { Environment } from '../config/variables.ts'
 
 import type { FeedName } from '../lib/brand.ts'
-import { describeSchedule, describeSource } from '../sources/pull/describe-source.ts'
+import { accessOf, describeSchedule, describeSource } from '../sources/pull/describe-source.ts'
 
 /** The configuration, checked with what the catalog stage knows of fields and rules. */
 export function readCheckedConfig(options: { file: string; env: Environment }): Promise<LoadedConfig> {
@@ -31,4 +31,9 @@ export function listOverlaps(feeds: ReadonlyMap<FeedName, FeedConfig>): readonly
 /** Where and when files are fetched, fit to be shown. */
 export function describePull(pull: PullConfig): string {
   return `${describeSource(pull.source)} ${describeSchedule(pull)}`
+}
+
+/** What a fetch needs from the environment, among others. */
+export function accessOfPull({ source }: PullConfig): Deferred<unknown>[] {
+  return accessOf(source)
 }

@@ -2,9 +2,16 @@ import { formatPayload } from '../alerts/alert-sender.ts'
 import { Webhook } from '../alerts/webhook.ts'
 import type { AlertsConfig } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
+import { ConfigError } from '../lib/errors.ts'
 
 /** Sends one alert that means nothing. Throws an EndpointError when it was not taken. Returns where it went. */
-export async function sendTestAlert(config: AlertsConfig, clock: Clock, signal: AbortSignal) {
+export async function sendTestAlert(config: AlertsConfig | undefined, clock: Clock, signal: AbortSignal) {
+  if (config?.url === undefined) {
+    throw new ConfigError('alerts-none', 'the configuration names no webhook for alerts', {
+      hint: 'Give alerts.url a value',
+    })
+  }
+  const { origin } = config.url.value()
   const sinceMs = clock.now()
   const payload = formatPayload(
     {
@@ -21,5 +28,5 @@ export async function sendTestAlert(config: AlertsConfig, clock: Clock, signal: 
   )
   await using webhook = new Webhook(config)
   await webhook.send(payload, signal)
-  return { origin: config.url.value().origin, id: payload.id }
+  return { origin, id: payload.id }
 }

@@ -11,12 +11,13 @@ export interface StackAccess {
 
 /** Throws a ConfigError that names the variable and its place when the address, the token or the name is not set. */
 export function openStack({ config, clock, onWait }: StackAccess): StackClient {
-  const { url, accessToken, name } = config.stack
+  const { url, network, accessToken, name } = config.stack
   const address = url.value()
   // Asked for now, so that what is missing is said before anything else happens.
   accessToken.value()
   return new StackClient({
     url: address,
+    network,
     accessToken: () => accessToken.value(),
     stack: name.value(),
     clock,

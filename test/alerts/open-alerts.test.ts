@@ -93,6 +93,29 @@ async function openSite({ feed = {}, config = {}, redis = shared }: SiteOptions 
 }
 
 describe('alerts', () => {
+  it('tell a chat nothing but the text, in its form', async () => {
+    await using site = await openSite({ config: { format: 'slack' } })
+    await site.outbox.pause('credentials', 'Correct <token> & try again')
+    const message = await waitFor(() => site.webhook.taken[0], { what: 'a message' })
+    expect(Object.keys(message)).toEqual(['text'])
+    expect(message.text).toContain('Correct &lt;token&gt; &amp; try again')
+  })
+
+  it('keep a monitor informed, but not while an alert is not taken', async () => {
+    await using monitor = await openWebhook()
+    const url = { available: true, value: () => new URL(monitor.url) }
+    await using site = await openSite({ config: { heartbeat: { url, everyMs: 10 } } })
+    await waitFor(() => monitor.requests.length >= 3, { what: 'three heartbeats' })
+    site.webhook.answers.push(...Array<number>(10_000).fill(500))
+    await site.outbox.pause('credentials', 'x')
+    await waitFor(() => site.webhook.requests.length > 0, { what: 'an alert that is refused' })
+    const before = monitor.requests.length
+    await site.looks(5)
+    expect(monitor.requests.length).toBe(before)
+    site.webhook.answers.length = 0
+    await waitFor(() => monitor.requests.length > before, { what: 'heartbeats again' })
+  })
+
   it('tell of wrong credentials, with what to do, and when it is over', async () => {
     await using site = await openSite()
     await site.outbox.pause('credentials', 'Correct the token of anna@shop.example')

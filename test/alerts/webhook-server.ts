@@ -29,7 +29,7 @@ export async function openWebhook(): Promise<WebhookServer> {
     for await (const chunk of request) text += String(chunk)
     const status = answers.shift() ?? 204
     requests.push({ path: request.url, headers: request.headers, status })
-    if (status >= 200 && status < 300) taken.push(JSON.parse(text) as AlertPayload)
+    if (text !== '' && status >= 200 && status < 300) taken.push(JSON.parse(text) as AlertPayload)
     if (status === 0) request.socket.destroy()
     else response.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end()
   })

@@ -2,6 +2,7 @@ import { chmod, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { compareConfigs } from '../../src/config/compare-configs.ts'
 import { type LoadedConfig, readConfig } from '../../src/config/load.ts'
+import { configSchema } from '../../src/config/schema.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 const text = `state: ./state
@@ -85,6 +86,15 @@ describe('a changed configuration', () => {
       expect(await changesOf(...edits)).toEqual(means)
     },
   )
+
+  it.each(Object.keys(configSchema.shape))('of %s is for a known part', async (key) => {
+    await using dir = await tempDir('compare-key')
+    await writeFile(dir.join('catalogd.yaml'), text)
+    await writeFile(dir.join('change.mjs'), '')
+    const loaded = await readConfig({ file: dir.join('catalogd.yaml'), env: {} })
+    const input = { ...loaded.input, [key]: key === 'catalogs' ? {} : 'another' }
+    expect(compareConfigs(loaded, { ...loaded, input })).toHaveProperty('paths')
+  })
 
   it('of the order of feeds counts, which says who writes a field', async () => {
     const shop = '      shop: { drop: ./shop, fields: { product_id: sku } }\n'

@@ -59,7 +59,7 @@ describe('alerts', () => {
       { SECRET: 's' },
     )
     expect(alerts).toMatchObject({ everyMs: 900_000, urgentLagMs: 300_000 })
-    expect(alerts?.url.value().href).toBe('https://hooks.example/s')
+    expect(alerts?.url?.value().href).toBe('https://hooks.example/s')
     expect(() => alerts?.headers[0]?.value.value()).toThrow('TOKEN is not set')
   })
 
@@ -85,7 +85,7 @@ describe('alerts', () => {
       '[fd00::1]',
       'n8n:5678',
     ]) {
-      expect((await configOf(`alerts: { url: "http://${host}/s3cret" }`)).alerts?.url.available).toBe(true)
+      expect((await configOf(`alerts: { url: "http://${host}/s3cret" }`)).alerts?.url?.available).toBe(true)
     }
     for (const host of ['hooks.example', '8.8.8.8', '[2001:4860::1]', '127.0.0.1.hooks.example']) {
       expect(await problemsOf(`alerts: { url: "http://${host}/s3cret" }\n${withFeed('')}`)).toEqual([
@@ -100,7 +100,7 @@ describe('alerts', () => {
     )
     expect(describeConfig(loaded).alerts).toEqual({
       ...{ url: 'https://hooks.example/********', headers: { Authorization: '********' } },
-      ...{ every: '15m', urgentLag: '5m' },
+      ...{ every: '15m', urgentLag: '5m', format: 'json' },
     })
   })
 })

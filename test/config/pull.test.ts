@@ -103,7 +103,13 @@ headers: { X-Key: "\${KEY}", Accept: text/csv }`
   })
 
   test.each([
-    ['every: 1h', 'is missing, expected url or sftp'],
+    ['every: 1h', 'is missing, expected url, sftp or s3'],
+    ['s3: { bucket: b }\nurl: https://a.example/\nevery: 1h', 'found beside url'],
+    ['s3: { bucket: b, accessKeyId: k }\nevery: 1h', 's3.secretAccessKey: is missing beside accessKeyId'],
+    ['s3: { bucket: b, endpoint: minio }\nevery: 1h', 'expected an address such as https://minio'],
+    ['s3: { bucket: b }\nevery: 1h\nproxy: socks://p', 'expected the address of an HTTP proxy'],
+    ['s3: { bucket: b }\nevery: 1h\ncertFile: ./c', 'keyFile: is missing, expected it beside certFile'],
+    ['url: s3://b/x\nevery: 1h', 'named under s3'],
     ['url: https://a.example/', 'is missing, expected every (such as 15m) or cron'],
     [
       `url: https://a.example/\nsftp: { ${sftp}, hostKey: "${key}" }\nevery: 1h`,

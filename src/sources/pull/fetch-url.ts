@@ -30,7 +30,7 @@ export async function fetchUrl(options: FetchUrlOptions): Promise<number> {
           ownHeaders,
           headers: { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': userAgent(), ...conditions },
           allowPrivate: source.allowPrivate,
-          caFile: source.caFile,
+          way: source.network,
           silenceMs,
           signal,
           network,

@@ -1,8 +1,9 @@
-import { readFile } from 'node:fs/promises'
+import { isIP } from 'node:net'
 import type { Readable } from 'node:stream'
-import { getCACertificates } from 'node:tls'
-import { Client } from 'undici'
+import { Client, type Dispatcher, ProxyAgent } from 'undici'
+import type { NetworkConfig } from '../../config/model.ts'
 import { systemErrorCode } from '../../lib/errors.ts'
+import { proxyFor, readCertificates } from '../../lib/network.ts'
 import { describeUrl } from './describe-source.ts'
 import { PullError } from './pull-error.ts'
 import { type Network, pinnedLookup, resolveHost } from './resolve-host.ts'
@@ -14,7 +15,8 @@ export interface HttpGetOptions {
   /** For wherever redirects lead. */
   headers: Readonly<Record<string, string>>
   allowPrivate: boolean
-  caFile: string | undefined
+  /** The way there; its certificates are shown to the origin of `url` only. */
+  way: NetworkConfig | undefined
   /** How long the server may be silent, before its answer and inside it. */
   silenceMs: number
   signal: AbortSignal
@@ -63,22 +65,12 @@ interface Hop {
 }
 
 async function getOnce(options: HttpGetOptions, { url, isPrivateAllowed }: Hop) {
-  const { caFile, silenceMs, signal, network } = options
-  const host = await resolveHost({ hostname: url.hostname, allowPrivate: isPrivateAllowed, network })
-  const client = new Client(url.origin, {
-    allowH2: false,
-    pipelining: 1,
-    headersTimeout: silenceMs,
-    bodyTimeout: silenceMs,
-    connect: {
-      lookup: pinnedLookup(host.addresses),
-      timeout: Math.min(connectMsMax, silenceMs),
-      ...(caFile === undefined ? {} : { ca: await readAuthorities(caFile) }),
-    },
-  })
+  const { signal } = options
+  const isOwn = url.origin === options.url.origin
+  const { client, isPrivate } = await openClient(options, { url, isPrivateAllowed })
   try {
-    const isOwn = url.origin === options.url.origin
     const { statusCode, headers, body } = await client.request({
+      origin: url.origin,
       method: 'GET',
       path: url.pathname + url.search,
       headers: { ...options.headers, ...(isOwn ? options.ownHeaders : {}) },
@@ -94,11 +86,35 @@ async function getOnce(options: HttpGetOptions, { url, isPrivateAllowed }: Hop) 
       url,
       [Symbol.asyncDispose]: dispose,
     }
-    return { answer, isPrivate: host.isPrivate }
+    return { answer, isPrivate }
   } catch (error) {
     await client.destroy()
     throw signal.aborted ? signal.reason : connectError(url, error)
   }
+}
+
+/** Through a proxy it is the proxy that knows what names mean: only addresses are checked then. */
+async function openClient(
+  { url: asked, way, silenceMs, network }: HttpGetOptions,
+  { url, isPrivateAllowed }: Hop,
+): Promise<{ client: Dispatcher; isPrivate: boolean }> {
+  const { ca, ...own } = readCertificates(way)
+  const tls = { ...(ca === undefined ? {} : { ca }), ...(url.origin === asked.origin ? own : {}) }
+  const timeout = Math.min(connectMsMax, silenceMs)
+  const options = { allowH2: false, pipelining: 1, headersTimeout: silenceMs, bodyTimeout: silenceMs }
+  const proxy = proxyFor(url, way?.proxy)
+  const isName = isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0
+  const isCheckedThere = proxy !== undefined && isName
+  const host = isCheckedThere
+    ? { addresses: [], isPrivate: false }
+    : await resolveHost({ hostname: url.hostname, allowPrivate: isPrivateAllowed, network })
+  const client = proxy
+    ? new ProxyAgent({ ...options, uri: proxy.href, requestTls: tls, connectTimeout: timeout })
+    : new Client(url.origin, {
+        ...options,
+        connect: { ...tls, lookup: pinnedLookup(host.addresses), timeout },
+      })
+  return { client, isPrivate: host.isPrivate }
 }
 
 function nextUrl(from: URL, location: string | undefined, status: number): URL {
@@ -123,17 +139,6 @@ function nextUrl(from: URL, location: string | undefined, status: number): URL {
   to.username = ''
   to.password = ''
   return to
-}
-
-async function readAuthorities(file: string): Promise<string[]> {
-  try {
-    return [...getCACertificates('default'), await readFile(file, 'utf8')]
-  } catch (cause) {
-    throw new PullError('authorities', `${file} cannot be read (${systemErrorCode(cause) ?? cause})`, {
-      hint: 'Correct caFile, or let the user that runs catalogd read it',
-      cause,
-    })
-  }
 }
 
 function firstValues(

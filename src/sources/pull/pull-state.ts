@@ -14,7 +14,13 @@ const version = z.object({
   /** The server announced no length: that it is whole shows in the import only. */
   isLengthUnknown: z.boolean().optional(),
 })
-const remoteFile = z.object({ name: z.string(), bytes: z.number(), modifiedMs: z.number() })
+const remoteFile = z.object({
+  name: z.string(),
+  bytes: z.number(),
+  modifiedMs: z.number(),
+  /** Where the server has one. */
+  etag: z.string().optional(),
+})
 
 const pullState = z.object({
   /** Digest of where files come from: what is remembered of one place says nothing of another. */

@@ -3,8 +3,9 @@ import { describeError } from '../../lib/errors.ts'
 import { isOperatingFailure } from '../durable.ts'
 import type { NoticeBoard } from '../notices.ts'
 import { isFull } from '../space.ts'
+import { accessOf, placeOf } from './describe-source.ts'
 import { digestOfPlace, FeedPull, type FeedPullOptions } from './feed-pull.ts'
-import { fetchSftp } from './fetch-sftp.ts'
+import { fetchFolder } from './fetch-folder.ts'
 import { fetchUrl } from './fetch-url.ts'
 import { PullError } from './pull-error.ts'
 import { readPullState } from './pull-state.ts'
@@ -34,7 +35,7 @@ export class Puller {
   constructor(options: PullerOptions) {
     this.#options = options
     this.#feedPull = new FeedPull(options)
-    this.#sightings = new Sightings(options)
+    this.#sightings = new Sightings({ ...options, feed: settledFeed(options) })
   }
 
   get feed(): FeedConfig {
@@ -49,9 +50,8 @@ export class Puller {
     const { lastAt, failure, isUnfinished = false, place } = await readPullState(this.#feedPull.dir)
     if (lastAt === undefined || failure !== undefined || isUnfinished) return true
     const { source } = this.#options.pull
-    const isKnown =
-      source.kind === 'url' ? source.url.available : source.host.available && source.user.available
-    return isKnown && place !== digestOfPlace(placeOf(this.#options.pull))
+    const isKnown = accessOf(source).every(({ available }) => available)
+    return isKnown && place !== digestOfPlace(placeOf(source))
   }
 
   /** One fetch, unless one runs or it is too early. Answers in how many ms to try again, undefined: with the schedule. */
@@ -73,7 +73,7 @@ export class Puller {
     const total = AbortSignal.timeout(pull.totalMs)
     try {
       await this.#feedPull.load()
-      await this.#feedPull.open(placeOf(pull))
+      await this.#feedPull.open(placeOf(pull.source))
       const waitMs = this.#askedToWaitMs()
       if (waitMs > 0) return waitMs
       await acceptor.requireSpace(0)
@@ -98,7 +98,7 @@ export class Puller {
     const common = { feedName: feed.name, feedPull: this.#feedPull, silenceMs, clock, log, signal }
     return source.kind === 'url'
       ? fetchUrl({ ...common, source, network })
-      : fetchSftp({ ...common, source, sightings: this.#sightings })
+      : fetchFolder({ ...common, source, sightings: this.#sightings })
   }
 
   /** What the server asked for holds over restarts. */
@@ -150,9 +150,10 @@ function ignoreOperatingFailure(error: unknown): void {
   if (!isOperatingFailure(error)) throw error
 }
 
-function placeOf({ source }: PullConfig): string {
-  if (source.kind === 'url') return source.url.value().href
-  return ['sftp', source.host.value(), source.port, source.user.value(), source.folder].join('\n')
+/** An object of a bucket is there whole, or not at all. */
+function settledFeed({ feed, pull }: Pick<PullerOptions, 'feed' | 'pull'>): FeedConfig {
+  const isWhole = pull.source.kind === 's3' && feed.settle.kind === 'quiet'
+  return isWhole ? { ...feed, settle: { kind: 'quiet', forMs: 0 } } : feed
 }
 
 function tooSlow({ totalMs }: PullConfig, cause: unknown): PullError {

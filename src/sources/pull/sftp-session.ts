@@ -3,6 +3,7 @@ import { describeError } from '../../lib/errors.ts'
 import type { PartFile } from './part-file.ts'
 import { PullError } from './pull-error.ts'
 import type { RemoteFile } from './pull-state.ts'
+import type { RemoteFolder } from './remote-folder.ts'
 import { connectSftp, type SftpConnection } from './sftp-connect.ts'
 
 interface Opening {
@@ -19,7 +20,7 @@ const readBytes = 256 * 1024
  * The folder of one SFTP server. Silence, and the signal, end the connection; then whatever is waited for fails. Every
  * failure is a PullError.
  */
-export class SftpSession implements AsyncDisposable {
+export class SftpSession implements RemoteFolder {
   readonly #connection: SftpConnection
   readonly #options: Opening
   readonly #onAbort = () => void this.#connection.socket.destroy()
@@ -34,7 +35,7 @@ export class SftpSession implements AsyncDisposable {
     return new SftpSession(await connectSftp(options), options)
   }
 
-  /** Regular files, in no order. Names with a slash would lead elsewhere. */
+  /** Names with a slash would lead elsewhere. */
   list(): Promise<RemoteFile[]> {
     const { folder } = this.#options.source
     return this.#do(`list ${folder}`, async ({ client }) => {
@@ -45,7 +46,6 @@ export class SftpSession implements AsyncDisposable {
     })
   }
 
-  /** As it is now; undefined when it is gone. */
   look(name: string): Promise<RemoteFile | undefined> {
     const path = this.#pathOf(name)
     return this.#do(`look at ${path}`, async ({ client }) => {
@@ -55,7 +55,7 @@ export class SftpSession implements AsyncDisposable {
     })
   }
 
-  download(name: string, part: PartFile): Promise<void> {
+  download({ name }: RemoteFile, part: PartFile): Promise<void> {
     const path = this.#pathOf(name)
     return this.#do(`read ${path}`, async ({ client }) => {
       const stream = client.createReadStream(path, { highWaterMark: readBytes })

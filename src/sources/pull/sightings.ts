@@ -85,5 +85,5 @@ export class Sightings {
 }
 
 export function isSameFile(one: RemoteFile, other: RemoteFile): boolean {
-  return one.bytes === other.bytes && one.modifiedMs === other.modifiedMs
+  return one.bytes === other.bytes && one.modifiedMs === other.modifiedMs && one.etag === other.etag
 }

@@ -138,7 +138,7 @@ describe('what is connected to', () => {
     await using plain = await startFeedServer([whole(body)])
     await using server = await startFeedServer([status(302, { location: plain.url })], tls)
     const network = networkOf({ 'shop.example': ['127.0.0.1'] })
-    const pull = urlPull(`https://shop.example:${server.port}/x.csv`, { caFile })
+    const pull = urlPull(`https://shop.example:${server.port}/x.csv`, { network: { caFile } })
     await using site = await openPullSite({ dir: dir.path, pull, network })
     await site.fetch()
     expect(site.trouble()).toMatch(/answers 302 and leads to http:.*not followed/)

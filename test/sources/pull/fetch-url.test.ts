@@ -207,7 +207,7 @@ describe('a file at a URL', () => {
     const { caFile, tls } = await makeCertificate(dir, name)
     await using server = await startFeedServer([whole(body)], tls)
     const network = { ...systemNetwork, resolve: async () => [{ address: '127.0.0.1', family: 4 as const }] }
-    const pull = urlPull(`https://${name}:${server.port}/x.csv`, { caFile })
+    const pull = urlPull(`https://${name}:${server.port}/x.csv`, { network: { caFile } })
     await using site = await openPullSite({ dir: dir.path, pull, network })
     await site.fetch()
     expect(site.trouble()).toBeUndefined()

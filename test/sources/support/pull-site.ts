@@ -1,4 +1,4 @@
-import type { FeedConfig, PullConfig, SftpSource, UrlSource } from '../../../src/config/model.ts'
+import type { FeedConfig, PullConfig, UrlSource } from '../../../src/config/model.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { Acceptor } from '../../../src/sources/acceptor.ts'
 import { openArchive } from '../../../src/sources/archive.ts'
@@ -28,14 +28,14 @@ export function urlPull(
     headers: [],
     credentials: undefined,
     allowPrivate: true,
-    caFile: undefined,
+    network: {},
     name: undefined,
     ...changes,
   }
   return pullOf(source, limits)
 }
 
-export function pullOf(source: UrlSource | SftpSource, limits: Partial<PullConfig> = {}): PullConfig {
+export function pullOf(source: PullConfig['source'], limits: Partial<PullConfig> = {}): PullConfig {
   return {
     schedule: { kind: 'every', everyMs: 3_600_000 },
     source,

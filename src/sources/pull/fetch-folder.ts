@@ -1,16 +1,18 @@
 import { rename } from 'node:fs/promises'
-import type { SftpSource } from '../../config/model.ts'
+import type { S3Source, SftpSource } from '../../config/model.ts'
 import { describeError } from '../../lib/errors.ts'
 import { cutBytes } from '../claim-name.ts'
 import { removeIfPresent } from '../durable.ts'
 import type { Fetched, FetchOptions } from './feed-pull.ts'
 import { PullError } from './pull-error.ts'
 import type { RemoteFile } from './pull-state.ts'
+import type { RemoteFolder } from './remote-folder.ts'
+import { S3Session } from './s3-session.ts'
 import { SftpSession } from './sftp-session.ts'
 import { isSameFile, type Sightings } from './sightings.ts'
 
-interface FetchSftpOptions extends FetchOptions {
-  source: SftpSource
+interface FetchFolderOptions extends FetchOptions {
+  source: SftpSource | S3Source
   sightings: Sightings
 }
 
@@ -25,9 +27,9 @@ const waitHereMsMax = 10_000
  * (unchanged) → accepted → deleted or moved there. What was accepted is remembered until it is gone from the folder, so
  * that whatever is cut off between two steps takes no file twice. Returns how many files were accepted.
  */
-export async function fetchSftp(options: FetchSftpOptions): Promise<number> {
-  const { source, silenceMs, clock, signal, sightings, feedPull } = options
-  await using session = await SftpSession.open({ source, silenceMs, clock, signal })
+export async function fetchFolder(options: FetchFolderOptions): Promise<number> {
+  const { sightings, feedPull } = options
+  await using session = await openFolder(options)
   const { listing, names, ready } = await lookUntilSettled(session, options)
   const { state } = feedPull
   const there = new Map(listing.map((file) => [file.name, file]))
@@ -48,21 +50,27 @@ export async function fetchSftp(options: FetchSftpOptions): Promise<number> {
   const [first, ...others] = run.troubles
   if (first === undefined) return accepted
   const more = others.length > 0 ? ` (and ${others.length} more files)` : ''
-  throw new PullError('sftp-file', describeError(first) + more, {
+  throw new PullError('remote-file', describeError(first) + more, {
     hint: 'It is tried again with the next fetch; the other files were taken',
     cause: first,
   })
 }
 
-interface Run extends FetchSftpOptions {
-  session: SftpSession
+interface Run extends FetchFolderOptions {
+  session: RemoteFolder
   /** What went wrong with single files. */
   troubles: unknown[]
   /** Of the feed's files in the folder that were not cleared away. */
   names: Set<string>
 }
 
-async function lookUntilSettled(session: SftpSession, { sightings, clock, signal }: FetchSftpOptions) {
+function openFolder({ source, silenceMs, clock, signal }: FetchFolderOptions): Promise<RemoteFolder> {
+  return source.kind === 's3'
+    ? S3Session.open({ source, silenceMs, signal })
+    : SftpSession.open({ source, silenceMs, clock, signal })
+}
+
+async function lookUntilSettled(session: RemoteFolder, { sightings, clock, signal }: FetchFolderOptions) {
   const listing = await session.list()
   const sighting = sightings.look(listing)
   const { settlesInMs } = sighting
@@ -102,7 +110,7 @@ async function fetchOne(run: Run, file: RemoteFile): Promise<Fetched | undefined
   await using part = await feedPull.openPart()
   try {
     await part.expect(file.bytes)
-    await session.download(file.name, part)
+    await session.download(file, part)
     const now = await session.look(file.name)
     if (now === undefined || !isSameFile(now, file) || part.bytes !== file.bytes) {
       log.info({ feed: feedName, file: file.name }, 'changed while it was fetched: it is tried again')
