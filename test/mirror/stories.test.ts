@@ -1,0 +1,83 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { holdsId, packIds, type SettledCall, unpackIds } from '../../src/mirror/calls.ts'
+import { MirrorReader } from '../../src/mirror/reader.ts'
+import { MirrorStore } from '../../src/mirror/store.ts'
+import { tempDir } from '../support/temp-dir.ts'
+import { idOf, writeOf } from './writes.ts'
+
+async function openStore(kept: { historyBytes: number; callsBytes: number }) {
+  const dir = await tempDir('stories')
+  onTestFinished(() => dir[Symbol.asyncDispose]())
+  const file = dir.join('catalog.db')
+  return { file, store: MirrorStore.open({ file, isExpected: false, kept }) }
+}
+
+function commit(store: MirrorStore, writes: ReturnType<typeof writeOf>[], nowMs = 1): void {
+  const chunks = [{ writes }]
+  store.commit(() => chunks.pop(), nowMs)
+}
+
+it('the changes of a product take no more bytes than they may, and the oldest go first', async () => {
+  const { file, store } = await openStore({ historyBytes: 100, callsBytes: 0 })
+  using _ = store
+  commit(store, [writeOf(0, '1'), writeOf(1, '1')])
+  using reader = new MirrorReader(file)
+  expect(reader.story(idOf(0))?.history).toEqual([])
+  for (let n = 2; n < 30; n++)
+    commit(store, [{ ...writeOf(0, String(n), 'urgent'), change: `["ä",${n}]` }], 1_000 + n)
+  const history = reader.story(idOf(0))?.history ?? []
+  expect(history.slice(0, 2)).toEqual(['1029 ["ä",29]', '1028 ["ä",28]'])
+  // 14 bytes each, and a line end: six of them fit.
+  expect(history).toHaveLength(6)
+  expect(reader.story(idOf(1))?.history).toEqual([])
+  expect(reader.story(idOf(9))).toBeUndefined()
+})
+
+it('a product keeps what is noted of its origins while its document is edited and moved', async () => {
+  const { file, store } = await openStore({ historyBytes: 100, callsBytes: 0 })
+  using _ = store
+  const count = 5_000
+  const all = (price: string) =>
+    Array.from({ length: count }, (_, n) => ({ ...writeOf(n, price), origins: `["feed",${price},${n}]` }))
+  commit(store, all('1'))
+  commit(store, all('2'))
+  const noted = [
+    { writes: [], origins: [0, count - 1].map((n) => ({ productId: idOf(n), origins: '["feed",3,0]' })) },
+  ]
+  store.commit(() => noted.pop(), 1)
+  for (let n = 0; n < 20; n++) store.rest()
+  using reader = new MirrorReader(file)
+  expect([0, 1, count - 2, count - 1].map((n) => reader.story(idOf(n))?.origins)).toEqual([
+    '["feed",3,0]',
+    '["feed",2,1]',
+    `["feed",2,${count - 2}]`,
+    '["feed",3,0]',
+  ])
+})
+
+it('calls are written with what is drained, and all take no more bytes than they may', async () => {
+  const { file, store } = await openStore({ historyBytes: 0, callsBytes: 10_000 })
+  using _ = store
+  const callOf = (n: number): SettledCall => ({
+    ...{ beganMs: n, endedMs: n + 1, products: 2, lanes: null, bytes: 10, status: 200, requestId: `r${n}` },
+    ...{ outcome: 'acknowledge', description: null, refused: 0, ids: packIds([`p${n}`, 'a "quoted" id']) },
+  })
+  using reader = new MirrorReader(file)
+  store.noteCalls([callOf(1)])
+  expect([...reader.settledCalls()]).toEqual([])
+  store.drain({ positions: { urgent: 0, new: 0, deferred: 0 } }, 5)
+  expect([...reader.settledCalls()].map(({ requestId }) => requestId)).toEqual(['r1'])
+  for (let n = 2; n < 100; n++) store.noteCalls([callOf(n)])
+  // Nothing is drained where all calls fail.
+  store.rest()
+  const calls = [...reader.settledCalls()]
+  expect(calls[0]).toMatchObject({ requestId: 'r99', beganMs: 99 })
+  expect(calls.length).toBeGreaterThan(20)
+  expect(calls.length).toBeLessThan(80)
+  expect(calls.map(({ number }) => number)).toEqual(calls.map((_, at) => 99 - at))
+  const [newest] = calls
+  expect(newest && unpackIds(newest.ids)).toEqual(['p99', 'a "quoted" id'])
+  expect(newest && ['p99', 'a "quoted" id', 'p9', 'quoted'].map((id) => holdsId(newest.ids, id))).toEqual([
+    ...[true, true, false, false],
+  ])
+})
