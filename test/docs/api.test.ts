@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { globSync, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -30,7 +31,7 @@ afterAll(async () => {
 })
 
 describe('the documented endpoints', () => {
-  const rows = tableRows(readPage('endpoints.md')).map((cells) => cells.map(codes))
+  const rows = tableRows(section('endpoints.md', '## Of the APIs')).map((cells) => cells.map(codes))
 
   it('are those of the contract, each by its method and path', () => {
     const documented = rows.map(([name = [], , , routes = []]) => [name[0], routes[0]])
@@ -81,6 +82,17 @@ describe('the documented endpoints', () => {
       expect(body).not.toMatch(/the sandbox has no|there is no (GET|POST|PUT|DELETE)/)
     },
   )
+})
+
+it('every route of the daemon is documented', () => {
+  const files = globSync('src/{console,metrics}/**/*.ts', { cwd: root })
+  const routes = files.flatMap((file) => {
+    const calls = readFileSync(`${root}${file}`, 'utf8').matchAll(/\w\.(get|post)(?:<.*>)?\('(\/[^']*)'/g)
+    return [...calls].map(([, method = '', path]) => `${method.toUpperCase()} ${path}`)
+  })
+  expect(routes).toContain('GET /live')
+  const documented = codes(section('endpoints.md', '## Of the daemon'))
+  expect(routes.filter((route) => !documented.includes(route))).toEqual([])
 })
 
 describe('the examples of the clients', () => {

@@ -1,8 +1,9 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { runCli } from '../cli/support.ts'
 import { type TempDir, tempDir } from '../support/temp-dir.ts'
+import { expectConsole } from './console.ts'
 import { blocks, codes, readPage } from './pages.ts'
 
 // The worked examples of the pages, in one folder, as somebody follows them one after the other.
@@ -35,7 +36,7 @@ describe('the worked examples', () => {
     const text = readPage('getting-started.md')
     const [csv = ''] = blocks('csv', text)
     const [guessed = '', yaml = ''] = blocks('yaml', text)
-    const [check = '', firstDiff = '', secondDiff = ''] = blocks('console', text)
+    const [check = '', firstDiff = '', load = '', secondDiff = ''] = blocks('console', text)
     const feedFile = folder.join('shop', 'export.csv')
     await writeFile(feedFile, csv)
     const configFile = folder.join('shop', 'config', 'catalogd.yaml')
@@ -52,9 +53,10 @@ describe('the worked examples', () => {
     await writeFile(configFile, yaml)
     await expectOutput(check)
     await expectOutput(firstDiff)
+    await expectOutput(load)
+    expect(await takenIds()).toEqual(['100-1', '100-2', '200-1'])
 
     for (const argv of jsonCommands('products', feedFile)) await expectDocumentedFields(argv)
-    expect(await takenIds()).toEqual(['100-1', '100-2', '200-1'])
 
     const [, price = ''] = /price to `([^`]+)`/.exec(text) ?? []
     const [, title = ''] = /title to `([^`]+)`/.exec(text) ?? []
@@ -62,20 +64,9 @@ describe('the worked examples', () => {
     await expectOutput(secondDiff)
   })
 
-  it('find the delivered products for a prompt, and verify them', async () => {
-    const text = readPage('intent.md')
-    const shown = blocks('console', text)
-    expect(shown).toHaveLength(2)
-    for (const block of shown) await expectOutput(block)
-    await expectDocumentedFields(
-      ['intent', 'armchair', '--customer', 'visitor-2', '--context'],
-      recommendation,
-    )
-    await expectDocumentedFields(['verify', '100-1', '200-1', '300-1'])
-  })
-
   it('deliver consents', async () => {
     const text = readPage('consents.md')
+    await addToConfig(text)
     const [csv = ''] = blocks('csv', text)
     const file = folder.join('shop', 'newsletter.csv')
     await writeFile(file, csv)
@@ -92,9 +83,23 @@ describe('the worked examples', () => {
     ])
   })
 
+  it('find the delivered products for a prompt, and verify them', async () => {
+    const text = readPage('intent.md')
+    await addToConfig(text)
+    const shown = blocks('console', text)
+    expect(shown).toHaveLength(2)
+    for (const block of shown) await expectOutput(block)
+    await expectDocumentedFields(
+      ['intent', 'armchair', '--customer', 'visitor-2', '--context'],
+      recommendation,
+    )
+    await expectDocumentedFields(['verify', '100-1', '200-1', '300-1'])
+  })
+
   it('keep the Stack in files', async () => {
     const text = readPage('stack.md')
-    const [terms = '', rules = ''] = blocks('yaml', text)
+    await addToConfig(text)
+    const [, terms = '', rules = ''] = blocks('yaml', text)
     const [create = '', replace = ''] = blocks('console', text)
     const dir = folder.join('shop', 'stack')
     await expectDocumentedFields(['stack', 'pull', '--dir', dir])
@@ -116,13 +121,13 @@ describe('the worked examples', () => {
 const recommendation = new Set(['agentProductRecommendations'])
 const stackFields = new Set(['fields'])
 
-/** Runs the command of a console block, and compares what it prints with the rest of the block. */
+/** The first piece of a page is one that its configuration lacks. */
+async function addToConfig(text: string): Promise<void> {
+  await appendFile(env.CATALOGD_CONFIG ?? '', blocks('yaml', text)[0] ?? '')
+}
+
 async function expectOutput(block: string): Promise<void> {
-  const [command = '', ...output] = block.split('\n')
-  const words = command.replace(/^\$ catalogd /, '').matchAll(/"([^"]*)"|(\S+)/g)
-  const argv = [...words].map(([, quoted, word = '']) => quoted ?? word.replace(/^\.\.\//, `${folder.path}/`))
-  const { stdout, stderr } = await runCli(argv, { env })
-  expect(stdout.replaceAll(`${folder.path}/`, '../'), stderr).toBe(output.join('\n'))
+  await expectConsole(block, { parent: folder.path, env })
 }
 
 /** In this order: `load` is what the later ones show. */

@@ -58,9 +58,11 @@ describe('the field rules', () => {
 })
 
 describe('the feeds of the pages', () => {
-  const others = ['docs/stack.md', 'docs/getting-started.md']
-  const all = pageNames.filter((page) => !others.includes(page)).flatMap((page) => fences(readPage(page)))
-  const pieces = all.filter(({ language, text }) => language === 'yaml' && !text.includes('catalogs:'))
+  const all = pageNames.flatMap((page) => fences(readPage(page)))
+  // Indented ones belong to a configuration, those that are lists into the files of the Stack.
+  const pieces = all.filter(
+    ({ language, text }) => language === 'yaml' && !text.includes('catalogs:') && !/^[ -]/.test(text),
+  )
 
   it.each(pieces.map(({ text }) => text))('are correct: %s', async (text) => {
     expect(await readPiece(text)).toBeDefined()
@@ -110,7 +112,7 @@ async function readFeed(piece: string): Promise<FeedConfig> {
 
 /** Sections of their own, feeds by name, or the keys of one feed. */
 async function readPiece(piece: string) {
-  const isSection = /^(console|alerts):/.test(piece)
+  const isSection = /^(console|alerts|intent|stack):/.test(piece)
   const hasPlace = /^(drop|pull):/m.test(piece)
   const feed = `      products:\n${indent(hasPlace ? piece : `drop: ./drop\n${piece}`, 8)}`
   const feeds = piece.startsWith('feeds:') ? indent(piece, 4) : `    feeds:\n${feed}`

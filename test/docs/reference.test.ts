@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { productFields, requiredFields } from '../../src/api/contract/product.ts'
@@ -31,6 +32,16 @@ describe('what is made of the code', async () => {
       .slice(1)
     const silent = sections.filter((text) => !/^`--json`/m.test(text)).map((text) => text.split('\n')[0])
     expect(silent).toEqual(['### `catalogd start`'])
+  })
+})
+
+describe('the runbook', () => {
+  it('has every kind of alert', () => {
+    const source = readFileSync(new URL('../../src/alerts/alert-book.ts', import.meta.url), 'utf8')
+    const [, union = ''] = /export type AlertKind =\n(.*?)\n\n/s.exec(source) ?? []
+    const kinds = [...union.matchAll(/\| '([a-z-]+)'/g)].map(([, kind]) => kind)
+    const headings = [...section('runbook.md', '## By alert').matchAll(/^### `([a-z-]+)`$/gm)]
+    expect(headings.map(([, kind]) => kind).toSorted()).toEqual(kinds.toSorted())
   })
 })
 
