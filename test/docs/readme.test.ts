@@ -19,7 +19,7 @@ it('the README leads from a file to products in the sandbox', async () => {
   const [commands = ''] = blocks('sh', section('README.md', '## Your own feed'))
   const script = [
     // Where it stands for a function, what runs in the background is a shell that would leave the sandbox behind.
-    'trap \'kill $(jobs -p); wait\' EXIT',
+    "trap 'kill $(jobs -p); wait' EXIT",
     `catalogd() { node ${root}src/main.ts "$@"; }`,
     commands
       .replace(/^alias .*\n/m, '')
