@@ -24,7 +24,7 @@ export interface MirrorThreadData extends ThreadOptions {
 if (!parentPort) throw new Error('this file runs in a thread of its own')
 const { redis, outbox, ...options } = workerData as MirrorThreadData
 await serveMirror(parentPort, options, async ({ store, log, tell, onFatal }): Promise<RunningLoop> => {
-  const connections = new RedisConnections({ address: redis, clock, log, isThread: true })
+  const connections = new RedisConnections({ address: redis, clock, log, isQuiet: true })
   const keys = catalogKeys(outbox.catalog)
   const loop = new OutboxLoop({
     ...{ ...outbox, mirror: store, keys, scripts: await OutboxScripts.read(keys), newAfterMs, clock, log },

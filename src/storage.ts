@@ -30,6 +30,8 @@ export interface StorageOptions {
   signal?: AbortSignal
   /** For what has something to do also while a given Redis is away. */
   mayBeDown?: boolean
+  /** What is printed tells of outages. */
+  isQuiet?: boolean
 }
 
 const downAfterMs = 2_000

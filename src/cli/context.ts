@@ -8,7 +8,7 @@ import type { CatalogName } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
 import { ConfigError, type ExitCode } from '../lib/errors.ts'
 import { type Log, type LogLevel, logLevelOf, openLog } from '../lib/log.ts'
-import { safeValue, type TextStream } from '../lib/terminal-text.ts'
+import { safeLines, safeValue, type TextStream } from '../lib/terminal-text.ts'
 import type { OperationContext } from '../operations/run-here.ts'
 
 export type InputStream = Readable & { isTTY?: boolean }
@@ -30,7 +30,19 @@ export interface Surroundings {
 interface SafeSurroundings extends Surroundings {
   /** Of the log, which has colours of its own and makes its lines safe itself. */
   logStream: TextStream
+  /** Standard output for what makes its lines safe itself, and then colours them. */
+  colourStream: TextStream
 }
+
+interface Shown<T> {
+  text: (shown: T) => string
+  /** Adds colours to lines that are fit for a terminal. */
+  paint: (lines: string) => string
+  again: boolean
+}
+
+/** With the cursor at its beginning. */
+const clearScreen = '\u001b[H\u001b[2J'
 
 /** Options that every command takes. */
 export interface CommonOptions {
@@ -110,6 +122,13 @@ export class CommandContext {
     return await readCheckedConfig({ file: this.configFile, env: this.#surroundings.environment })
   }
 
+  /** For what must be told also while the file cannot be used: what the daemon runs with, and what is wrong with the file. */
+  async usedConfig(): Promise<{ loaded: LoadedConfig; problem?: string }> {
+    const { readOrAskConfig } = await import('../operations/running-config.ts')
+    const env = this.#surroundings.environment
+    return await readOrAskConfig({ file: this.configFile, env, clock: this.clock })
+  }
+
   /** The catalog that `--catalog` names; without it the only one. */
   async catalog(): Promise<CatalogConfig> {
     const [first, ...others] = await this.catalogs()
@@ -142,6 +161,18 @@ export class CommandContext {
    */
   print<T>(value: T, text: (shown: T) => string): void {
     this.#write(this.json ? JSON.stringify(value, undefined, 2) : text(safeValue(value)))
+  }
+
+  /** The same with colours on a terminal, where it may take the place of what was shown before. */
+  show<T>(value: T, { text, paint, again }: Shown<T>): void {
+    if (!this.isTerminal) {
+      this.print(value, text)
+      return
+    }
+    const { environment, colourStream } = this.#surroundings
+    const lines = safeLines(text(safeValue(value)))
+    const isPlain = (environment.NO_COLOR ?? '') !== ''
+    colourStream.write(`${again ? clearScreen : ''}${isPlain ? lines : paint(lines)}\n`)
   }
 
   /** One of many results as they come: a line of JSON each with `--json`. */

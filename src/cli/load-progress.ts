@@ -1,7 +1,7 @@
 import type { LoadProgress } from '../operations/load-files.ts'
 import type { CommandContext } from './context.ts'
 import { openProgressBar } from './progress-bar.ts'
-import { describeHold, formatAge } from './status.ts'
+import { describeHold, formatAge } from './status-format.ts'
 import { countOf, formatCount } from './table.ts'
 
 const lineEveryMs = 5_000

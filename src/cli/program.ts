@@ -17,7 +17,7 @@ export async function runProgram({ argv, commands, ...given }: ProgramOptions): 
   const { signal } = given
   // All that is written goes through these two.
   const [stdout, stderr] = [safeStream(given.stdout), safeStream(given.stderr)]
-  const surroundings = { ...given, stdout, stderr, logStream: given.stderr }
+  const surroundings = { ...given, stdout, stderr, logStream: given.stderr, colourStream: given.stdout }
   const program = new Command('catalogd')
     .description('Turns the feed files an ERP drops into the smallest stream of product upserts.')
     .version(readVersion())

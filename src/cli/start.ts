@@ -171,9 +171,9 @@ class Reloads {
   async #write(): Promise<void> {
     if (!this.#isActive) return
     const { writeDaemonRecord } = await import('../operations/reload.ts')
-    const { config, digest } = this.#running
+    const { config, digest, text } = this.#running
     const record: DaemonRecord = {
-      ...{ pid: process.pid, configFile: config.file, loadedAt: this.#loadedAt, digest },
+      ...{ pid: process.pid, configFile: config.file, loadedAt: this.#loadedAt, digest, text },
       ...(this.#outcome ? { reload: this.#outcome } : {}),
     }
     await writeDaemonRecord(config.stateDir, record).catch((error: unknown) => {

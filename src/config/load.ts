@@ -21,6 +21,8 @@ export interface LoadOptions extends FieldKnowledge {
   file: string
   /** Counts before what stands in the file `.env` beside the configuration. */
   env: Environment
+  /** To be read in place of what stands in the file. */
+  text?: string
 }
 
 export interface LoadedConfig {
@@ -31,6 +33,7 @@ export interface LoadedConfig {
   warnings: readonly string[]
   /** SHA-256 of the text of the file. */
   digest: string
+  text: string
   /** Of the files that are read once when a catalog is opened, by path: another version has another text. */
   versions: ReadonlyMap<string, string>
   /** For what is found wrong with it later. */
@@ -38,10 +41,15 @@ export interface LoadedConfig {
 }
 
 /** The configuration for the stages, and what the commands show. Throws a ConfigProblemsError with all that is wrong. */
-export async function readConfig({ file, env, ...knowledge }: LoadOptions): Promise<LoadedConfig> {
+export async function readConfig({
+  file,
+  env,
+  text: given,
+  ...knowledge
+}: LoadOptions): Promise<LoadedConfig> {
   const absolute = resolve(file)
   const folder = dirname(absolute)
-  const text = await readText(file)
+  const text = given ?? (await readText(file))
   const environment = { ...(await readEnvFile(folder)), ...env }
   const document = new ConfigDocument({ file, text, environment })
   throwProblems(document)
@@ -58,6 +66,7 @@ export async function readConfig({ file, env, ...knowledge }: LoadOptions): Prom
     versions: versionsOf(config),
     input: parsed.data,
     digest: hash('sha256', text),
+    text,
     warnings: [
       ...(document.secretsWritten > 0 ? await warnIfOpen(absolute, file) : []),
       ...(await warnIfOpen(join(folder, envFile))),

@@ -36,7 +36,7 @@ const tell = (answer: ReadAnswer) => port.postMessage(answer)
 const { config, redis, logLevel } = workerData as ReadWorkerData
 const log = openThreadLog(logLevel, tell)
 const stop = new AbortController()
-const connections = new RedisConnections({ address: redis, clock, log, isThread: true })
+const connections = new RedisConnections({ address: redis, clock, log, isQuiet: true })
 // What is read before would say that Redis is away.
 const connected = connections
   .waitUntilReady({ forMs: connectWithinMs, signal: stop.signal })

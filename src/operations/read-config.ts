@@ -4,15 +4,15 @@ import { keyProblem } from '../catalog/feed-key.ts'
 import { groupProblems } from '../catalog/group-links.ts'
 import { checkRule } from '../catalog/mapping.ts'
 import { type FieldOverlap, rankFields } from '../catalog/ranks.ts'
-import { type LoadedConfig, readConfig } from '../config/load.ts'
+import { type LoadedConfig, type LoadOptions, readConfig } from '../config/load.ts'
 import type { Deferred, FeedConfig, PullConfig } from '../config/model.ts'
-import type { Environment } from '../config/variables.ts'
-
 import type { FeedName } from '../lib/brand.ts'
 import { accessOf, describeSchedule, describeSource } from '../sources/pull/describe-source.ts'
 
 /** The configuration, checked with what the catalog stage knows of fields and rules. */
-export function readCheckedConfig(options: { file: string; env: Environment }): Promise<LoadedConfig> {
+export function readCheckedConfig(
+  options: Pick<LoadOptions, 'file' | 'env' | 'text'>,
+): Promise<LoadedConfig> {
   return readConfig({
     ...options,
     productFields,

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { LoadedConfig } from '../config/load.ts'
 import type { CatalogConfig, FeedConfig, FeedKind } from '../config/model.ts'
 import { ConsentReader } from '../consents/reader.ts'
 import { type Held, parseHeld } from '../imports/context.ts'
@@ -8,6 +9,7 @@ import type { MirrorReader } from '../mirror/reader.ts'
 import { type OutboxOverview, readOverview } from '../outbox/overview.ts'
 import type { RedisConnections, RedisState } from '../redis/connections.ts'
 import { readNextDue } from '../redis/next-due.ts'
+import { countDropped } from '../sources/count-dropped.ts'
 import { countFailedFiles, failedDirOf } from '../sources/layout.ts'
 import { type ManifestReader, readManifest } from '../sources/manifest-reader.ts'
 import type { AcceptLine } from '../sources/model.ts'
@@ -16,6 +18,7 @@ import { pullDirOf, readPullState, scheduleIdOf } from '../sources/pull/pull-sta
 import { openMirror, stateDirOf } from '../storage.ts'
 import { startRefusals } from './adopt.ts'
 import { findDaemon, type OperationContext } from './run-here.ts'
+import { type ConfigStatus, readConfigStatus } from './running-config.ts'
 
 export interface FeedStatus {
   feed: string
@@ -34,12 +37,22 @@ export interface FeedStatus {
   refused: { files: number; folder: string }
   /** No file came for longer than `expectEvery`; null: one did, or none is expected, or none ever came. */
   stale: { expectEveryMs: number; sinceMs: number } | null
+  /** Accepted, and not imported yet. */
   waitingFiles: number
+  /** In the drop folder, not accepted yet: at most the first 1,000. */
+  dropped: number
   running: ProgressState | null
   /** In accept order. */
   held: Held[]
   /** Null: its files are dropped or pushed, not fetched. */
   pull: PullStatus | null
+}
+
+/** Of the calls that this host made; a host without the mirror keeps none. */
+interface RecentCalls {
+  lastAcknowledgedAt: string | null
+  /** What was acknowledged in the minute before. */
+  lastMinute: { calls: number; products: number; bytes: number }
 }
 
 export interface CatalogStatus {
@@ -48,6 +61,7 @@ export interface CatalogStatus {
   /** Null where the catalog has no consents; `products` counts the consents that are known. */
   consents: OutboxOverview | null
   feeds: FeedStatus[]
+  calls: RecentCalls
   /** Redis lost what it held, or all is sent anew: no call begins before the mirror has filled it. */
   repairing: boolean
   /** Up to five incomplete products with what they miss. */
@@ -61,12 +75,15 @@ export interface CatalogStatus {
 export interface Status {
   daemon: { host: string; pid: number; since: string } | null
   redis: RedisState
+  /** Null where no daemon has told what it runs with. */
+  configuration: ConfigStatus | null
   catalogs: CatalogStatus[]
 }
 
 export async function readStatus(
   context: Omit<OperationContext, 'catalog'>,
   catalogs: readonly CatalogConfig[],
+  used?: { loaded: LoadedConfig; problem?: string },
 ): Promise<Status> {
   const redis = await context.connections.state()
   const daemon = (await findDaemon(context)) ?? null
@@ -74,6 +91,7 @@ export async function readStatus(
   return {
     daemon,
     redis,
+    configuration: used ? await readConfigStatus(used.loaded, { daemon, problem: used.problem }) : null,
     catalogs: await Promise.all(
       catalogs.map((catalog) => readCatalog({ ...context, catalog }, { isUp: redis.up, isStopped })),
     ),
@@ -110,11 +128,36 @@ async function readCatalog(
     overview,
     consents,
     feeds,
+    calls: readRecentCalls(mirror, clock.now()),
     repairing,
     incompleteExamples: mirror.incomplete(5),
     notices,
     health: isUp ? healthOf({ overview, consents, feeds, notices }) : 'stopped',
   }
+}
+
+/** Looked through, newest first. */
+const callsMax = 5_000
+const minuteMs = 60_000
+
+function readRecentCalls(mirror: MirrorReader, nowMs: number): RecentCalls {
+  const lastMinute = { calls: 0, products: 0, bytes: 0 }
+  let lastMs: number | undefined
+  let looked = 0
+  for (const { endedMs, outcome, products, refused, bytes } of mirror.settledCalls()) {
+    looked += 1
+    const isRecent = endedMs > nowMs - minuteMs
+    if (outcome === 'acknowledge') {
+      lastMs = Math.max(lastMs ?? 0, endedMs)
+      if (isRecent) {
+        lastMinute.calls += 1
+        lastMinute.products += products - refused
+        lastMinute.bytes += bytes
+      }
+    }
+    if ((!isRecent && lastMs !== undefined) || looked >= callsMax) break
+  }
+  return { lastAcknowledgedAt: lastMs === undefined ? null : new Date(lastMs).toISOString(), lastMinute }
 }
 
 async function readFeeds(
@@ -137,6 +180,7 @@ async function readFeeds(
       lastFile: await readLastFile(newest, { dir, manifest }),
       stale: staleOf(newest, { expectEveryMs, nowMs: clock.now() }),
       waitingFiles: [...manifest.unfinished(feed)].length,
+      dropped: await countDropped(shown),
       refused: { files: await countFailedFiles(dir, feed), folder: failedDirOf(dir, feed) },
       running: running === undefined ? null : (JSON.parse(running) as ProgressState),
       held: parseHeld(held.get(feed)),

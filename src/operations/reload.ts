@@ -42,6 +42,8 @@ const recordSchema = z.object({
   configFile: z.string(),
   loadedAt: z.string(),
   digest: z.string(),
+  /** With variables as they are written. */
+  text: z.string().optional(),
   /** The last one. */
   reload: outcomeSchema.optional(),
 })
@@ -60,7 +62,7 @@ export async function writeDaemonRecord(stateDir: string, record: DaemonRecord):
 }
 
 /** Undefined where none is, or one that cannot be understood: it is for people. */
-async function readDaemonRecord(stateDir: string): Promise<DaemonRecord | undefined> {
+export async function readDaemonRecord(stateDir: string): Promise<DaemonRecord | undefined> {
   const text = await ifPresent(readFile(recordFile(stateDir), 'utf8'))
   if (text === undefined) return undefined
   try {

@@ -23,8 +23,8 @@ export interface OpenRedisOptions {
   openWithinMs?: number
   /** Opens also where no server is there in time: for who can do without; `untilFit` tells when it is there. */
   mayBeDown?: boolean
-  /** Of a further thread: the process tells of outages already. */
-  isThread?: boolean
+  /** Somebody else tells of outages. */
+  isQuiet?: boolean
   signal?: AbortSignal
   /** Earlier runs of an embedded server that lost nothing (`EmbeddedRedis.cleanRuns`). */
   cleanRuns?: readonly string[]
@@ -198,7 +198,7 @@ export class RedisConnections implements AsyncDisposable {
   }
 }
 
-type OutageOptions = Pick<OpenRedisOptions, 'log' | 'clock' | 'isThread'> & { address: string }
+type OutageOptions = Pick<OpenRedisOptions, 'log' | 'clock' | 'isQuiet'> & { address: string }
 
 /**
  * Turns the stream of errors of reconnecting connections into one line when Redis goes away and one when it is back.
@@ -232,10 +232,10 @@ class OutageLog {
   failed(error: unknown): void {
     this.#lastError = error
     if (!this.#up) return
-    const { log, clock, address, isThread } = this.#options
+    const { log, clock, address, isQuiet } = this.#options
     this.#up = false
     this.#since = clock.now()
-    log[isThread ? 'debug' : 'warn'](
+    log[isQuiet ? 'debug' : 'warn'](
       { address, reason: describeError(error) },
       'Redis cannot be reached; trying again',
     )
@@ -248,9 +248,9 @@ class OutageLog {
 
   recovered(): void {
     if (this.#up) return
-    const { log, clock, address, isThread } = this.#options
+    const { log, clock, address, isQuiet } = this.#options
     const now = clock.now()
-    log[isThread ? 'debug' : 'info']({ address, downMs: now - this.#since }, 'Redis is back')
+    log[isQuiet ? 'debug' : 'info']({ address, downMs: now - this.#since }, 'Redis is back')
     this.#up = true
     this.#since = now
     this.#lastError = undefined

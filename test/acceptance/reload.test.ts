@@ -1,9 +1,12 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openWebhook, type WebhookServer } from '../alerts/webhook-server.ts'
+import { runCli } from '../cli/support.ts'
 import type { Child } from '../support/child.ts'
 import { waitFor } from '../support/events.ts'
 import { Workplace } from './daemon.ts'
+
+const yellow = '\u001b[33m'
 
 const header = 'product_id,name,url,image_url,availability,price,price_currency_code'
 const rowOf = (id: string, price: number) =>
@@ -89,6 +92,15 @@ feeds:
     const alert = await webhook.until('config', 'firing')
     expect(alert.message).toMatch(/is not used, and a restart would fail: .*catalogd\.yaml:\d+:\d+ .*setle/)
     expect((await record()).reload.error.problems).toHaveLength(1)
+    // Nothing of the file can be trusted, so the daemon's own is shown.
+    expect(await workplace.ask('status')).toMatchObject({
+      configuration: { state: 'unusable', problem: expect.stringContaining('did you mean "settle"') },
+      catalogs: [{ feeds: [{ feed: 'stock' }, { feed: 'shop', lastFile: { outcome: 'imported' } }] }],
+    })
+    const shown = await runCli(['status', '--config', configFile()], { isTTY: true })
+    expect(shown).toMatchObject({ exitCode: 1, stderr: '' })
+    expect(shown.stdout).toContain(`${yellow}config    ${configFile()} cannot be used`)
+    expect((await workplace.run('status')).stdout).not.toContain(yellow)
     await workplace.drop('shop', 'd.csv', feedOf(['p4'], 4))
     await workplace.untilTaken('p4', 1)
     await edit('setle: 0s', 'settle: 0s')

@@ -84,7 +84,9 @@ async function heldImport(workplace: Workplace) {
   await workplace.untilImported(4)
   const { stdout } = await workplace.runHere('status')
   const reason = "it changes 20 of the feed's 20 products (urgent), more than changes.atMost.urgent (50%)"
-  expect(stdout).toMatch(/held since \S+, nothing of p_20261122\.csv was applied: it changes 20 of/)
+  expect(stdout).toMatch(
+    /held since \S+ \S+ \(.+ ago\), nothing of p_20261122\.csv was applied: it changes 20 of/,
+  )
   expect(stdout).toContain('catalogd approve 4 or catalogd discard 4')
   const shown = await workplace.runHere('imports', '4')
   expect(shown.stdout).toContain(`  ${reason}\n  → Nothing of it was applied: approve 4 if that is right`)

@@ -44,7 +44,7 @@ describe.concurrent('what the operator is told about the endpoint', () => {
     const troubles: readonly { fault: Record<string, unknown>; shown: RegExp; code: number }[] = [
       {
         fault: { status: 500 },
-        shown: /failed calls? in a row, the last at \S+: the endpoint answered 500: /,
+        shown: /failed calls? in a row, the last at \S+ \S+ \(.+ ago\): the endpoint answered 500: /,
         code: 1,
       },
       {
@@ -62,7 +62,7 @@ describe.concurrent('what the operator is told about the endpoint', () => {
       {
         fault: { status: 401, body: 'no such key' },
         shown:
-          /paused \(credentials\) since \S+: the endpoint answered 401: no such key\. Check the API_PRODUCTS token of this catalog; it is tried again every 5 to 30 s/,
+          /paused \(credentials\) since \S+ \S+ \(.+ ago\): the endpoint answered 401: no such key\. Check the API_PRODUCTS token of this catalog; it is tried again every 5 to 30 s/,
         code: 3,
       },
     ]

@@ -1,0 +1,229 @@
+import { styleText } from 'node:util'
+import type { CatalogStatus, FeedStatus, Status } from '../operations/read-status.ts'
+import type { ConfigStatus } from '../operations/running-config.ts'
+import type { OutboxOverview } from '../outbox/overview.ts'
+import { countOf, formatCount, formatTable } from './table.ts'
+
+/** For a terminal or a file. Pure. */
+export function formatStatus({ daemon, redis, configuration, catalogs }: Status, nowMs: number): string {
+  const who = daemon
+    ? `daemon    pid ${daemon.pid} on ${daemon.host}, since ${agoOf(daemon.since, nowMs)}`
+    : 'daemon    none runs: catalogd start'
+  const trouble = redisTrouble(redis)
+  const where = `redis     ${trouble ?? 'up'}`.concat(trouble === undefined ? ` at ${redis.address}` : '')
+  const config = configuration ? formatConfig(configuration, nowMs) : []
+  return [who, where, ...config, ...catalogs.map((catalog) => formatCatalog(catalog, nowMs))].join('\n')
+}
+
+/** Lines begin with what they are about, and nothing that others wrote begins a line. */
+const colours: readonly [beginning: RegExp, style: Parameters<typeof styleText>[0]][] = [
+  [/^catalog .*: ok$/, ['green', 'bold']],
+  [/^catalog .*: stopped$/, ['red', 'bold']],
+  [/^catalog .*: attention$/, ['yellow', 'bold']],
+  [/^(daemon {4}none|redis {5}(?!up )| {2}(consents: )?paused)/, 'red'],
+  [
+    /^( {2}!|config | {4}(held|fetching fails|no file for|\d[\d,]* refused)| {2}(consents: )?\d+ failed)/,
+    'yellow',
+  ],
+]
+
+/** Colours for the lines of `formatStatus`: what stops the line is red, what asks for somebody yellow. */
+export function paintStatus(lines: string): string {
+  return lines
+    .split('\n')
+    .map((line) => {
+      const style = colours.find(([beginning]) => beginning.test(line))?.[1]
+      return style === undefined ? line : styleText(style, line, { validateStream: false })
+    })
+    .join('\n')
+}
+
+function formatConfig({ file, state, loadedAt, problem }: ConfigStatus, nowMs: number): string[] {
+  const read = agoOf(loadedAt, nowMs)
+  if (state === 'same') return []
+  if (state === 'changed')
+    return [`config    ${file} was changed; the daemon runs with what it read at ${read}: catalogd reload`]
+  return [
+    `config    ${file} cannot be used, and a restart would fail. The daemon runs with what it read at ${read}, shown below`,
+    `config    ${problem}`,
+  ]
+}
+
+/** `2026-11-24 01:28:40Z (2 min ago)`. */
+function agoOf(at: string, nowMs: number): string {
+  const time = at.replace('T', ' ').replace(/\.\d+Z$/, 'Z')
+  return `${time} (${formatAge(Math.max(0, nowMs - Date.parse(at)))} ago)`
+}
+
+/** Undefined: it can be read and written. */
+export function redisTrouble(redis: Status['redis']): string | undefined {
+  const { address } = redis
+  if (!redis.up) {
+    return `down at ${address}: ${redis.error}. Start Redis; until then files are imported and consents sent, and products wait`
+  }
+  const { aof, usedMemoryBytes, maxMemoryBytes } = redis.info
+  if (aof === 'failing') {
+    return `at ${address} cannot write its append-only file and refuses all changes. Free disk space there; everything goes on by itself`
+  }
+  if (!redis.info.isShortOfMemory) return undefined
+  const used = usedMemoryBytes < maxMemoryBytes ? 'is nearly out of memory' : 'has no memory left'
+  return `at ${address} ${used} (maxmemory): imports go on, and what it holds is delivered; more is offered when it has room. Give it more memory`
+}
+
+function formatCatalog(status: CatalogStatus, nowMs: number): string {
+  const { catalog, overview, consents, feeds, repairing, incompleteExamples, notices, health } = status
+  const lines = [`\ncatalog ${catalog}: ${health}`]
+  if (repairing) {
+    lines.push(
+      '  what Redis holds is replaced from the mirror by the daemon that imports; calls begin after that',
+    )
+  }
+  for (const { text, at } of notices) lines.push(`  ! ${text} (since ${agoOf(at, nowMs)})`)
+  lines.push(...formatCalls(overview, '', nowMs))
+  const hasProducts = feeds.some(({ kind }) => kind === 'products') || overview.products > 0
+  if (hasProducts) lines.push(...formatProducts(overview), ...formatRecent(status, nowMs))
+  for (const { productId, missing } of incompleteExamples)
+    lines.push(`  incomplete: ${productId} lacks ${missing}`)
+  if (consents) lines.push(...formatConsents(consents, nowMs))
+  lines.push(...feeds.flatMap((feed) => formatFeed(feed, nowMs)))
+  return lines.join('\n')
+}
+
+/** What keeps calls from being made, if anything does; `whose` in front of it. */
+function formatCalls(overview: OutboxOverview, whose: string, nowMs: number): string[] {
+  const { paused, holdReason, holdMs, failuresInARow, lastFailure } = overview
+  const lines = paused.map(
+    ({ reason, since, hint }) => `  ${whose}paused (${reason}) since ${agoOf(since, nowMs)}: ${hint}`,
+  )
+  if (holdReason !== undefined) {
+    lines.push(`  ${whose}${describeHold(holdReason)}: next call in ${Math.ceil(holdMs / 1000)} s`)
+  }
+  if (failuresInARow > 0 && lastFailure) {
+    lines.push(
+      `  ${whose}${countOf(failuresInARow, 'failed call')} in a row, the last at ${agoOf(lastFailure.at, nowMs)}: ${lastFailure.text}`,
+    )
+  }
+  return lines
+}
+
+/** Why no call starts for a while. */
+export function describeHold(reason: string): string {
+  if (reason !== 'start-over') return reason
+  return 'every product is sent once more, when no earlier call can take effect any more'
+}
+
+function formatProducts(overview: OutboxOverview): string[] {
+  const { lanes, echoes } = overview
+  const lines = [
+    `  products  ${formatCount(overview.products)}, ${overview.pending - overview.dead} not delivered yet, ${overview.dead} refused (catalogd dead list), ${overview.incomplete} incomplete`,
+    formatTable(
+      [
+        ['  lane', 'waiting', 'overdue', 'next due'],
+        ...Object.entries(lanes).map(([lane, { waiting, oldestMs, dueInMs }]) => [
+          `  ${lane}`,
+          waiting,
+          oldestMs > 0 ? formatAge(oldestMs) : '',
+          waiting > 0 ? (dueInMs > 0 ? `in ${formatAge(dueInMs)}` : 'now') : '',
+        ]),
+      ],
+      '',
+    ),
+  ]
+  if (overview.inFlight > 0) lines.push(`  ${overview.inFlight} in flight`)
+  if (echoes.waiting > 0) {
+    lines.push(`  ${echoes.waiting} to be sent once more, the last in ${formatAge(echoes.dueInMs)}`)
+  }
+  const { learnedBodyBytes, learnedBodyBytesAgeMs = 0 } = overview
+  if (learnedBodyBytes !== undefined) {
+    lines.push(
+      `  calls have at most ${formatCount(learnedBodyBytes)} bytes: the endpoint refused larger ones ${formatAge(learnedBodyBytesAgeMs)} ago; the limit grows again`,
+    )
+  }
+  return lines
+}
+
+function formatRecent({ calls: { lastAcknowledgedAt, lastMinute } }: CatalogStatus, nowMs: number): string[] {
+  if (lastAcknowledgedAt === null) return []
+  const { calls, products, bytes } = lastMinute
+  const rate =
+    calls === 0
+      ? 'no call in the last minute'
+      : `${countOf(products, 'product')} in ${countOf(calls, 'call')} (${(bytes / 1e6).toFixed(1)} MB) in the last minute`
+  return [`  last acknowledgement ${agoOf(lastAcknowledgedAt, nowMs)}; ${rate}`]
+}
+
+function formatConsents(overview: OutboxOverview, nowMs: number): string[] {
+  const { products: known, pending, dead, lanes, inFlight } = overview
+  const { urgent: revocations, new: grants } = lanes
+  const waiting = [
+    countOf(revocations.waiting, 'revocation'),
+    `${countOf(grants.waiting, 'grant')}${grants.oldestMs > 0 ? `, overdue for ${formatAge(grants.oldestMs)}` : ''}`,
+  ]
+  return [
+    `  consents  ${formatCount(known)}, ${pending - dead} not delivered yet, ${dead} refused or not confirmed (catalogd dead list --consents)`,
+    ...(pending - dead > 0 ? [`    waiting: ${waiting.join(', ')}; ${inFlight} in flight`] : []),
+    ...formatCalls(overview, 'consents: ', nowMs),
+  ]
+}
+
+function formatFeed(status: FeedStatus, nowMs: number): string[] {
+  const { feed, lastFile, waitingFiles, dropped, refused, stale, running, held, pull } = status
+  const last = lastFile
+    ? `last file ${lastFile.name} (import ${lastFile.sequence}, ${describeOutcome(lastFile)}) of ${agoOf(lastFile.acceptedAt, nowMs)}`
+    : 'no file yet'
+  const lines = [`  feed ${feed}: ${last}${waitingFiles > 1 ? `, ${waitingFiles} files wait` : ''}`]
+  if (dropped > 0) lines.push(`    ${countOf(dropped, 'file')} in the drop folder, not accepted yet`)
+  if (pull) lines.push(...formatPull(pull, nowMs))
+  if (refused.files > 0) {
+    lines.push(
+      `    ${countOf(refused.files, 'refused file')} in ${refused.folder}: the reports beside them say why; drop a corrected file, then delete them there`,
+    )
+  }
+  if (stale) {
+    const { expectEveryMs, sinceMs } = stale
+    lines.push(`    no file for ${formatAge(sinceMs)}, one is expected every ${formatAge(expectEveryMs)}`)
+  }
+  if (running) {
+    const percent = Math.round((100 * running.bytesRead) / Math.max(1, running.bytes))
+    lines.push(`    ${running.phase} ${running.file}: ${percent} %, ${countOf(running.records, 'record')}`)
+  }
+  for (const { kind, sequence, file, at, reason } of held) {
+    const what = kind === 'file' ? `nothing of ${file} was applied` : `removals of ${file}`
+    lines.push(
+      `    held since ${agoOf(at, nowMs)}, ${what}: ${reason}; catalogd approve ${sequence} or catalogd discard ${sequence}`,
+    )
+  }
+  return lines
+}
+
+function formatPull(pull: NonNullable<FeedStatus['pull']>, nowMs: number): string[] {
+  const { from, schedule, lastAt, nextAt, failure } = pull
+  const last = lastAt === null ? 'not fetched yet' : `last asked at ${agoOf(lastAt, nowMs)}`
+  const next = nextAt === null ? 'not scheduled: catalogd start' : `next at ${nextAt}`
+  const lines = [`    from ${from} ${schedule}: ${last}, ${next}`]
+  if (failure) {
+    const { since, times, text } = failure
+    lines.push(`    fetching fails since ${agoOf(since, nowMs)} (${countOf(times, 'time')}): ${text}`)
+  }
+  return lines
+}
+
+function describeOutcome({
+  sequence,
+  outcome,
+  records,
+  rejected,
+}: NonNullable<FeedStatus['lastFile']>): string {
+  if (outcome === null) return 'waiting'
+  const more = rejected ? `, ${rejected} of ${records} records rejected: catalogd imports ${sequence}` : ''
+  return outcome + more
+}
+
+/** A span of time in the unit that a person would choose. */
+export function formatAge(ms: number): string {
+  if (ms < 1_000) return `${ms} ms`
+  const seconds = Math.round(ms / 1_000)
+  if (seconds < 120) return `${seconds} s`
+  const minutes = Math.round(seconds / 60)
+  return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`
+}
