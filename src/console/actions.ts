@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { CatalogConfig } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
-import { describeError, OperatingError } from '../lib/errors.ts'
+import { describeError, OperatingError, systemErrorCode } from '../lib/errors.ts'
 import { redactText } from '../lib/redact.ts'
 import type { Access, Session } from './access.ts'
 import type { ActionName, ActionRequest } from './act.ts'
@@ -43,9 +43,14 @@ export function registerActions(app: FastifyInstance, options: ActionsOptions): 
     const form = formOf(request)
     const catalog = catalogs.find((one) => one.name === form.catalog)
     if (!catalog) return refuse(html`There is no such catalog any more.`)
-    const note = await carryOut(options, {
-      ...{ session, from: request.ip },
-      asked: { name: name as ActionName, catalog: catalog.name, fields: form },
+    const asked = { name: name as ActionName, catalog: catalog.name, fields: form }
+    const note = await carryOut(options, { session, from: request.ip, asked }).catch((error: unknown) => {
+      const code = systemErrorCode(error)
+      if (code === undefined) throw error
+      return {
+        kind: 'problem',
+        text: html`The audit log cannot be written (${code}), so nothing was done.`,
+      } as const
     })
     const back = new URL(ownPath(form.back), 'http://console')
     back.searchParams.set('note', notes.put(note))

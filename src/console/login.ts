@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { Log } from '../lib/log.ts'
 import { type Access, isCsrf, type LoginLimit } from './access.ts'
 import type { Assets } from './assets.ts'
 import type { AuditLog } from './audit-log.ts'
@@ -10,9 +11,16 @@ interface LoginOptions {
   audit: AuditLog
   assets: Assets
   limit: LoginLimit
+  log: Log
 }
 
-export function registerLogin(app: FastifyInstance, { access, audit, assets, limit }: LoginOptions): void {
+export function registerLogin(
+  app: FastifyInstance,
+  { access, audit, assets, limit, log }: LoginOptions,
+): void {
+  // On a full disk somebody must be able to look.
+  const note = (entry: Parameters<AuditLog['write']>[0]) =>
+    audit.write(entry).catch((error: unknown) => log.warn({ err: error }, 'the audit log cannot be written'))
   const show = async (reply: FastifyReply, next: string, { status = 200, problem = '' } = {}) =>
     sendPage(reply, loginPage({ head: await assets.head(), next, problem }), status)
   app.get<{ Querystring: Record<string, string> }>('/login', async (request, reply) => {
@@ -33,10 +41,10 @@ export function registerLogin(app: FastifyInstance, { access, audit, assets, lim
     const entry = { from, action: 'log in', who: role ?? 'nobody' } as const
     if (role === undefined) {
       limit.failed(from)
-      await audit.write({ ...entry, outcome: 'failed', reason: 'wrong token' })
+      await note({ ...entry, outcome: 'failed', reason: 'wrong token' })
       return show(reply, ownPath(next), { status: 403, problem: 'This is not the right token.' })
     }
-    await audit.write({ ...entry, outcome: 'done' })
+    await note({ ...entry, outcome: 'done' })
     return reply.header('set-cookie', access.open(role, token)).redirect(ownPath(next), 303)
   })
   app.post('/logout', async (request, reply) => {

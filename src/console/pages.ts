@@ -68,7 +68,7 @@ export async function registerPages(app: FastifyInstance, options: PagesOptions)
   const live = new LivePages(app, clock)
   readForms(app)
   assets.register(app)
-  registerLogin(app, { access, audit, assets, limit: new LoginLimit(clock) })
+  registerLogin(app, { access, audit, assets, limit: new LoginLimit(clock), log })
   registerActions(app, { access, audit, assets, notes, thread, catalogs: options.catalogs, clock })
   registerBoard(app, { access, ...options })
   registerDownloads(app, {

@@ -19,6 +19,9 @@ interface ReadThreadOptions {
 /** Nobody looks at the console most of the time, and a thread costs memory. */
 const idleMs = 120_000
 
+/** A small young heap: most of what is read is gone with the page. */
+const resourceLimits = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 384 }
+
 interface Running {
   worker: Worker
   ended: Promise<unknown>
@@ -64,7 +67,7 @@ export class ReadThread implements AsyncDisposable {
     }
     // Beside the sources in a checkout, beside the built files in the package.
     const name = import.meta.url.endsWith('.ts') ? './read-worker.ts' : './read-worker.js'
-    const worker = new Worker(new URL(name, import.meta.url), { workerData })
+    const worker = new Worker(new URL(name, import.meta.url), { workerData, resourceLimits })
     worker.on('message', (answer: ReadAnswer) => this.#take(answer))
     worker.on('error', (error) => log.error({ err: error }, 'the thread of the console failed'))
     const running = { worker, ended: once(worker, 'exit').catch(() => undefined) }

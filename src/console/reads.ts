@@ -28,6 +28,9 @@ export type ReadContext = Omit<OperationContext, 'catalog'>
 const sampleMax = 10
 const lettersMax = 20
 const callsMax = 50
+/** Calls that are looked through for one page. */
+const lookMax = 400
+const storyLookMax = 150
 
 /** Products with their names. */
 export interface HeldSample {
@@ -58,8 +61,8 @@ export function openReads(context: ReadContext) {
   const { config } = context
   const catalogs = [...config.catalogs.values()]
   const named = (name: string) => catalogNamed(context, name)
-  const searchOf = (name: string) => new Search({ ...context, catalog: named(name) })
   return {
+    ...productReads(context),
     async status(): Promise<ConsoleStatus> {
       const free = await freeBytes(config.stateDir).catch(() => 0)
       return { ...(await readStatus(context, catalogs)), freeBytes: free }
@@ -89,15 +92,29 @@ export function openReads(context: ReadContext) {
     },
     async deadLetters(catalog: string): Promise<DeadLetters> {
       const operation = { ...context, catalog: named(catalog) }
-      const [letters, consents] = await Promise.all([listDeadLetters(operation), listDeadConsents(operation)])
-      return { groups: groupsOf(letters), total: letters.length, consents: consents.length }
+      const letters = await listDeadLetters(operation)
+      const hasConsents = operation.catalog.consents.feeds.size > 0
+      const consents = hasConsents ? (await listDeadConsents(operation)).length : 0
+      return { groups: groupsOf(letters), total: letters.length, consents }
     },
+    act(asked: ActionRequest): Promise<string> {
+      return act({ ...context, catalog: named(asked.catalog) }, asked)
+    },
+  }
+}
+
+/** The same of products, and of the calls that carried them. */
+function productReads(context: ReadContext) {
+  const { config } = context
+  const named = (name: string) => catalogNamed(context, name)
+  const searchOf = (name: string) => new Search({ ...context, catalog: named(name) })
+  return {
     story(catalog: string, id: string): Promise<ProductStory> {
-      return explainProduct({ ...context, catalog: named(catalog) }, id)
+      return explainProduct({ ...context, catalog: named(catalog) }, id, { lookMax: storyLookMax })
     },
     async calls(catalog: string, filter: CallFilter): Promise<CallPage> {
       using mirror = await openMirror(config, named(catalog))
-      return listCalls(mirror, filter, { callsMax })
+      return listCalls(mirror, filter, { callsMax, lookMax })
     },
     async call(catalog: string, number: number): Promise<CallEntry & { ids: string[] }> {
       using mirror = await openMirror(config, named(catalog))
@@ -117,9 +134,6 @@ export function openReads(context: ReadContext) {
       // Whoever has the state folder does it: two would write into the same file.
       using mirror = await openMirror(config, named(catalog))
       return { known: JSON.stringify(mirror.identity().last) }
-    },
-    act(asked: ActionRequest): Promise<string> {
-      return act({ ...context, catalog: named(asked.catalog) }, asked)
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { CatalogConfig, Config } from '../config/model.ts'
+import type { Config } from '../config/model.ts'
 import type { CatalogStatus } from '../operations/read-status.ts'
 import type { OutboxOverview } from '../outbox/overview.ts'
 import { plural, span } from './format.ts'
@@ -9,6 +9,7 @@ export interface Matter {
   severity: 'stopped' | 'attention'
   text: string
   hint?: string
+  catalog?: string
   /** The page that has more. */
   page?: '/feeds' | '/dead-letters'
 }
@@ -22,14 +23,17 @@ export interface Verdict {
 
 const urgentLagMsDefault = 5 * 60_000
 
-/** What an operator who is called at night must know first. Pure. */
-export function judge(
-  status: ConsoleStatus,
-  { config, catalog }: { config: Config; catalog: CatalogConfig },
-): Verdict {
-  const own = status.catalogs.find((one) => one.catalog === catalog.name)
+/** What an operator who is called at night must know first, over all catalogs. Pure. */
+export function judge(status: ConsoleStatus, config: Config): Verdict {
   const lagMs = config.alerts?.urgentLagMs ?? urgentLagMsDefault
-  const matters = [...mattersOfHost(status), ...(own ? mattersOfCatalog(own, lagMs) : [])]
+  const isOne = status.catalogs.length === 1
+  const ofCatalogs = status.catalogs.flatMap((one) =>
+    mattersOfCatalog(one, lagMs).map((matter): Matter => {
+      const text = isOne ? matter.text : `catalog ${one.catalog}: ${matter.text}`
+      return { ...matter, text, catalog: one.catalog }
+    }),
+  )
+  const matters = [...mattersOfHost(status), ...ofCatalogs]
   const [first] = matters.toSorted((one, other) => rank(one) - rank(other))
   if (first === undefined) return { state: 'ok', text: 'All is well.', matters }
   const others = matters.length > 1 ? ` and ${plural(matters.length - 1, 'more matter')}` : ''
@@ -107,6 +111,10 @@ function mattersOfCatalog(status: CatalogStatus, urgentLagMs: number): Matter[] 
   }
   if (overview.dead > 0) {
     const text = `the endpoint refused ${plural(overview.dead, 'product')}`
+    matters.push({ severity: 'attention', text, page: '/dead-letters' })
+  }
+  if (consents !== null && consents.dead > 0) {
+    const text = `${plural(consents.dead, 'consent')} refused or not confirmed`
     matters.push({ severity: 'attention', text, page: '/dead-letters' })
   }
   return [...matters, ...notices.map(({ text }) => ({ severity: 'attention' as const, text }))]

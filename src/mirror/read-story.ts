@@ -59,7 +59,7 @@ export function readStory(
   const sql = `SELECT p.key, p.meta, p.missing, ${newest.document} AS document, ${newest.partial} AS partial,
       ${newest.origins} AS origins, s.lane, s.number, s.since, s.digest, s.acknowledged, x.letter, a.since AS absent,
       w.at AS switchAt, h.entries
-    FROM products p ${newest.joins} LEFT JOIN standing s ON s.product = p.key
+    FROM products p ${newest.joins} JOIN standing s ON s.product = p.key
       LEFT JOIN dead x ON x.product = p.key LEFT JOIN absent a ON a.product = p.key
       LEFT JOIN switches w ON w.product = p.key LEFT JOIN history h ON h.product = p.key
     WHERE p.id = ?`

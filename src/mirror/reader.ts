@@ -211,7 +211,7 @@ export class MirrorReader implements Disposable {
 
   /** Oldest first. */
   deadLetters(): DeadLetter[] {
-    const sql = 'SELECT p.id, d.letter FROM dead d JOIN products p ON p.key = d.product ORDER BY d.at, p.id'
+    const sql = 'SELECT id, letter FROM dead CROSS JOIN products ON key = product ORDER BY at, id'
     return this.#database.all<LetterRow>(sql).map(parseLetter)
   }
 

@@ -6,12 +6,17 @@ import { openMirror, openStorage, stateDirOf } from '../storage.ts'
 import { readStory } from './read-story.ts'
 import { findDaemon, type OperationContext } from './run-here.ts'
 import type { ProductStory } from './story.ts'
+import type { StoryOptions } from './story-state.ts'
 
 /** Connections that are open are used; otherwise some are opened for this. */
 type StoryContext = Omit<OperationContext, 'connections'> & Partial<Pick<OperationContext, 'connections'>>
 
 /** The story of a product. Redis is asked where it is there: one of its own that does not run is not started for this. */
-export async function explainProduct(context: StoryContext, given: string): Promise<ProductStory> {
+export async function explainProduct(
+  context: StoryContext,
+  given: string,
+  options: Pick<StoryOptions, 'lookMax'> = {},
+): Promise<ProductStory> {
   const { config, catalog, clock } = context
   const productId = given as ProductId
   const isRunning = (await findDaemon(context)) !== undefined
@@ -19,7 +24,15 @@ export async function explainProduct(context: StoryContext, given: string): Prom
   const underWay = asksRedis ? await askRedis(context, productId) : undefined
   using mirror = await openMirror(config, catalog)
   using manifest = await readManifest(stateDirOf(config, catalog.name))
-  return readStory(productId, { catalog, mirror, manifest, underWay, isRunning, nowMs: clock.now() })
+  return readStory(productId, {
+    ...options,
+    catalog,
+    mirror,
+    manifest,
+    underWay,
+    isRunning,
+    nowMs: clock.now(),
+  })
 }
 
 async function askRedis(context: StoryContext, productId: ProductId): Promise<UnderWay | undefined> {

@@ -25,7 +25,7 @@ import { blocksOf, isoOf, type StoryOptions, stateOf } from './story-state.ts'
 
 const nearIdsMax = 4
 const callsMax = 10
-const lookMax = 5_000
+const lookMaxDefault = 5_000
 
 /** What is known of a product, and why it is so: of mirror and manifest alone, which need neither feed nor endpoint. */
 export function readStory(productId: ProductId, options: StoryOptions): ProductStory {
@@ -35,7 +35,7 @@ export function readStory(productId: ProductId, options: StoryOptions): ProductS
   if (!stored) return { kind: 'unknown', ...named, nearIds: mirror.nearIds(productId, nearIdsMax) }
   const told = { ...options, stored, state: decodeState(stored), origins: decodeOrigins(stored.origins) }
   const entries = stored.history.map(decodeChange)
-  const calls = findCalls(mirror, productId)
+  const calls = findCalls(mirror, productId, options.lookMax ?? lookMaxDefault)
   const changes = entries.map((entry) => changeOf(entry, calls.found, manifest))
   return {
     kind: 'known',
@@ -154,7 +154,11 @@ function placeOf(origin: RecordOrigin | undefined, manifest: ManifestView): Reco
   return origin ? { ...importOf(origin.import, manifest), line: origin.line } : null
 }
 
-function findCalls(mirror: MirrorReader, id: ProductId): { found: CallEntry[]; looked: number } {
+function findCalls(
+  mirror: MirrorReader,
+  id: ProductId,
+  lookMax: number,
+): { found: CallEntry[]; looked: number } {
   const found: CallEntry[] = []
   let looked = 0
   for (const call of mirror.settledCalls()) {

@@ -16,6 +16,8 @@ export interface StoryOptions {
   underWay: UnderWay | undefined
   /** Whether a daemon works on the state folder. */
   isRunning: boolean
+  /** How many of the last calls are looked through: 1,000 take 0.1 s. */
+  lookMax?: number
   nowMs: number
 }
 

@@ -71,7 +71,7 @@ export function callTable(view: View, calls: readonly CallEntry[]): Html {
       call.description === null ? call.outcome : html`${call.outcome}: ${foreign(call.description)}`,
       call.requestId === null ? '–' : foreign(call.requestId),
     ]),
-    empty: 'No such call is kept.',
+    empty: 'No such call here.',
   })
 }
 

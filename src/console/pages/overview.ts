@@ -19,7 +19,7 @@ export const overviewPage: Page = {
   async render(view) {
     const status = await view.status()
     const own = status.catalogs.find(({ catalog }) => catalog === view.catalog.name)
-    const verdict = judge(status, view)
+    const verdict = judge(status, view.config)
     if (!own) return html`<h1>Overview</h1>${verdictOf(view, verdict)}`
     return html`<h1>Overview</h1>
 ${verdictOf(view, verdict)}
@@ -34,7 +34,7 @@ ${tiles(view, own)}
 
 function verdictOf(view: View, { state, text, matters }: Verdict): Html {
   return html`<p class="verdict ${state}" role="status">${text}</p>
-${matters.length > 0 && html`<ul class="matters">${matters.map(({ text, hint, page, severity }) => html`<li class="${severity}"><strong>${text}</strong>${hint && html` – ${hint}`}${page && html` <a href="${linkTo(view, page)}">${page === '/feeds' ? 'Show feeds' : 'Show dead letters'}</a>`}</li>`)}</ul>`}`
+${matters.length > 0 && html`<ul class="matters">${matters.map(({ text, hint, page, severity, catalog = '' }) => html`<li class="${severity}"><strong>${text}</strong>${hint && html` – ${hint}`}${page && html` <a href="${linkTo(view, page, view.catalogs.length > 1 ? { catalog } : {})}">${page === '/feeds' ? 'Show feeds' : 'Show dead letters'}</a>`}</li>`)}</ul>`}`
 }
 
 /** The one number that tells whether prices flow. */

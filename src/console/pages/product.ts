@@ -50,7 +50,7 @@ ${blocks.length > 0 && html`<ul class="matters">${blocks.map(({ text, since }) =
 ${announced.length > 0 && html`<section aria-labelledby="announced"><h2 id="announced">Announced for later</h2><ul class="facts">${announced.map(({ feed, at, fields }) => html`<li>${moment(at, view.nowMs)}: ${fields.map(({ field, value }) => html`${field} ${shown(value)} `)}(feed ${foreign(feed)})</li>`)}</ul></section>`}
 <section aria-labelledby="way"><h2 id="way">The newest document on its way</h2>${wayOf(view, story.delivery)}</section>
 <section aria-labelledby="changes"><h2 id="changes">Last changes</h2>${changeTable(view, changes)}</section>
-<section aria-labelledby="calls"><h2 id="calls">Calls that carried it</h2>${calls.length > 0 ? callTable(view, calls) : html`<p class="empty">None of the last ${count(callsLookedThrough)} calls.</p>`}</section>`
+<section aria-labelledby="calls"><h2 id="calls">Calls that carried it</h2>${calls.length > 0 ? callTable(view, calls) : html`<p class="empty">None of the last ${count(callsLookedThrough)} calls. <a href="${linkTo(view, '/calls', { product: productId })}">Look further</a></p>`}</section>`
 }
 
 function severityOf({ state }: StoryState): string {
