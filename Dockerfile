@@ -16,7 +16,9 @@ RUN apt-get update \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /opt/catalogd
 COPY package.json LICENSE CHANGELOG.md ./
-COPY config config
+# What comes with catalogd, and nothing else: a configuration beside it, and its secrets, are no part of the image.
+COPY config/catalogd.example.yaml config/catalogd.schema.json config/headers.yaml config/
+COPY config/presets config/presets
 COPY --from=build /build/node_modules node_modules
 COPY --from=build /build/dist dist
 RUN ln -s /opt/catalogd/dist/main.js /usr/local/bin/catalogd \
@@ -26,6 +28,9 @@ WORKDIR /srv/catalogd
 USER node
 # Feed files come in through drop; state is what must survive and be backed up: the catalog, consents, manifest, archive.
 VOLUME ["/srv/catalogd/drop", "/srv/catalogd/state"]
+# Whether the process answers, on the console's usual port. A Redis that is away is no reason to start again.
+HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:8480/live').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # Running calls are finished before the process ends, at most 10 s.
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["catalogd"]

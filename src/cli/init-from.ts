@@ -10,7 +10,7 @@ import { ask } from './confirm.ts'
 import type { CommandContext } from './context.ts'
 import { currencyOption, shopUrlOption } from './option-values.ts'
 import { withReadBar } from './read-bar.ts'
-import { refuseExisting, throwUnwritable } from './refuse-existing.ts'
+import { refuseExisting, throwUnwritable, writeEnvFile } from './refuse-existing.ts'
 
 export interface FromOptions {
   from: string
@@ -138,6 +138,7 @@ ${feedText('products', [...place, ...guess.lines], 6)}`
   try {
     await mkdir(folder, { recursive: true })
     await writeFile(file, text, { flag: 'wx' })
+    await writeEnvFile(file)
     await mkdir(dropDir, { recursive: true })
   } catch (error) {
     throwUnwritable(file, error)

@@ -61,6 +61,6 @@ function formatNext({ trial: { isReady }, file, from, dropDir }: Written): strin
     check,
     `  catalogd --config ${file} start`,
     `  put files into ${dropDir}`,
-    '"start" needs CATALOG_API_URL and API_PRODUCTS_TOKEN; to try it without an account, "catalogd sandbox" prints both.',
+    '"start" needs CATALOG_API_URL and API_PRODUCTS_TOKEN: write them into the file .env beside it. To try it without an account, "catalogd sandbox" prints both.',
   ]
 }

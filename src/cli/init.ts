@@ -4,7 +4,7 @@ import { readConfig } from '../config/load.ts'
 import type { CommandDefinition } from './context.ts'
 import type { FromOptions } from './init-from.ts'
 import { currencyOption, shopUrlOption } from './option-values.ts'
-import { refuseExisting, throwUnwritable } from './refuse-existing.ts'
+import { refuseExisting, throwUnwritable, writeEnvFile } from './refuse-existing.ts'
 
 /** The commented example is what `init` writes: one text to keep correct. */
 const exampleFile = new URL('../../config/catalogd.example.yaml', import.meta.url)
@@ -58,6 +58,7 @@ async function writeAll(file: string): Promise<string[]> {
   try {
     await mkdir(dirname(file), { recursive: true })
     await writeFile(file, await readFile(exampleFile, 'utf8'), { flag: 'wx' })
+    await writeEnvFile(file)
     const { config } = await readConfig({ file, env: {} })
     const feeds = [...config.catalogs.values()].flatMap((catalog) => [...catalog.feeds.values()])
     const dropDirs = feeds.map(({ dropDir }) => dropDir).filter((dropDir) => dropDir !== '')
@@ -69,14 +70,15 @@ async function writeAll(file: string): Promise<string[]> {
 }
 
 function formatCreated(file: string, dropFolders: readonly string[]): string {
-  const created = [file, ...dropFolders].map(shorten)
+  const env = join(dirname(file), '.env')
+  const created = [file, ...dropFolders, env].map(shorten)
   return `Created:
 ${created.map((path) => `  ${path}`).join('\n')}
 
 Next:
   1. Edit ${shorten(file)}: which columns of your files are which product fields.
      ("catalogd --config <new file> init --from <feed file>" guesses that from a file of yours.)
-  2. Set CATALOG_API_URL and API_PRODUCTS_TOKEN. To try everything without an account, run "catalogd sandbox".
+  2. Write CATALOG_API_URL and API_PRODUCTS_TOKEN into ${shorten(env)}. To try everything without an account, run "catalogd sandbox".
   3. catalogd config check
   4. catalogd start, and drop a file into ${created[1] ?? 'a drop folder'}`
 }

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
-import { getCACertificates } from 'node:tls'
+// Whole: an older Node, which lacks a name of it, is to fail with a message of ours.
+import tls from 'node:tls'
 import { Agent, type Dispatcher, ProxyAgent } from 'undici'
 import type { NetworkConfig, ProxyConfig } from '../config/model.ts'
 import { systemClock } from './clock.ts'
@@ -55,11 +56,19 @@ export class ServerConnections implements AsyncDisposable {
 }
 
 function open({ network, url, options }: Opening): Dispatcher {
-  const tls = readCertificates(network)
+  const certificates = readCertificates(network)
   const proxy = proxyFor(url, network?.proxy)
   if (!proxy)
-    return new Agent({ ...options, connect: { ...tls, timeout: options.connectTimeout ?? connectMs } })
-  return new ProxyAgent({ ...options, uri: proxy.href, requestTls: tls, proxyTls: caOf(tls) })
+    return new Agent({
+      ...options,
+      connect: { ...certificates, timeout: options.connectTimeout ?? connectMs },
+    })
+  return new ProxyAgent({
+    ...options,
+    uri: proxy.href,
+    requestTls: certificates,
+    proxyTls: caOf(certificates),
+  })
 }
 
 /** A proxy may have a certificate of the same authority; it is not shown ours. */
@@ -77,7 +86,7 @@ interface Certificates {
 export function readCertificates(network: NetworkConfig | undefined): Certificates {
   const { caFile, certFile, keyFile } = network ?? {}
   return {
-    ...(caFile === undefined ? {} : { ca: [...getCACertificates('default'), readPem(caFile, 'caFile')] }),
+    ...(caFile === undefined ? {} : { ca: [...tls.getCACertificates('default'), readPem(caFile, 'caFile')] }),
     ...(certFile === undefined ? {} : { cert: readPem(certFile, 'certFile') }),
     ...(keyFile === undefined ? {} : { key: readPem(keyFile, 'keyFile') }),
   }

@@ -10,6 +10,8 @@ describe('init', () => {
     expect(created).toMatchObject({ exitCode: 0, stderr: '' })
     expect(created.stdout).toContain(folder.join('config/catalogd.yaml'))
     expect((await readdir(folder.path)).sort()).toEqual(['config', 'drop'])
+    // For secrets: read by nobody else.
+    expect((await stat(folder.join('config/.env'))).mode & 0o777).toBe(0o600)
     expect((await readdir(folder.join('drop'))).sort()).toEqual(['products', 'stock'])
 
     const env = { CATALOG_API_URL: 'http://127.0.0.1:8490', API_PRODUCTS_TOKEN: 't' }

@@ -53,7 +53,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 describe('the package', () => {
   it('holds the built program, the configuration example and the papers, nothing else', () => {
     const expected =
-      /^(dist\/.+\.(js|d\.ts|lua|wasm|html|css|json)|dist\/sandbox\/reference\/[\w.-]+|config\/.+|docs\/[\w./-]+\.md|docs\/bench\.svg|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/
+      /^(dist\/.+\.(js|d\.ts|lua|wasm|html|css|svg|json)|dist\/sandbox\/reference\/[\w.-]+|config\/.+|docs\/[\w./-]+\.md|docs\/bench\.svg|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/
     expect(packed.filter((path) => !expected.test(path))).toEqual([])
     expect(packed).toEqual(
       expect.arrayContaining([
@@ -65,6 +65,10 @@ describe('the package', () => {
       ]),
     )
     expect(packed.filter((path) => path.startsWith('dist/quickstart'))).toEqual([])
+    expect(packed).toEqual(
+      expect.arrayContaining(['config/systemd/catalogd.service', 'config/presets/native.yaml']),
+    )
+    expect(packed.filter((path) => /^config\/(catalogd\.yaml|\.env)$/.test(path))).toEqual([])
   })
 
   it('carries the Redis scripts beside their modules', () => {
@@ -216,6 +220,8 @@ function copyCheckout(): void {
   ]
   for (const part of parts) cpSync(join(root, part), join(checkout, part), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'))
+  // Of somebody who runs catalogd from there.
+  for (const file of ['catalogd.yaml', '.env']) writeFileSync(join(checkout, 'config', file), 's3cret')
 }
 
 /** Answers what it prints; that is also where the compiler complains. */
