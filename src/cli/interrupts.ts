@@ -65,7 +65,8 @@ export function openInterrupts(process: NodeJS.Process, clock: Pick<Clock, 'mono
 
 function ignoreClosedPipe(stream: Writable, onClosed: () => void): void {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
+    // EIO: of a terminal that is gone.
+    if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error
     onClosed()
   })
 }

@@ -167,13 +167,13 @@ describe('the Kubernetes example', () => {
 describe('the systemd unit', () => {
   it('starts, reloads and stops catalogd, and may write to its folders alone', () => {
     const unit = read('config/systemd/catalogd.service')
-    const valueOf = (key: string) => new RegExp(`^${key}=(.*)$`, 'm').exec(unit)?.[1]
-    expect([valueOf('ExecStart'), valueOf('ExecReload')]).toEqual([
+    const settingOf = (key: string) => new RegExp(`^${key}=(.*)$`, 'm').exec(unit)?.[1]
+    expect([settingOf('ExecStart'), settingOf('ExecReload')]).toEqual([
       '/usr/bin/catalogd start',
       '/usr/bin/catalogd reload',
     ])
-    expect(valueOf('ProtectSystem')).toBe('strict')
-    expect(valueOf('NoNewPrivileges')).toBe('true')
-    expect(Number(valueOf('TimeoutStopSec'))).toBeGreaterThanOrEqual(15)
+    expect(settingOf('ProtectSystem')).toBe('strict')
+    expect(settingOf('NoNewPrivileges')).toBe('true')
+    expect(Number(settingOf('TimeoutStopSec'))).toBeGreaterThanOrEqual(15)
   })
 })
