@@ -1,3 +1,4 @@
+import type { ExplainedProduct } from '../operations/explain-product.ts'
 import type { CallEntry } from '../operations/list-calls.ts'
 import type {
   DeliveryTimes,
@@ -17,8 +18,8 @@ interface Format {
 }
 
 /** A product's story for a terminal. */
-export function formatStory(story: ProductStory, format: Format): string {
-  if (story.kind === 'unknown') return formatUnknown(story)
+export function formatStory(story: ExplainedProduct, format: Format): string {
+  if (story.kind === 'unknown') return [...formatUnknown(story), ...formatRejected(story)].join('\n')
   return [
     ...headOf(story, format),
     ...story.blocks.map(
@@ -26,6 +27,7 @@ export function formatStory(story: ProductStory, format: Format): string {
     ),
     ...story.feeds.flatMap(formatFeed),
     ...(story.absentSince === null ? [] : [`  no feed names it since ${timeOf(story.absentSince)}`]),
+    ...formatRejected(story),
     ...formatFields(story.fields, format),
     ...formatAnnounced(story.announced),
     ...formatDelivery(story),
@@ -34,11 +36,21 @@ export function formatStory(story: ProductStory, format: Format): string {
   ].join('\n')
 }
 
-function formatUnknown({ productId, catalog, nearIds }: Extract<ProductStory, { kind: 'unknown' }>): string {
+/** A record that came and does not count may be the whole answer. */
+function formatRejected({ rejected }: ExplainedProduct): string[] {
+  return rejected.map(({ import: number, feed, rejectsFile, line }) => {
+    return `  ! a record of import ${number} (feed ${feed}) that names it was rejected: ${rejectsFile} line ${line} says why`
+  })
+}
+
+function formatUnknown({
+  productId,
+  catalog,
+  nearIds,
+}: Extract<ProductStory, { kind: 'unknown' }>): string[] {
   const unknown = `No feed of catalog ${catalog} has named a product ${shownValue(productId)}.`
-  const rejected = 'Its record may have been rejected: see catalogd imports.'
-  if (nearIds.length === 0) return `${unknown}\n${rejected}`
-  return [unknown, 'Known ids that resemble it:', ...nearIds.map((id) => `  ${id}`), rejected].join('\n')
+  if (nearIds.length === 0) return [unknown]
+  return [unknown, 'Known ids that resemble it:', ...nearIds.map((id) => `  ${cell(id, 70)}`)]
 }
 
 function headOf({ productId, document, state, endpoint, catalog }: KnownStory, format: Format): string[] {

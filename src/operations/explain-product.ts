@@ -3,6 +3,7 @@ import { catalogKeys } from '../outbox/keys.ts'
 import { readUnderWay, type UnderWay } from '../outbox/under-way.ts'
 import { readManifest } from '../sources/manifest-reader.ts'
 import { openMirror, openStorage, stateDirOf } from '../storage.ts'
+import { findRejections, type Rejection } from './find-rejections.ts'
 import { readStory } from './read-story.ts'
 import { findDaemon, type OperationContext } from './run-here.ts'
 import type { ProductStory } from './story.ts'
@@ -11,12 +12,17 @@ import type { StoryOptions } from './story-state.ts'
 /** Connections that are open are used; otherwise some are opened for this. */
 type StoryContext = Omit<OperationContext, 'connections'> & Partial<Pick<OperationContext, 'connections'>>
 
+export type ExplainedProduct = ProductStory & {
+  /** Records of the last imports that name the product, and were rejected. */
+  rejected: Rejection[]
+}
+
 /** The story of a product. Redis is asked where it is there: one of its own that does not run is not started for this. */
 export async function explainProduct(
   context: StoryContext,
   given: string,
   options: Pick<StoryOptions, 'lookMax'> = {},
-): Promise<ProductStory> {
+): Promise<ExplainedProduct> {
   const { config, catalog, clock } = context
   const productId = given as ProductId
   const isRunning = (await findDaemon(context)) !== undefined
@@ -24,15 +30,13 @@ export async function explainProduct(
   const underWay = asksRedis ? await askRedis(context, productId) : undefined
   using mirror = await openMirror(config, catalog)
   using manifest = await readManifest(stateDirOf(config, catalog.name))
-  return readStory(productId, {
-    ...options,
-    catalog,
-    mirror,
-    manifest,
-    underWay,
-    isRunning,
-    nowMs: clock.now(),
+  const { lookMax } = options
+  const nowMs = clock.now()
+  const story = readStory(productId, {
+    ...{ catalog, mirror, manifest, underWay, isRunning, nowMs },
+    ...(lookMax === undefined ? {} : { lookMax }),
   })
+  return { ...story, rejected: await findRejections(stateDirOf(config, catalog.name), manifest, productId) }
 }
 
 async function askRedis(context: StoryContext, productId: ProductId): Promise<UnderWay | undefined> {

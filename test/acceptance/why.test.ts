@@ -99,6 +99,17 @@ it('answers an id that is not known with those that resemble it, and exit code 1
   expect(stdout).toContain('4711')
 })
 
+it('names the rejected record of a product, known or not', async () => {
+  await drop('prices', 'wrong.csv', 'sku,price\n4711,much\n9.9,many\n')
+  const rejectsFile = expect.stringMatching(/00000004-prices\.rejects/)
+  expect(await workplace.ask('why', '4711')).toMatchObject({
+    kind: 'known',
+    rejected: [{ import: 4, feed: 'prices', rejectsFile, line: 2 }],
+  })
+  expect(await workplace.ask('why', '9.9')).toMatchObject({ kind: 'unknown', rejected: [{ line: 3 }] })
+  expect(await workplace.ask('why', '9x9')).toMatchObject({ kind: 'unknown', rejected: [] })
+})
+
 it('tells of a refusal, and answers while neither daemon nor Redis are there', async () => {
   await workplace.fault({ refuse: 'named', productIds: ['4713'], reason: 'no such brand' })
   await drop('shop', 'shop-3.csv', shop({ id: '4711', price: 9 }, { id: '4713', price: 11 }))

@@ -1,0 +1,56 @@
+import { createReadStream } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { readReport, reportPath } from '../imports/report.ts'
+import type { AcceptSequence } from '../lib/brand.ts'
+import type { ManifestView } from '../sources/manifest-index.ts'
+
+/** A rejected record that names the product: what it says counts nowhere. */
+export interface Rejection {
+  import: number
+  feed: string
+  /** The rejected records of that import, each with its reason, and where the first one that names the product stands. */
+  rejectsFile: string
+  line: number
+}
+
+const importsMax = 20
+/** Of each of their files. */
+const bytesMax = 2_000_000
+
+/** Among the last imports, newest first. `dir`: `state/<catalog>`. */
+export async function findRejections(dir: string, manifest: ManifestView, id: string): Promise<Rejection[]> {
+  const found: Rejection[] = []
+  let looked = 0
+  for (let sequence = manifest.nextSequence - 1; sequence > 0 && looked < importsMax; sequence -= 1) {
+    const accept = manifest.file(sequence as AcceptSequence)
+    if (!accept) continue
+    looked += 1
+    const report = await readReport(reportPath(join(dir, 'reports'), accept))
+    const { rejectsFile } = report ?? {}
+    const line = rejectsFile === undefined ? undefined : await findLine(rejectsFile, id)
+    if (rejectsFile !== undefined && line !== undefined)
+      found.push({ import: sequence, feed: accept.feed, rejectsFile, line })
+  }
+  return found
+}
+
+/** The line on which the id stands by itself. What was removed, or is too long, is not looked through to its end. */
+async function findLine(file: string, id: string): Promise<number | undefined> {
+  const literal = id.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])`, 'u')
+  const input = createReadStream(file, { encoding: 'utf8', end: bytesMax })
+  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })
+  let at = 0
+  try {
+    for await (const line of lines) {
+      at += 1
+      if (pattern.test(line)) return at
+    }
+  } catch {
+    return undefined
+  } finally {
+    input.destroy()
+  }
+  return undefined
+}
