@@ -1,9 +1,7 @@
 import type { CatalogConfig } from '../config/model.ts'
-import { parseHeld } from '../imports/context.ts'
-import type { CatalogName, FeedName, ProductId } from '../lib/brand.ts'
+import type { CatalogName } from '../lib/brand.ts'
 import { ConfigError } from '../lib/errors.ts'
 import type { DeadLetter } from '../mirror/model.ts'
-import type { MirrorReader } from '../mirror/reader.ts'
 import { listDeadConsents, listDeadLetters } from '../operations/dead-letters.ts'
 import { explainProduct } from '../operations/explain-product.ts'
 import {
@@ -20,23 +18,17 @@ import type { ProductStory } from '../operations/story.ts'
 import { freeBytes } from '../sources/space.ts'
 import { openMirror } from '../storage.ts'
 import { type ActionRequest, act } from './act.ts'
+import { type HeldSample, HeldSamples } from './held-samples.ts'
 import { reasonKey } from './reason-key.ts'
 import { type Found, Search } from './search/search.ts'
 
 export type ReadContext = Omit<OperationContext, 'catalog'>
 
-const sampleMax = 10
 const lettersMax = 20
 const callsMax = 50
 /** Calls that are looked through for one page. */
 const lookMax = 400
 const storyLookMax = 150
-
-/** Products with their names. */
-export interface HeldSample {
-  lines: { id: string; text: string }[]
-  more: boolean
-}
 
 /** Dead letters of one reason, the newest ones. */
 export interface DeadGroup {
@@ -61,6 +53,7 @@ export function openReads(context: ReadContext) {
   const { config } = context
   const catalogs = [...config.catalogs.values()]
   const named = (name: string) => catalogNamed(context, name)
+  const samples = new HeldSamples(context)
   return {
     ...productReads(context),
     async status(): Promise<ConsoleStatus> {
@@ -83,12 +76,8 @@ export function openReads(context: ReadContext) {
       throw new ConfigError('no-report', `import ${sequence} has no such file`)
     },
     /** Some of what an import holds. */
-    async heldSample(catalog: string, feed: string, sequence: number): Promise<HeldSample> {
-      using mirror = await openMirror(config, named(catalog))
-      const held = parseHeld(mirror.held().get(feed as FeedName)).find((one) => one.sequence === sequence)
-      if (held?.kind !== 'removals') return { lines: [], more: false }
-      const ids = mirror.heldIds(feed as FeedName, sampleMax + 1)
-      return { lines: linesOf(mirror, ids.slice(0, sampleMax)), more: ids.length > sampleMax }
+    heldSample(catalog: string, feed: string, sequence: number): Promise<HeldSample> {
+      return samples.of(named(catalog), feed, sequence)
     },
     async deadLetters(catalog: string): Promise<DeadLetters> {
       const operation = { ...context, catalog: named(catalog) }
@@ -144,15 +133,6 @@ function catalogNamed({ config }: ReadContext, name: string): CatalogConfig {
   const catalog = config.catalogs.get(name as CatalogName)
   if (catalog) return catalog
   throw new ConfigError('catalog-unknown', `there is no catalog ${name}`)
-}
-
-function linesOf(mirror: MirrorReader, ids: readonly ProductId[]): HeldSample['lines'] {
-  return [...mirror.read(ids)].map(([id, { document }]) => ({ id, text: nameIn(document) }))
-}
-
-function nameIn(document: Buffer | undefined): string {
-  const { name } = JSON.parse(document?.toString('utf8') ?? '{}') as { name?: unknown }
-  return typeof name === 'string' ? name : ''
 }
 
 function groupsOf(letters: readonly DeadLetter[]): DeadGroup[] {

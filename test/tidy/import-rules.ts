@@ -75,7 +75,6 @@ const table: Record<string, Row> = {
       'redis',
       'storage.ts',
       'sources/space.ts',
-      'imports/context.ts',
       'mirror/product-scan.ts',
       'catalog/stored-form.ts',
     ],

@@ -1,8 +1,8 @@
 import type { FeedStatus } from '../../operations/read-status.ts'
 import { bytes, count, moment, plural, span, table } from '../format.ts'
+import type { HeldSample } from '../held-samples.ts'
 import { type Content, foreign, type Html, html } from '../html.ts'
 import { linkTo, type Page, type View } from '../page.ts'
-import type { HeldSample } from '../reads.ts'
 import { heldOf } from './held.ts'
 import { changesOf, outcomeOf } from './import.ts'
 

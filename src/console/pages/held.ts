@@ -1,8 +1,8 @@
 import type { FeedStatus } from '../../operations/read-status.ts'
 import { count, moment, plural } from '../format.ts'
+import type { HeldSample } from '../held-samples.ts'
 import { type Content, foreign, type Html, html } from '../html.ts'
 import { button, linkTo, type View } from '../page.ts'
-import type { HeldSample } from '../reads.ts'
 
 type Held = FeedStatus['held'][number]
 
