@@ -34,6 +34,7 @@ const headings: Record<string, Record<string, () => Promise<CommandDefinition>>>
     start: async () => (await import('./start.ts')).startCommand,
     reload: async () => (await import('./reload.ts')).reloadCommand,
     status: async () => (await import('./status.ts')).statusCommand,
+    tail: async () => (await import('./tail.ts')).tailCommand,
     calls: async () => (await import('./calls.ts')).callsCommand,
     why: async () => (await import('./why.ts')).whyCommand,
     alert: async () => (await import('./alert.ts')).alertCommand,
