@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import tls from 'node:tls'
 import { Agent, type Dispatcher, ProxyAgent } from 'undici'
 import type { NetworkConfig, ProxyConfig } from '../config/model.ts'
-import { systemClock } from './clock.ts'
+import { type Clock, systemClock } from './clock.ts'
 import { ConfigError, systemErrorCode } from './errors.ts'
 
 /** Certificates are renewed while the daemon runs: it is looked at them this often. */
@@ -15,6 +15,7 @@ interface Opening {
   /** Only its origin is connected to. */
   url: URL
   options: Agent.Options
+  clock?: Pick<Clock, 'monotonic'>
 }
 
 /**
@@ -32,12 +33,12 @@ export class ServerConnections implements AsyncDisposable {
     this.#opening = opening
     this.#version = versionOf(opening.network)
     this.#dispatcher = open(opening)
-    this.#lookAtMs = systemClock.monotonic() + lookEveryMs
+    this.#lookAtMs = this.#now() + lookEveryMs
   }
 
   /** For the next request: name the origin with it. */
   get current(): Dispatcher {
-    const now = systemClock.monotonic()
+    const now = this.#now()
     if (now < this.#lookAtMs) return this.#dispatcher
     this.#lookAtMs = now + lookEveryMs
     const version = versionOf(this.#opening.network)
@@ -52,6 +53,10 @@ export class ServerConnections implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#dispatcher.destroy()
+  }
+
+  #now(): number {
+    return (this.#opening.clock ?? systemClock).monotonic()
   }
 }
 

@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile, writeFile } from 'node:fs/promises'
+import { copyFile, readFile, utimes, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openCatalogCalls } from '../../src/api/catalog-calls.ts'
 import { readConfig } from '../../src/config/load.ts'
 import type { ApiConfig, NetworkConfig } from '../../src/config/model.ts'
-import { proxyFor } from '../../src/lib/network.ts'
+import { proxyFor, ServerConnections } from '../../src/lib/network.ts'
 import { type ConnectProxy, openConnectProxy } from '../support/connect-proxy.ts'
 import { type TempDir, tempDir } from '../support/temp-dir.ts'
 
@@ -131,15 +131,20 @@ describe('the way to the endpoint', () => {
     expect(seen.length).toBe(2)
   })
 
-  it('has new connections when a certificate was renewed', async () => {
-    const { ServerConnections } = await import('../../src/lib/network.ts')
-    const network: NetworkConfig = { caFile: dir.join('ca.pem') }
-    await using connections = new ServerConnections({
-      network,
-      url: new URL('https://api.example'),
-      options: {},
-    })
-    expect(connections.current).toBe(connections.current)
+  it('is opened anew within a minute of a certificate being renewed', async () => {
+    const network: NetworkConfig = { caFile: dir.join('renewed.pem') }
+    await copyFile(dir.join('ca.pem'), dir.join('renewed.pem'))
+    let nowMs = 0
+    const clock = { monotonic: () => nowMs }
+    const url = new URL('https://api.example')
+    await using connections = new ServerConnections({ network, url, options: {}, clock })
+    const first = connections.current
+    nowMs = 61_000
+    expect(connections.current).toBe(first)
+    await utimes(dir.join('renewed.pem'), 1, 1)
+    expect(connections.current).toBe(first)
+    nowMs = 122_000
+    expect(connections.current).not.toBe(first)
   })
 
   it.each([
