@@ -22,7 +22,7 @@ function throwing(archive: Archive, times = Number.POSITIVE_INFINITY) {
   const sourceOf = archive.sourceOf.bind(archive)
   archive.sourceOf = async (accept) => {
     const source = await sourceOf(accept)
-    return accept.feed === 'bad' && left-- > 0 ? { ...source, bytes: 5n as never } : source
+    return accept.feed === 'bad' && left-- > 0 ? { ...source, bytes: (2n ** 20n) as never } : source
   }
   return archive
 }
