@@ -12,6 +12,7 @@ import { collectAtRest } from './lib/collect-at-rest.ts'
 import { stallOf, Watchdog, watchEventLoop } from './lib/watchdog.ts'
 import { CatalogMeter } from './metrics/catalog-meter.ts'
 import type { MeteredCatalog } from './metrics/scrape.ts'
+import type { Traces } from './metrics/traces.ts'
 import { WorkLog } from './metrics/work-log.ts'
 import { isOpenToOthers } from './sources/layout.ts'
 import { openStateLock, type StateLock } from './sources/state-lock.ts'
@@ -66,6 +67,7 @@ class Service implements AsyncDisposable {
   #configured: Configured
   #intake: IntakeState
   #console: AsyncDisposable | undefined
+  #traces: Traces | undefined
   #alerts: AsyncDisposable | undefined
   #lock: StateLock | undefined
   #waiting: Promise<void> = Promise.resolve()
@@ -89,6 +91,12 @@ class Service implements AsyncDisposable {
   }
 
   async open(): Promise<void> {
+    const { traces } = this.#options.config
+    if (traces) {
+      // Late: the forty files of OpenTelemetry are for who asked for them.
+      const { openTraces } = await import('./metrics/traces.ts')
+      this.#traces = this.#shared.use(openTraces(traces, this.#options.log))
+    }
     for (const catalog of this.#configured.catalogs) await this.#openCatalog(catalog)
     if (this.#intake !== 'elsewhere') {
       this.#waiting = this.#waitForLock().catch((error: unknown) => {
@@ -242,7 +250,7 @@ class Service implements AsyncDisposable {
   }
 
   #meterOf(name: CatalogName): CatalogMeter {
-    const meter = this.#meters.get(name) ?? new CatalogMeter(this.#options.clock)
+    const meter = this.#meters.get(name) ?? new CatalogMeter(this.#options.clock, this.#traces?.of(name))
     this.#meters.set(name, meter)
     return meter
   }

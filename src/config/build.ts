@@ -25,6 +25,7 @@ import type {
   ConsentsConfig,
   ConsoleConfig,
   FeedConfig,
+  TracesConfig,
 } from './model.ts'
 import type { ConfigPath } from './problems.ts'
 import { type CatalogInput, type ConfigInput, defaultSettle, type FeedInput } from './schema.ts'
@@ -56,6 +57,7 @@ export function buildConfig(input: ConfigInput, context: BuildContext): Config {
     intent: buildIntent(input.intent, context),
     console: buildConsole(input.console, context),
     alerts: buildAlerts(input.alerts, context),
+    traces: buildTraces(input.traces, context),
     catalogs: new Map(catalogs),
   }
 }
@@ -235,6 +237,19 @@ function buildAlerts(input: ConfigInput['alerts'], context: AccessContext): Aler
     headers: Object.entries(headers).map(([name, value]) => ({ name, value: ofHeaders.text(name, value) })),
     everyMs: checked(parseDuration(every)),
     urgentLagMs: checked(parseDuration(urgentLag)),
+  }
+}
+
+/** Undefined: none are sent. */
+function buildTraces(input: ConfigInput['traces'], context: AccessContext): TracesConfig | undefined {
+  if (!input?.url) return undefined
+  const ofHeaders = new Access(context, ['traces', 'headers'])
+  return {
+    url: new Access(context, ['traces']).url(input.url),
+    headers: Object.entries(input.headers).map(([name, value]) => ({
+      name,
+      value: ofHeaders.text(name, value),
+    })),
   }
 }
 

@@ -164,8 +164,12 @@ function checkOperatorParts(document: ConfigDocument): void {
   })
   checkNetwork(document, ['alerts'])
   checkOpenConsole(document)
-  for (const path of [['url'], ['heartbeat', 'url']]) {
-    checkText(document, ['alerts', ...path], (url) => (url === '' ? undefined : webhookAddressProblem(url)))
+  for (const path of [
+    ['alerts', 'url'],
+    ['alerts', 'heartbeat', 'url'],
+    ['traces', 'url'],
+  ]) {
+    checkText(document, path, (url) => (url === '' ? undefined : webhookAddressProblem(url)))
   }
 }
 

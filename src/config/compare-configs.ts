@@ -27,6 +27,7 @@ const effects: readonly [path: string, effect: Effect][] = [
   ['history', 'everywhere'],
   ['console', 'console'],
   ['alerts', 'alerts'],
+  ['traces', 'restart'],
   ['stack', 'commands'],
   ['intent', 'commands'],
   ['catalogs.*.api.url', 'adopt'],

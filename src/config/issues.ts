@@ -74,7 +74,16 @@ function explain(document: ConfigDocument, issue: FlatIssue): void {
 }
 
 /** Keys of addresses, and of sections that an address is put in place of. */
-const addressKeys: ReadonlySet<string> = new Set(['url', 'redis', 'alerts', 'api', 'stack', 'intent', 'pull'])
+const addressKeys: ReadonlySet<string> = new Set([
+  'url',
+  'redis',
+  'alerts',
+  'traces',
+  'api',
+  'stack',
+  'intent',
+  'pull',
+])
 
 /** What stands there, for a message; secrets stay hidden. */
 export function describeFound(value: unknown, path: ConfigPath): string {

@@ -20,8 +20,12 @@ export interface Config {
   console: ConsoleConfig | undefined
   /** Undefined: nobody is told. */
   alerts: AlertsConfig | undefined
+  /** Who is sent traces over OTLP/HTTP; undefined: nobody. */
+  traces: TracesConfig | undefined
   catalogs: ReadonlyMap<CatalogName, CatalogConfig>
 }
+
+export type TracesConfig = Pick<AlertsConfig, 'headers'> & { url: Deferred<URL> }
 
 export interface ConsoleConfig {
   /** Port 0: any free one. */

@@ -45,6 +45,15 @@ export const consoleSchema = mapping({
     .describe('Upper bound of a pushed file, as it is sent'),
 })
 
+export const tracesSchema = mapping({
+  url: optionalText('the address of an OTLP/HTTP receiver')
+    .optional()
+    .describe('Receiver of OpenTelemetry traces over OTLP/HTTP, with its path. Empty: none are sent'),
+  headers: mappingOf(headerName, headerValue, 'a mapping of headers')
+    .default({})
+    .describe('Sent with them; their values are secrets'),
+})
+
 export const alertsSchema = mapping({
   url: optionalText('the address of a webhook')
     .optional()

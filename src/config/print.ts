@@ -17,7 +17,7 @@ export function printConfig(loaded: LoadedConfig): string {
 }
 
 export function describeConfig({ config, input }: LoadedConfig): Record<string, unknown> {
-  const { redis, archive, history, console, alerts, stack, intent } = input
+  const { redis, archive, history, console, alerts, traces, stack, intent } = input
   const catalogs = [...config.catalogs].map(([name, { feeds }]) => {
     const catalog = input.catalogs[name]
     const described = [...feeds].map(([feed, built]) => [
@@ -26,7 +26,12 @@ export function describeConfig({ config, input }: LoadedConfig): Record<string, 
     ])
     return [name, { ...catalog, api: maskSecrets(catalog?.api), feeds: Object.fromEntries(described) }]
   })
-  const sections = { console: maskSecrets(console), alerts: maskAddress(alerts), stack: maskSecrets(stack) }
+  const sections = {
+    console: maskSecrets(console),
+    alerts: maskAddress(alerts),
+    traces: maskAddress(traces),
+    stack: maskSecrets(stack),
+  }
   return withoutUndefined({
     state: config.stateDir,
     redis: maskRedis(redis),

@@ -19,7 +19,7 @@ import {
   wholeNumber,
 } from './leaves.ts'
 import { networkShape } from './network-schema.ts'
-import { alertsSchema, consoleSchema } from './operator-schema.ts'
+import { alertsSchema, consoleSchema, tracesSchema } from './operator-schema.ts'
 import type { ConfigPath } from './problems.ts'
 import { pullSchema } from './pull-schema.ts'
 import { safetyShape } from './safety-schema.ts'
@@ -261,8 +261,6 @@ const redisSchema = z
   )
   .default('')
 
-const deferredSections = ['stack', 'intent'] as const
-
 /** What a configuration file holds, checked and with defaults, in the words of the file. */
 export const configSchema = mapping({
   state: text('the folder for what catalogd stores')
@@ -273,6 +271,7 @@ export const configSchema = mapping({
   history: historySchema.prefault({}).describe('How much catalogd why can tell'),
   console: consoleSchema.prefault({}).describe('The HTTP server of the daemon: pages, pushed files, health'),
   alerts: alertsSchema.optional().describe('Who is told when something needs an operator'),
+  traces: tracesSchema.optional().describe('Where the way of each file is told as an OpenTelemetry trace'),
   stack: stackSchema.optional().describe('Access to the content-aggregation API'),
   intent: intentSchema.optional().describe('Access to the shopper-intent API'),
   catalogs: mappingOf(nameSchema, catalogSchema, 'a mapping of catalogs by name').describe(
@@ -296,5 +295,5 @@ export function isDeferredPath(path: ConfigPath): boolean {
   if (section === 'alerts') return ['url', 'headers', 'proxy', 'heartbeat'].includes(String(path[1]))
   // These are no access data: what a request would lack without them must not go unnoticed.
   if (section === 'intent' && ['shopify', 'country', 'locale'].includes(String(path[1]))) return false
-  return deferredSections.some((name) => name === section)
+  return ['stack', 'intent', 'traces'].includes(String(section))
 }

@@ -17,7 +17,7 @@ export function baseAddressProblem(address: string): string | undefined {
 
 /** Why an address cannot be that of a webhook, or undefined when it can. Plain HTTP within a network is up to the operator. */
 export function webhookAddressProblem(address: string): string | undefined {
-  const expected = 'expected an address such as https://hooks.example/…; credentials go into alerts.headers'
+  const expected = 'expected an address such as https://hooks.example/…; credentials go into headers'
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol)) return expected
   if (url.username !== '' || url.password !== '') return expected

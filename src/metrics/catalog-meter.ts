@@ -20,6 +20,20 @@ interface FeedSums {
   seconds: number
 }
 
+/** How many products of a call a file brought. */
+export interface FileShare {
+  sequence: number
+  products: number
+}
+
+/** Who is told of what is done for a catalog, with times in ms since the epoch. */
+export interface CatalogTrace {
+  applying(accept: AcceptLine): void
+  imported(report: ImportReport, accept: AcceptLine): void
+  called(call: CallMade, shares: readonly FileShare[], nowMs: number): void
+  settled(shares: readonly FileShare[], nowMs: number): void
+}
+
 /**
  * Counts what this process does for one catalog since it began: plain sums, so that who sends and who imports is not
  * held up. Read by a scrape, and by the log.
@@ -41,18 +55,22 @@ export class CatalogMeter implements DeliveryMeter {
   /** Wall-clock ms. */
   acknowledgedAtMs: number | undefined
   readonly #clock: Pick<Clock, 'now'>
+  readonly #trace: CatalogTrace | undefined
 
-  constructor(clock: Pick<Clock, 'now'>) {
+  constructor(clock: Pick<Clock, 'now'>, trace?: CatalogTrace) {
     this.#clock = clock
+    this.#trace = trace
   }
 
-  called({ outcome, products, bodyBytes, durationMs }: CallMade): void {
+  called(call: CallMade): void {
+    const { outcome, products, bodyBytes, durationMs } = call
     const sums = this.calls.get(outcome) ?? { calls: 0, products: 0, bytes: 0 }
     this.calls.set(outcome, sums)
     sums.calls += 1
     sums.products += products.length
     sums.bytes += bodyBytes
     this.callDelays.add(durationMs)
+    this.#trace?.called(call, this.#sharesOf(products), this.#clock.now())
   }
 
   /** Of a call, or of a part of it. */
@@ -62,6 +80,7 @@ export class CatalogMeter implements DeliveryMeter {
     const nowMs = this.#clock.now()
     this.acknowledged += taken.length
     this.acknowledgedAtMs = nowMs
+    this.#trace?.settled(this.#sharesOf(taken), nowMs)
     for (const { place } of taken) {
       if (!place) continue
       const { lane, sinceMs, products } = place
@@ -72,12 +91,21 @@ export class CatalogMeter implements DeliveryMeter {
 
   applying(accept: AcceptLine): void {
     this.files.began(accept, this.#clock.now())
+    this.#trace?.applying(accept)
   }
 
-  imported(
-    { feed, outcome, records, bytes, seconds, rejected, ...report }: ImportReport,
-    accept: AcceptLine,
-  ) {
+  #sharesOf(products: readonly ClaimedProduct[]): FileShare[] {
+    const shares = new Map<number, number>()
+    for (const { place } of products) {
+      const file = place && this.files.fileOf(place.sinceMs)
+      if (file) shares.set(file.sequence, (shares.get(file.sequence) ?? 0) + place.products)
+    }
+    return [...shares].map(([sequence, count]) => ({ sequence, products: count }))
+  }
+
+  imported(report: ImportReport, accept: AcceptLine): void {
+    const { feed, outcome, records, bytes, seconds, rejected } = report
+    this.#trace?.imported(report, accept)
     this.files.ended(accept, this.#clock.now())
     const sums = this.feeds.get(feed) ?? newFeedSums()
     this.feeds.set(feed, sums)

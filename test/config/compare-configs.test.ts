@@ -93,7 +93,9 @@ describe('a changed configuration', () => {
     await writeFile(dir.join('change.mjs'), '')
     const loaded = await readConfig({ file: dir.join('catalogd.yaml'), env: {} })
     const input = { ...loaded.input, [key]: key === 'catalogs' ? {} : 'another' }
-    expect(compareConfigs(loaded, { ...loaded, input })).toHaveProperty('paths')
+    const compare = () => compareConfigs(loaded, { ...loaded, input })
+    if (key === 'traces') expect(compare).toThrow('restart catalogd')
+    else expect(compare()).toHaveProperty('paths')
   })
 
   it('of the order of feeds counts, which says who writes a field', async () => {

@@ -15,7 +15,7 @@ const cases: Record<string, { text: string; env?: Record<string, string>; expect
   'an empty file': {
     text: '',
     expected: [
-      '1:1 found nothing, expected a mapping with state, redis, archive, history, console, alerts, stack, intent, catalogs',
+      '1:1 found nothing, expected a mapping with state, redis, archive, history, console, alerts, traces, stack, intent, catalogs',
     ],
   },
   'a list': {
@@ -81,7 +81,7 @@ const cases: Record<string, { text: string; env?: Record<string, string>; expect
   'a key like no other': {
     text: 'xyzzy: 1\n'.concat(withFeed('')),
     expected: [
-      '1:1 xyzzy: found an unknown key, expected one of state, redis, archive, history, console, alerts, stack, intent, catalogs',
+      '1:1 xyzzy: found an unknown key, expected one of state, redis, archive, history, console, alerts, traces, stack, intent, catalogs',
     ],
   },
   'a wrong name': {
