@@ -11,7 +11,7 @@ export const diffCommand: CommandDefinition<{ limit: number }> = {
   usage: 'diff <feed> <file>',
   summary: 'show what importing a file would change, field by field',
   details:
-    'In place of a file the number of an import: what one that is held or late would change if it were applied now. Touches nothing and needs neither Redis nor credentials. With --json: one change a line, the summary last.',
+    'The number of an import may stand in place of a file: then it shows what that import, held or late, would change if it were applied now. Touches nothing and needs neither Redis nor credentials. With --json: one change a line, the summary last.',
   examples: [
     'catalogd diff products ./export.csv',
     'catalogd diff products 12',

@@ -25,13 +25,13 @@ export const tailCommand: CommandDefinition<TailOptions> = {
     { flags: '--product <id>', description: 'only calls that carried the product' },
     {
       flags: '--last <n>',
-      description: 'so many earlier calls of each catalog first',
+      description: 'begin with this many earlier calls of each catalog',
       default: 10,
       parse: wholeNumberOption({ min: 0, max: 1_000 }),
     },
     {
       flags: '--changes <n>',
-      description: 'of so many products of a call the last change',
+      description: 'show the last change of this many products of each call',
       default: 3,
       parse: wholeNumberOption({ min: 0, max: 1_000 }),
     },

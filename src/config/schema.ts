@@ -271,7 +271,7 @@ export const configSchema = mapping({
   history: historySchema.prefault({}).describe('How much catalogd why can tell'),
   console: consoleSchema.prefault({}).describe('The HTTP server of the daemon: pages, pushed files, health'),
   alerts: alertsSchema.optional().describe('Who is told when something needs an operator'),
-  traces: tracesSchema.optional().describe('Where the way of each file is told as an OpenTelemetry trace'),
+  traces: tracesSchema.optional().describe('Sends the way of each file as an OpenTelemetry trace'),
   stack: stackSchema.optional().describe('Access to the content-aggregation API'),
   intent: intentSchema.optional().describe('Access to the shopper-intent API'),
   catalogs: mappingOf(nameSchema, catalogSchema, 'a mapping of catalogs by name').describe(

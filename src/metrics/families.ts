@@ -148,7 +148,7 @@ const delivery: Family[] = [
   ),
   ofCatalog(
     'gauge',
-    ['catalogd_last_acknowledgement_timestamp_seconds', 'When this process was acknowledged a product last'],
+    ['catalogd_last_acknowledgement_timestamp_seconds', 'Time of the last acknowledgement to this process'],
     ({ meter }) => seconds(meter.acknowledgedAtMs),
   ),
   ofCatalogBy(
