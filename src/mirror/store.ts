@@ -114,18 +114,14 @@ export class MirrorStore implements Disposable {
    */
   rest(): void {
     this.#endCalls()
-    if (this.#documents.hasMany) this.#change(() => this.#documents.move())
+    if (this.#documents.hasMany) unlessFull(() => this.#change(() => this.#documents.move()))
     if (this.isLogLong()) this.endCheckpoint()
   }
 
   /** Moves what is left of the log. */
   endCheckpoint(): void {
-    try {
-      this.#database.get('PRAGMA wal_checkpoint(PASSIVE)')
-    } catch (error) {
-      // What is committed stays in the log.
-      if (!isDiskFull(error)) throw error
-    }
+    // What is committed stays in the log.
+    unlessFull(() => this.#database.get('PRAGMA wal_checkpoint(PASSIVE)'))
   }
 
   readIdentity(): MirrorIdentity {
@@ -268,5 +264,14 @@ export class MirrorStore implements Disposable {
       this.#documents.reload()
       throw error
     }
+  }
+}
+
+/** What is for later anyway: with a full disk it changes nothing, and is tried again. */
+function unlessFull(work: () => unknown): void {
+  try {
+    work()
+  } catch (error) {
+    if (!isDiskFull(error)) throw error
   }
 }
