@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { openCatalogCalls } from './api/catalog-calls.ts'
-import { productCalls } from './api/classify.ts'
+import { productCalls, withTokenOf } from './api/classify.ts'
 import type { CatalogConfig } from './config/model.ts'
 import { openConsents } from './consents/open-consents.ts'
 import type { ConsentStore } from './consents/store.ts'
@@ -194,7 +194,7 @@ export class CatalogService implements AsyncDisposable {
       }),
       // Hosts without the mirror have their call log alone.
       noteCall: (call) => this.#mirror?.noteCall(call),
-      calls: productCalls,
+      calls: withTokenOf(productCalls, api.productsToken),
       config: delivery,
       progress: watchedProgress(watchdog, `delivering ${catalog.name}`),
     })

@@ -63,6 +63,11 @@ export const productCalls: CallKind = {
   addressAdvice: 'Check `api.url` of this catalog',
 }
 
+/** Says with the advice where the token is corrected, where that is known. */
+export function withTokenOf(calls: CallKind, { renewal }: { renewal?: string }): CallKind {
+  return renewal ? { ...calls, tokenAdvice: `${calls.tokenAdvice} ${renewal}` } : calls
+}
+
 export interface ClassifyInput {
   outcome: CallOutcome
   calls: CallKind

@@ -5,6 +5,7 @@ import type { ImportEntry } from '../operations/list-imports.ts'
 import type { CommandDefinition } from './context.ts'
 import { formatChange, formatOverridden } from './diff.ts'
 import { importNumber, wholeNumberOption } from './option-values.ts'
+import { formatOutcome } from './status-format.ts'
 import { cell, countOf, formatCount, formatProblems, formatTable } from './table.ts'
 
 /** Of what an import holds. */
@@ -65,11 +66,6 @@ function formatChanges({ kind, changes }: ImportReport): string {
     return `${changes.added} first known, ${changes.changed} changed; ${changes.new} granted, ${changes.urgent} revoked`
   }
   return `${changes.added} added, ${changes.changed} changed, ${changes.missing} missing; ${changes.urgent} urgent, ${changes.new} new, ${changes.deferred} deferred`
-}
-
-function formatOutcome(outcome: ImportEntry['outcome'], decision: ImportEntry['decision']): string {
-  if (decision === null) return outcome
-  return `${outcome}, ${decision === 'approve' ? 'approved' : 'discarded'}`
 }
 
 function formatHeld({ holds, feed, sequence }: ImportEntry & { holds: HeldExamples | null }): string[] {

@@ -45,7 +45,7 @@ function formatConfig({ file, state, loadedAt, problem }: ConfigStatus, nowMs: n
     return [`config    ${file} was changed; the daemon runs with what it read at ${read}: catalogd reload`]
   return [
     `config    ${file} cannot be used, and a restart would fail. The daemon runs with what it read at ${read}, shown below`,
-    `config    ${problem}`,
+    ...(problem ?? '').split('\n').map((line) => `config    ${line}`),
   ]
 }
 
@@ -208,15 +208,22 @@ function formatPull(pull: NonNullable<FeedStatus['pull']>, nowMs: number): strin
   return lines
 }
 
+/** With what was decided about what the import held. */
+export function formatOutcome(outcome: string, decision: 'approve' | 'discard' | null): string {
+  if (decision === null) return outcome
+  return `${outcome}, ${decision === 'approve' ? 'approved' : 'discarded'}`
+}
+
 function describeOutcome({
   sequence,
   outcome,
+  decision,
   records,
   rejected,
 }: NonNullable<FeedStatus['lastFile']>): string {
   if (outcome === null) return 'waiting'
   const more = rejected ? `, ${rejected} of ${records} records rejected: catalogd imports ${sequence}` : ''
-  return outcome + more
+  return formatOutcome(outcome, decision) + more
 }
 
 /** A span of time in the unit that a person would choose. */

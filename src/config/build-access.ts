@@ -34,8 +34,11 @@ export class Access {
 
   /** A token in the configuration, or in a file of its own under `<key>File`. */
   token(key: string, text: string | null | undefined, file: string | undefined): Deferred<string> {
-    if (file === undefined) return this.text(key, text)
-    return deferTokenFile(resolve(this.#context.folder, file), this.#originOf(`${key}File`))
+    if (file !== undefined)
+      return deferTokenFile(resolve(this.#context.folder, file), this.#originOf(`${key}File`))
+    const { place } = this.#originOf(key)
+    const renewal = `at ${place}, then run catalogd reload (restart it where the environment itself holds the token)`
+    return { ...this.text(key, text), renewal }
   }
 
   #originOf(key: string): ValueOrigin {
@@ -169,6 +172,7 @@ function deferTokenFile(file: string, origin: ValueOrigin): Deferred<string> {
         throw error
       }
     },
+    renewal: `in ${file}, which is read again at every try`,
     value,
   }
 }

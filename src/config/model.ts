@@ -125,13 +125,13 @@ export interface ConsentsConfig {
   feeds: ReadonlyMap<FeedName, FeedConfig>
 }
 
-/**
- * A value whose environment variable may be unset: asking for it throws a ConfigError that names the variable and the
- * line of the configuration, so that commands that do not need the value run without it.
- */
+/** A value whose environment variable may be unset: commands that do not need it run without it. */
 export interface Deferred<T> {
   /** True when `value()` would not throw. */
   readonly available: boolean
+  /** Of tokens: where to correct it, and what makes that count. */
+  readonly renewal?: string
+  /** Throws a ConfigError that names the variable and the line of the configuration. */
   value(): T
 }
 

@@ -1,5 +1,5 @@
 import type { CallOutcome } from '../api/call-outcome.ts'
-import { type CallKind, classify, type Verdict } from '../api/classify.ts'
+import { type CallKind, classify, type Verdict, withTokenOf } from '../api/classify.ts'
 import { type ConsentCalls, openConsentCalls } from '../api/consent-calls.ts'
 import type { CatalogConfig } from '../config/model.ts'
 import {
@@ -36,7 +36,7 @@ const refusedInARowMax = 100
 const refusesEverything = `the endpoint refused ${refusedInARowMax} consents in a row without naming any and took none; see its last answer, then resume`
 const consentCalls: CallKind = {
   group: 'consent',
-  tokenAdvice: 'Check the Email token of this catalog (`api.emailToken`)',
+  tokenAdvice: 'Check the Email token of this catalog',
   addressAdvice: 'Check `api.url` and `consents.path` of this catalog',
 }
 
@@ -66,6 +66,7 @@ export class ConsentSlots implements AsyncDisposable {
   readonly #options: ConsentSlotsOptions
   readonly #log: Log
   readonly #calls: ConsentCalls
+  readonly #kind: CallKind
   readonly #pace: ConsentPace
   readonly #pathRefusals: PathRefusals
   /** Calls that are under way, or whose end is not durable yet. */
@@ -84,6 +85,7 @@ export class ConsentSlots implements AsyncDisposable {
     const { store, catalog, clock, onFatal } = options
     const { api, consents: config } = catalog
     this.#log = options.log.child({ kind: 'consents' })
+    this.#kind = withTokenOf(consentCalls, api.emailToken)
     this.#calls = openConsentCalls({
       url: () => api.url.value(),
       network: api.network,
@@ -231,7 +233,7 @@ export class ConsentSlots implements AsyncDisposable {
     const isResponse = outcome.kind === 'response'
     const blame = isResponse && this.#pathRefusals.blames({ id, response: outcome, at: clock.monotonic() })
     const { recentlyProbed } = this.#pace
-    const how = { recentlyProbed, pathToBlame: blame, now: clock.now(), calls: consentCalls }
+    const how = { recentlyProbed, pathToBlame: blame, now: clock.now(), calls: this.#kind }
     return classify({ outcome, productIds: [id], ...how })
   }
 

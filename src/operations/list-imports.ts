@@ -82,7 +82,8 @@ async function readEntry(
   }
 }
 
-function decisionOn(sequence: AcceptSequence, manifest: ManifestReader): ImportEntry['decision'] {
+/** What was decided about what an import held. */
+export function decisionOn(sequence: AcceptSequence, manifest: ManifestReader): ImportEntry['decision'] {
   for (const line of manifest.decisions().toReversed()) {
     if ((line.decision === 'approve' || line.decision === 'discard') && line.import === sequence)
       return line.decision

@@ -5,6 +5,7 @@ import { ConsentReader } from '../consents/reader.ts'
 import { type Held, parseHeld } from '../imports/context.ts'
 import type { ProgressState } from '../imports/progress.ts'
 import { readReport, reportPath } from '../imports/report.ts'
+import { describeError } from '../lib/errors.ts'
 import type { MirrorReader } from '../mirror/reader.ts'
 import { type OutboxOverview, readOverview } from '../outbox/overview.ts'
 import type { RedisConnections, RedisState } from '../redis/connections.ts'
@@ -15,8 +16,10 @@ import { type ManifestReader, readManifest } from '../sources/manifest-reader.ts
 import type { AcceptLine } from '../sources/model.ts'
 import { describeSchedule, describeSource } from '../sources/pull/describe-source.ts'
 import { pullDirOf, readPullState, scheduleIdOf } from '../sources/pull/pull-state.ts'
+import { freeBytes, fullError, spareBytes } from '../sources/space.ts'
 import { openMirror, stateDirOf } from '../storage.ts'
 import { startRefusals } from './adopt.ts'
+import { decisionOn, type ImportEntry } from './list-imports.ts'
 import { findDaemon, type OperationContext } from './run-here.ts'
 import { type ConfigStatus, readConfigStatus } from './running-config.ts'
 
@@ -29,6 +32,8 @@ export interface FeedStatus {
     name: string
     acceptedAt: string
     outcome: string | null
+    /** About what it held. */
+    decision: ImportEntry['decision']
     /** Null until it was imported. */
     records: number | null
     rejected: number | null
@@ -115,6 +120,9 @@ async function readCatalog(
   })
   const at = new Date(clock.now()).toISOString()
   const { repairing } = mirror.repair()
+  // Seen directly: the daemon's own notice is written into the mirror, on the disk that is full.
+  if (!notices.some(({ key }) => key === 'disk') && (await freeBytes(config.stateDir)) < spareBytes)
+    notices.push({ key: 'disk', text: describeError(fullError(config.stateDir)), at })
   if (isStopped && mirror.identity().startOver !== undefined)
     notices.push({ key: 'start-over', text: 'every product is sent once more when catalogd starts', at })
   for (const reason of isUp && isStopped ? await startRefusals(context) : [])
@@ -214,7 +222,7 @@ async function readLastFile(
   const outcome = manifest.outcome(sequence)?.outcome ?? null
   const report = outcome === null ? undefined : await readReport(reportPath(join(dir, 'reports'), accept))
   const { records = null, rejected = null } = report ?? {}
-  return { sequence, name, acceptedAt, outcome, records, rejected }
+  return { sequence, name, acceptedAt, outcome, decision: decisionOn(sequence, manifest), records, rejected }
 }
 
 type Judged = Pick<CatalogStatus, 'overview' | 'consents' | 'feeds' | 'notices'>

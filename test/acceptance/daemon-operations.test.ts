@@ -89,6 +89,8 @@ describe.each([{ by: 'a daemon' }, { by: 'the commands themselves' }])(
         'Discarded: the removal of 5 of 10 products of feed shop that short.csv no longer names\n',
       )
       expect((await workplace.documents()).get('p9')).toHaveProperty('availability', 'InStock')
+      const { feeds } = await workplace.status()
+      expect(feeds[0]?.lastFile).toMatchObject({ outcome: 'held', decision: 'discard' })
 
       await bring('short-again.csv', feedOf(ids.slice(0, 5), 11))
       const second = await sequenceOf()

@@ -42,6 +42,7 @@ export interface StatusView {
     }
     feeds: {
       feed: string
+      lastFile: { outcome: string | null; decision: string | null } | null
       waitingFiles: number
       refused: { files: number }
       held: { sequence: number; reason: string }[]

@@ -62,7 +62,7 @@ describe.concurrent('what the operator is told about the endpoint', () => {
       {
         fault: { status: 401, body: 'no such key' },
         shown:
-          /paused \(credentials\) since \S+ \S+ \(.+ ago\): the endpoint answered 401: no such key\. Check the API_PRODUCTS token of this catalog; it is tried again every 5 to 30 s/,
+          /paused \(credentials\) since \S+ \S+ \(.+ ago\): the endpoint answered 401: no such key\. Check the API_PRODUCTS token of this catalog at \S*catalogd\.yaml:\d+:\d+ catalogs\.main\.api\.productsToken, then run catalogd reload .*; it is tried again every 5 to 30 s/,
         code: 3,
       },
     ]
@@ -124,6 +124,7 @@ describe.skipIf(!isRoot).concurrent('disks and permissions', () => {
         what: () => daemon.stderr,
       },
     )
+    await untilStatus(place, /! The disk of \S+ is full; files stay in their drop folders\. Free some space/)
     const pause = await place.run('pause')
     expect(pause.code).toBe(4)
     expect(pause.stderr).toMatch(/ENOSPC.*\nMake room on that disk/s)

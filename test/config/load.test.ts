@@ -263,6 +263,7 @@ describe('productsTokenFile', () => {
     if (token === undefined) throw new Error('no token')
 
     expect(token.available).toBe(false)
+    expect(token.renewal).toContain(folder.join('token'))
     expect(failureOf(token).message).toContain(`${folder.join('token')} cannot be read (ENOENT)`)
     for (const [content, expected] of [
       ['first\n', 'first'],
