@@ -26,13 +26,18 @@ const arenas = {
 
 const longRunning = new Set(['start', 'load'])
 
+/** Of `completion` the words are those of another command line. */
+function runsLong([first, ...others]: readonly string[]): boolean {
+  return first !== 'completion' && [first, ...others].some((word = '') => longRunning.has(word))
+}
+
 /**
  * Replaces this process by the same command under bounds, when it is one that runs long: same process id, same streams.
  * Returns when there is nothing to do, or the system cannot (Windows).
  */
 export function boundMemory(argv: readonly string[]): void {
   const isBounded = process.execArgv.some((flag) => flag.startsWith('--max-old-space-size'))
-  if (isBounded || process.platform === 'win32' || !argv.some((word) => longRunning.has(word))) return
+  if (isBounded || process.platform === 'win32' || !runsLong(argv)) return
   trimCode()
   const [node = process.execPath, ...command] = process.argv
   process.execve?.(process.execPath, [node, ...heapFlags, ...process.execArgv, ...command], {

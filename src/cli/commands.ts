@@ -29,6 +29,7 @@ const headings: Record<string, Record<string, () => Promise<CommandDefinition>>>
     init: async () => (await import('./init.ts')).initCommand,
     config: async () => (await import('./config.ts')).configCommand,
     sandbox: async () => (await import('./sandbox.ts')).sandboxCommand,
+    completion: async () => (await import('./completion.ts')).completionCommand,
   },
   'The daemon': {
     start: async () => (await import('./start.ts')).startCommand,
@@ -70,8 +71,14 @@ const headings: Record<string, Record<string, () => Promise<CommandDefinition>>>
   },
 }
 
-/** The one command that a command line names, or all where it asks for the list: reading them costs most of a short run. */
-export async function readCommands(argv: readonly string[]): Promise<CommandDefinition[]> {
+/**
+ * The one command that a command line names, or all where it asks for the list: reading them costs most of a short run.
+ * `namesOnly`: of all no more than their names, described by their headings.
+ */
+export async function readCommands(
+  argv: readonly string[],
+  { namesOnly = false } = {},
+): Promise<CommandDefinition[]> {
   const { values, positionals } = parseArgs({
     args: [...argv],
     strict: false,
@@ -87,6 +94,8 @@ export async function readCommands(argv: readonly string[]): Promise<CommandDefi
     Object.entries(commands).map(([name, read]) => ({ heading, name, read })),
   )
   const named = all.filter(({ name }) => name === positionals[0])
+  if (namesOnly && named.length === 0)
+    return all.map(({ name, heading }) => ({ usage: name, summary: heading, examples: [] }))
   return await Promise.all(
     (named.length > 0 ? named : all).map(async ({ heading, read }) => ({ ...(await read()), heading })),
   )

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import type { Command } from 'commander'
 import { locateConfig, namedConfig } from '../config/environment.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import type { CatalogConfig } from '../config/model.ts'
@@ -215,6 +216,8 @@ export interface OptionDefinition {
   /** One line; `--help` adds the default. */
   description: string
   default?: string | number | boolean | readonly string[]
+  /** What the value is one of: `--help` lists them, TAB completes them. Nothing else is taken, unless `parse` says so. */
+  choices?: readonly string[]
   /**
    * Of the text on the command line; the parsers of option-values.ts refuse a wrong one with exit code 2. An option that
    * may be repeated is given what it was before: the default at first.
@@ -226,6 +229,8 @@ interface CommandInput<Options> {
   /** In the order of `usage`, a variadic argument flattened. */
   args: readonly string[]
   options: Options
+  /** All that could be run, as commander knows it, for what completes another command line. */
+  readProgram(words: readonly string[]): Promise<Command>
 }
 
 /**
@@ -241,6 +246,8 @@ export interface CommandDefinition<Options extends object = object> {
   /** `--help` ends with them. Each begins with `catalogd`. */
   examples: readonly string[]
   options?: readonly OptionDefinition[]
+  /** By the name of an argument: what it is one of. */
+  choices?: Readonly<Record<string, readonly string[]>>
   /** Heading that it stands under in the list of commands, without the colon; default: Commands. */
   heading?: string
   /** Of a group (`config check`, `config print`); a group has no `run`. */

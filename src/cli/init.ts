@@ -80,7 +80,9 @@ Next:
      ("catalogd --config <new file> init --from <feed file>" guesses that from a file of yours.)
   2. Write CATALOG_API_URL and API_PRODUCTS_TOKEN into ${shorten(env)}. To try everything without an account, run "catalogd sandbox".
   3. catalogd config check
-  4. catalogd start, and drop a file into ${created[1] ?? 'a drop folder'}`
+  4. catalogd start, and drop a file into ${created[1] ?? 'a drop folder'}
+
+TAB completes commands and names of feeds after: source <(catalogd completion bash)   (or zsh; fish: see --help)`
 }
 
 /** Paths below the current folder as a person would type them. */

@@ -2,7 +2,7 @@ import { type Recommendation, recommendationsMax } from '../api/contract/intent.
 import { ConfigError } from '../lib/errors.ts'
 import type { Answered } from '../operations/ask-intent.ts'
 import type { CommandDefinition } from './context.ts'
-import { oneOfOption, wholeNumberOption } from './option-values.ts'
+import { wholeNumberOption } from './option-values.ts'
 import { cell, formatTable } from './table.ts'
 
 interface IntentOptions {
@@ -44,8 +44,8 @@ export const intentCommand: CommandDefinition<IntentOptions> = {
     { flags: '--context', description: 'say why these products', default: false },
     {
       flags: '--format <format>',
-      description: 'of the answer in words: text or markdown (default: text)',
-      parse: oneOfOption(['text', 'markdown']),
+      description: 'of the answer in words (default: text)',
+      choices: ['text', 'markdown'],
     },
   ],
   async run(context, { args: [prompt = ''], options }) {

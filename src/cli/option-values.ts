@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { parseDuration } from '../config/leaves.ts'
+import { parseDuration } from '../config/duration.ts'
 import type { AcceptSequence } from '../lib/brand.ts'
 import { ConfigError } from '../lib/errors.ts'
 
@@ -13,13 +13,6 @@ export function wholeNumberOption({ min, max }: { min: number; max: number }): (
     const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
     if (number >= min && number <= max) return number
     throw usageError(`a whole number from ${min} to ${max}`)
-  }
-}
-
-export function oneOfOption(values: readonly string[]): (text: string) => string {
-  return (text) => {
-    if (values.includes(text)) return text
-    throw usageError(`one of ${values.join(', ')}`)
   }
 }
 

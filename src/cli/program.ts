@@ -18,32 +18,20 @@ export async function runProgram({ argv, commands, ...given }: ProgramOptions): 
   // All that is written goes through these two.
   const [stdout, stderr] = [safeStream(given.stdout), safeStream(given.stderr)]
   const surroundings = { ...given, stdout, stderr, logStream: given.stderr, colourStream: given.stdout }
-  const program = new Command('catalogd')
-    .description('Turns the feed files an ERP drops into the smallest stream of product upserts.')
-    .version(readVersion())
-    .option(
-      '--config <file>',
-      'configuration (default: $CATALOGD_CONFIG, config/catalogd.yaml or catalogd.yaml)',
-    )
-    .option('--catalog <name>', 'catalog to work on (default: the only one)')
-    .option('--json', 'print JSON instead of text')
-    .commandsGroup('Other commands:')
-    .helpCommand('help [command]', 'show how a command is used')
-    .exitOverride()
-    .configureHelp({ showGlobalOptions: true })
-    .configureOutput({
-      writeOut: (text) => stdout.write(text),
-      writeErr: (text) => stderr.write(text),
-      // Failures are reported in one place, below.
-      outputError: () => {},
-    })
   let exitCode: number = ExitCode.done
   const run: Run = async (definition, command) => {
     const options = command.optsWithGlobals<CommonOptions>()
     const { CommandContext } = await import('./context.ts')
     const context = new CommandContext(surroundings, options, definition.logLevel ?? 'warn')
-    exitCode = (await definition.run?.(context, { args: command.args, options })) ?? ExitCode.done
+    const input = { args: command.args, options, readProgram }
+    exitCode = (await definition.run?.(context, input)) ?? ExitCode.done
   }
+  const readProgram = async (words: readonly string[]) => {
+    const program = createProgram({ stdout, stderr })
+    addCommands(program, await readCommands(words, { namesOnly: true }), run)
+    return program
+  }
+  const program = createProgram({ stdout, stderr })
   addCommands(program, commands ?? (await readCommands(argv)), run)
   addExamples(program, ['catalogd init', 'catalogd config check', 'catalogd sandbox'])
   try {
@@ -55,6 +43,29 @@ export async function runProgram({ argv, commands, ...given }: ProgramOptions): 
   }
 }
 
+/** Without its commands. */
+function createProgram({ stdout, stderr }: Pick<Surroundings, 'stdout' | 'stderr'>): Command {
+  return new Command('catalogd')
+    .description('Turns the feed files an ERP drops into the smallest stream of product upserts.')
+    .version(readVersion())
+    .option(
+      '--config <file>',
+      'configuration (default: $CATALOGD_CONFIG, config/catalogd.yaml or catalogd.yaml)',
+    )
+    .option('--catalog <catalog>', 'catalog to work on (default: the only one)')
+    .option('--json', 'print JSON instead of text')
+    .commandsGroup('Other commands:')
+    .helpCommand('help [command]', 'show how a command is used')
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(text),
+      // Failures are reported in one place, below.
+      outputError: () => {},
+    })
+}
+
 type Run = (definition: CommandDefinition, command: Command) => Promise<void>
 
 function addCommands(parent: Command, definitions: readonly CommandDefinition[], run: Run): void {
@@ -64,6 +75,10 @@ function addCommands(parent: Command, definitions: readonly CommandDefinition[],
     command.description(describe(definition))
     if (definition.heading !== undefined) command.helpGroup(`${definition.heading}:`)
     for (const option of definition.options ?? []) command.addOption(toOption(option))
+    for (const argument of command.registeredArguments) {
+      const choices = definition.choices?.[argument.name()]
+      if (choices) argument.choices(choices)
+    }
     if (definition.run) command.action(() => run(definition, command))
     addCommands(command, definition.commands ?? [], run)
     addExamples(command, definition.examples)
@@ -75,8 +90,9 @@ function describe({ summary, details }: CommandDefinition): string {
   return details === undefined ? sentence : `${sentence}\n${details}`
 }
 
-function toOption({ flags, description, default: preset, parse }: OptionDefinition): Option {
+function toOption({ flags, description, default: preset, parse, choices }: OptionDefinition): Option {
   const option = new Option(flags, description)
+  if (choices !== undefined) option.choices(choices)
   if (preset !== undefined) option.default(preset)
   if (parse !== undefined) option.argParser((text, before) => parse(text, before))
   return option

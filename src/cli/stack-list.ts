@@ -3,7 +3,7 @@ import { flattenView } from '../api/view-form.ts'
 import type { ListQuery } from '../operations/stack-records.ts'
 import type { Fields, StackKind } from '../stack/model.ts'
 import type { CommandDefinition, OptionDefinition } from './context.ts'
-import { oneOfOption, wholeNumberOption } from './option-values.ts'
+import { wholeNumberOption } from './option-values.ts'
 import { withStack } from './stack-session.ts'
 import { cell, countOf, formatTable } from './table.ts'
 
@@ -30,13 +30,13 @@ const pageOptions: readonly OptionDefinition[] = [
 const orderOptions: readonly OptionDefinition[] = [
   {
     flags: '--order-by <field>',
-    description: `${userOrders.join(', ')} (default: id)`,
-    parse: oneOfOption(userOrders),
+    description: 'default: id',
+    choices: userOrders,
   },
   {
     flags: '--direction <direction>',
-    description: 'asc or desc (default: asc)',
-    parse: oneOfOption(orderDirections),
+    description: 'default: asc',
+    choices: orderDirections,
   },
 ]
 

@@ -17,6 +17,7 @@ import type { openService, Role } from '../service.ts'
 import type { CommandContext, CommandDefinition } from './context.ts'
 
 const shutdownMsMax = 12_000
+const allRoles = 'watch,import,deliver,console'
 
 export const startCommand: CommandDefinition<{ roles: string }> = {
   usage: 'start',
@@ -28,8 +29,11 @@ export const startCommand: CommandDefinition<{ roles: string }> = {
   options: [
     {
       flags: '--roles <list>',
-      description: 'of watch, import, deliver, console, separated by commas',
-      default: 'watch,import,deliver,console',
+      description: 'some of them, separated by commas',
+      default: allRoles,
+      choices: allRoles.split(','),
+      // Several.
+      parse: String,
     },
   ],
   async run(context, { options }) {

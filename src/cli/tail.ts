@@ -1,12 +1,11 @@
 import type { Lane } from '../catalog/model.ts'
-import { ConfigError } from '../lib/errors.ts'
 import type { FollowedCall } from '../operations/follow-calls.ts'
 import type { CommandDefinition } from './context.ts'
 import { wholeNumberOption } from './option-values.ts'
 import { cell, countOf, shownValue } from './table.ts'
 
 interface TailOptions {
-  lane?: string
+  lane?: Lane
   product?: string
   last: number
   changes: number
@@ -21,7 +20,7 @@ export const tailCommand: CommandDefinition<TailOptions> = {
     'Those that this host makes, of all catalogs or of the one that --catalog names, until Ctrl+C. Reads the mirror, so Redis may be away.',
   examples: ['catalogd tail', 'catalogd tail --lane urgent', 'catalogd tail --product SKU-1 --json'],
   options: [
-    { flags: '--lane <lane>', description: 'only calls with products of this lane: urgent, new or deferred' },
+    { flags: '--lane <lane>', description: 'only calls with products of this lane', choices: laneNames },
     { flags: '--product <id>', description: 'only calls that carried the product' },
     {
       flags: '--last <n>',
@@ -42,18 +41,12 @@ export const tailCommand: CommandDefinition<TailOptions> = {
     const { clock, signal, columns } = context
     const following = {
       ...{ config, catalogs: await context.catalogs(), clock, signal },
-      ...{ lane: laneOf(options.lane), productId: options.product },
+      ...{ lane: options.lane, productId: options.product },
       ...{ earlier: options.last, productsMax: options.changes },
     }
     for await (const call of followCalls(following))
       context.printLine(call, (shown) => formatCall(shown, columns))
   },
-}
-
-function laneOf(name: string | undefined): Lane | undefined {
-  const lane = laneNames.find((one) => one === name)
-  if (lane !== undefined || name === undefined) return lane
-  throw new ConfigError('usage', `--lane: found "${name}", expected ${laneNames.join(', ')}`)
 }
 
 function formatCall(call: FollowedCall, columns: number): string {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { Access, type AccessContext, buildNetwork } from './build-access.ts'
-import { checked, isTrue, parseDuration, parseSize } from './leaves.ts'
+import { parseDuration } from './duration.ts'
+import { checked, isTrue, parseSize } from './leaves.ts'
 import type { PullConfig, S3Source, SftpSource, UrlSource } from './model.ts'
 import type { ConfigPath } from './problems.ts'
 import type { PullInput } from './pull-schema.ts'

@@ -13,10 +13,11 @@ import {
 import { buildPull } from './build-pull.ts'
 import { consentCommandName } from './consent-feed-checks.ts'
 import type { ConfigDocument } from './document.ts'
+import { longestMs, parseDuration } from './duration.ts'
 import { normalizeRule } from './field-rules.ts'
 import { buildFormat } from './format-schema.ts'
 import { buildGroup } from './group-schema.ts'
-import { checked, longestMs, parseDuration, parseShare, parseSize, type Share } from './leaves.ts'
+import { checked, parseShare, parseSize, type Share } from './leaves.ts'
 import type {
   AlertsConfig,
   AsOfRule,

@@ -3,8 +3,8 @@ import { baseAddressProblem, webhookAddressProblem } from '../lib/base-address.t
 import { isThisMachine, parseListenAddress } from './build.ts'
 import { checkConsentFeed, consentCommandName } from './consent-feed-checks.ts'
 import type { ConfigDocument } from './document.ts'
+import { parseDuration } from './duration.ts'
 import { checkFeed } from './feed-checks.ts'
-import { parseDuration } from './leaves.ts'
 import type { FeedKind } from './model.ts'
 import { checkNetwork } from './network-schema.ts'
 import {

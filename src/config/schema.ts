@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { callBytesMax } from '../lib/call-bytes.ts'
 import { intentSchema, stackSchema } from './access-schema.ts'
+import { longestMs } from './duration.ts'
 import { fieldRuleSchema } from './field-schema.ts'
 import { formatShape } from './format-schema.ts'
 import { groupSchema } from './group-schema.ts'
 import {
   duration,
-  longestMs,
   mapping,
   mappingOf,
   oneOf,

@@ -17,7 +17,7 @@ test.each([
 test.each(['--help', 'help status', 'stauts', '--json', '--config status'])(
   'all commands are read for what lists or compares them: %s',
   async (line) => {
-    expect(await namesFor(line)).toHaveLength(27)
+    expect(await namesFor(line)).toHaveLength(28)
   },
 )
 

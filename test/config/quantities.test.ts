@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatDuration, parseDuration, parseShare, parseSize } from '../../src/config/leaves.ts'
+import { formatDuration, parseDuration } from '../../src/config/duration.ts'
+import { parseShare, parseSize } from '../../src/config/leaves.ts'
 
 describe('parseDuration', () => {
   it.each([

@@ -37,13 +37,14 @@ function describeCommand(command: Described, kept: ReadonlyMap<string, string>):
 
 function describeOptions({ options, merged }: Described): string[] {
   if (options.length === 0) return []
-  const rows = options.map(({ option: { flags, description, default: preset }, of }) => {
+  const rows = options.map(({ option: { flags, description, default: preset, choices }, of }) => {
     const shown =
       preset === undefined || preset === false || preset === '' || Array.isArray(preset)
         ? ''
         : `\`${preset}\``
     const only = of.length === merged.length ? '' : `; only of ${of.join(', ')}`
-    return `| \`${flags}\` | ${shown} | ${description.replaceAll('|', '\\|')}${only} |`
+    const values = choices ? `: ${choices.map((value) => `\`${value}\``).join(', ')}` : ''
+    return `| \`${flags}\` | ${shown} | ${description.replaceAll('|', '\\|')}${values}${only} |`
   })
   return [`| option | default | meaning |\n|---|---|---|\n${rows.join('\n')}`]
 }
