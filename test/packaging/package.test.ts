@@ -16,6 +16,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openServer, type Received, type Reply } from '../api/server.ts'
+import { pageNames } from '../docs/pages.ts'
 import { compilerOptions, javaScriptConsumer, typeScriptConsumer, wrongConsumer } from './consumer.ts'
 
 // The published package, as somebody gets it who installs it into an empty folder.
@@ -61,7 +62,8 @@ describe('the package', () => {
         'package.json',
         'LICENSE',
         'CHANGELOG.md',
-        'docs/getting-started.md',
+        'docs/bench.svg',
+        ...pageNames,
       ]),
     )
     expect(packed.filter((path) => path.startsWith('dist/quickstart'))).toEqual([])
