@@ -8,6 +8,8 @@ interface DaemonConsoleOptions extends ScrapeOptions, Pick<ConsoleOptions, 'conf
   intake: () => IntakeState
 }
 
+export { checkConsole } from './console/console.ts'
+
 /** Pushed files need the process that accepts; every process tells how it is, and what it does. */
 export async function openDaemonConsole({
   intake,

@@ -5,7 +5,7 @@ import { CatalogService, type CatalogServiceOptions, checkAccess } from './catal
 import type { ConfigChanges } from './config/compare-configs.ts'
 import type { CatalogConfig } from './config/model.ts'
 import type { RegisterPages } from './console/console.ts'
-import { openDaemonConsole } from './daemon-console.ts'
+import { checkConsole, openDaemonConsole } from './daemon-console.ts'
 import { noteUncaught } from './imports/unexpected-failures.ts'
 import type { CatalogName } from './lib/brand.ts'
 import { collectAtRest } from './lib/collect-at-rest.ts'
@@ -114,6 +114,9 @@ class Service implements AsyncDisposable {
     return this.#inTurn(async () => {
       if (this.#stop.signal.aborted) return
       for (const catalog of next.catalogs) checkAccess(this.#options, catalog)
+      // Before the one that runs is closed: its files may be gone, too, and then it would not open again.
+      const { console } = next.config
+      if (console && this.#options.roles.has('console')) await checkConsole(console)
       const former = this.#configured
       try {
         await this.#change(next, changes)

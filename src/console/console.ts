@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { createSecureContext } from 'node:tls'
 import { type FastifyError, type FastifyInstance, fastify } from 'fastify'
 import type { ConsoleConfig } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -34,9 +35,7 @@ const graceMs = 3_000
 export async function openConsole(options: ConsoleOptions): Promise<Console> {
   const { config, clock, log } = options
   const { host, port } = config.listen
-  // Asked for now, so that a variable that is not set ends the start with a clear message.
-  config.token?.value()
-  const app = newServer(options, await readTls(config.tls))
+  const app = newServer(options, await checkConsole(config))
   const stop = new AbortController()
   let url: string | undefined
   const listen = async () => {
@@ -67,6 +66,22 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
       await close(app, clock)
     },
   }
+}
+
+/** Asked for now, so that a token or a certificate that is not there ends the start, or a reload, with a clear message. */
+export async function checkConsole({ token, readToken, tls }: ConsoleConfig): Promise<Tls | undefined> {
+  token?.value()
+  readToken?.value()
+  const pair = await readTls(tls)
+  try {
+    if (pair) createSecureContext(pair)
+  } catch (cause) {
+    throw new ConfigError('console-tls', `console.tls cannot be used: ${describeError(cause)}`, {
+      hint: 'certFile and keyFile have to be PEM, and belong together',
+      cause,
+    })
+  }
+  return pair
 }
 
 async function untilFree(
@@ -120,18 +135,14 @@ function openServer(tls: Tls | undefined): FastifyInstance {
     requestTimeout: 0,
     connectionTimeout: 120_000,
     return503OnClosing: true,
-    routerOptions: { ignoreTrailingSlash: true },
+    routerOptions: {
+      ignoreTrailingSlash: true,
+      // A name that is repeated would make a list of what is a text everywhere.
+      querystringParser: (text: string) => Object.fromEntries(new URLSearchParams(text)),
+    },
   } as const
-  if (tls === undefined) return fastify(settings)
-  try {
-    // It differs in its server alone.
-    return fastify({ ...settings, https: tls }) as unknown as FastifyInstance
-  } catch (cause) {
-    throw new ConfigError('console-tls', `console.tls cannot be used: ${describeError(cause)}`, {
-      hint: 'certFile and keyFile have to be PEM, and belong together',
-      cause,
-    })
-  }
+  // It differs in its server alone.
+  return tls ? (fastify({ ...settings, https: tls }) as unknown as FastifyInstance) : fastify(settings)
 }
 
 function newServer(options: ConsoleOptions, tls: Tls | undefined): FastifyInstance {

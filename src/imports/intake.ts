@@ -1,5 +1,6 @@
 import type { CatalogConfig } from '../config/model.ts'
 import type { ConsentStore } from '../consents/store.ts'
+import type { FeedName } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Watchdog } from '../lib/watchdog.ts'
@@ -82,6 +83,7 @@ export async function openIntake(options: IntakeOptions): Promise<Intake> {
   const consents = await options.openConsents?.()
   const archive = await openArchive({ dir, manifest })
   const notices = stack.use(new NoticePublisher({ mirror, clock }))
+  notices.set('stranded', describeStranded(manifest, catalog))
   const archiving = stack.use(new ArchiveQueue({ archive, manifest, clock, log }))
   const onImported = (report: ImportReport, accept: AcceptLine) => {
     logImport(log, report)
@@ -129,6 +131,15 @@ export async function openIntake(options: IntakeOptions): Promise<Intake> {
   const { acceptPushed } = sources
   const opened = stack.move()
   return { manifest, mirror, acceptPushed, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+}
+
+/** Nobody imports a file whose feed was renamed or taken away before its import had ended. */
+function describeStranded(manifest: ManifestView, { feeds, consents }: CatalogConfig): string | undefined {
+  const isConfigured = (feed: FeedName) => feeds.has(feed) || consents.feeds.has(feed)
+  const [first, ...others] = [...manifest.unfinished()].filter(({ feed }) => !isConfigured(feed))
+  if (!first) return undefined
+  const more = others.length === 0 ? '' : `, and ${others.length} more`
+  return `not imported to the end: import ${first.sequence} (${first.name}) of feed ${first.feed}, which is not configured any more${more}; configure it again under that name until they are`
 }
 
 /** Who has no consents needs nothing of what reads them. */

@@ -89,14 +89,16 @@ ${indented}
   async start({
     standsBy = false,
     isBound = false,
+    args = [],
     env = {},
   }: {
+    args?: readonly string[]
     standsBy?: boolean
     isBound?: boolean
     env?: NodeJS.ProcessEnv
   } = {}): Promise<Child> {
     const child = await startChild(program, {
-      args: ['start'],
+      args: ['start', ...args],
       cwd: this.#dir.path,
       env: { ...this.#environment(), ...env },
       isBound,

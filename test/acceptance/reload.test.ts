@@ -1,10 +1,10 @@
-import { appendFile, readFile, writeFile } from 'node:fs/promises'
+import { appendFile, readFile, rm, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openWebhook, type WebhookServer } from '../alerts/webhook-server.ts'
 import { runCli } from '../cli/support.ts'
 import type { Child } from '../support/child.ts'
 import { waitFor } from '../support/events.ts'
-import { Workplace } from './daemon.ts'
+import { type StatusView, Workplace } from './daemon.ts'
 
 const yellow = '\u001b[33m'
 
@@ -134,6 +134,40 @@ feeds:
     await workplace.drop('shop', 'e.csv', feedOf(['p5'], 5))
     await workplace.untilTaken('p5', 1)
     expect(daemon.running).toBe(true)
+  })
+
+  it('is refused, too, when a file of the console is gone that the former one was opened with', async () => {
+    const before = await readFile(configFile(), 'utf8')
+    const token = workplace.path('console-token')
+    await writeFile(token, 'secret')
+    await appendFile(configFile(), 'console: { listen: "127.0.0.1:0", tokenFile: ./console-token }\n')
+    expect(await workplace.run('reload')).toMatchObject({ code: 0 })
+    await rm(token)
+    await edit('callsPerSecond: 50', 'callsPerSecond: 60')
+    const refused = await workplace.run('reload')
+    expect(refused).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('console-token cannot be read'),
+    })
+    await writeFile(configFile(), before)
+    expect(await workplace.run('reload')).toMatchObject({ code: 0 })
+    expect(daemon.running).toBe(true)
+  })
+
+  it('without a feed whose file was not imported yet is told by status, until it is back', async () => {
+    await using other = await Workplace.open('feeds: { shop: { drop: ./drop/shop, settle: 0s } }')
+    await other.start({ args: ['--roles', 'watch'] })
+    await other.drop('shop', 'a.csv', feedOf(['p1'], 1))
+    const first = async () => (await other.ask<StatusView>('status')).catalogs[0]
+    const accepted = async () => (await first())?.feeds[0]?.waitingFiles === 1
+    await waitFor(accepted, { what: 'a file that waits' })
+    const text = await readFile(other.path('catalogd.yaml'), 'utf8')
+    for (const name of ['goods', 'shop']) {
+      await writeFile(other.path('catalogd.yaml'), text.replace('shop: {', `${name}: {`))
+      expect(await other.run('reload')).toMatchObject({ code: 0 })
+      const told = async () => ((await first())?.notices.length === 1) === (name === 'goods')
+      await waitFor(told, { what: `what status says of feed ${name}` })
+    }
   })
 
   it('without a daemon is told to nobody', async () => {
