@@ -54,7 +54,7 @@ export function registerActions(app: FastifyInstance, options: ActionsOptions): 
     })
     const back = new URL(ownPath(form.back), 'http://console')
     back.searchParams.set('note', notes.put(note))
-    return reply.redirect(`${back.pathname}${back.search}`, 303)
+    return reply.redirect(ownPath(`${back.pathname}${back.search}`), 303)
   })
 }
 

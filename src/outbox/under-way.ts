@@ -21,14 +21,12 @@ export async function readUnderWay(
   keys: CatalogKeys,
   id: ProductId,
 ): Promise<UnderWay> {
-  const scoresOf = [keys.urgent, keys.new, keys.deferred, keys.echoes].map((key) =>
-    connection.zscore(key, id),
-  )
-  const [claim, reported] = [
-    await connection.hget(keys.claimed, id),
+  // All together: of those that stand alone, the second to be refused would be nobody's.
+  const [claim, reported, urgent, fresh, deferred, echo] = await Promise.all([
+    connection.hget(keys.claimed, id),
     connection.hexists(keys.acknowledged, id),
-  ]
-  const [urgent, fresh, deferred, echo] = await Promise.all(scoresOf)
+    ...[keys.urgent, keys.new, keys.deferred, keys.echoes].map((key) => connection.zscore(key, id)),
+  ])
   const [token = '', began] = claim?.split(' ') ?? []
   const lease = claim ? await connection.zscore(keys.leases, token) : null
   const lanes = { urgent, new: fresh, deferred }
@@ -38,7 +36,7 @@ export async function readUnderWay(
       Object.entries(lanes).flatMap(([lane, ms]) => (ms == null ? [] : [[lane, Number(ms)]])),
     ),
     echoMs: numberOf(echo),
-    isReported: (await reported) === 1,
+    isReported: reported === 1,
     delivery: await readDelivery(connection, keys),
   }
 }

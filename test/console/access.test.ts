@@ -110,6 +110,15 @@ test('a name that a page gave the address of this machine is refused', async () 
   expect((await sendRaw(site.url, { method: 'GET', target: '/', headers })).status).toBe(403)
 })
 
+test('a name that stands twice in an address is one text, and a form leads to this console only', async () => {
+  await using site = await openPages()
+  for (const path of ['/product?id=a&id=b', '/products?q=a&q=b', '/calls?request=a&request=b'])
+    expect((await site.ask(path)).status).toBe(200)
+  const csrf = csrfIn((await site.ask('/')).text)
+  const form = { catalog: 'main', csrf, back: '/.//elsewhere.example' }
+  expect((await site.ask('/actions/pause', { form })).headers.get('location')).toMatch(/^\/(?!\/)/)
+})
+
 test('with tokens, nothing is shown before a login, a reader changes nothing, and logging out ends it', async () => {
   await using site = await openPages(tokens)
   for (const path of ['/'])

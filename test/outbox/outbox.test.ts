@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ProductId } from '../../src/lib/brand.ts'
 import { digestDocument } from '../../src/mirror/digest.ts'
+import { readUnderWay } from '../../src/outbox/under-way.ts'
 import { idsOf, openHarness, write } from './harness.ts'
 
 test('urgent goes first, then echoes, new, due deferred; what is not due waits', async () => {
@@ -349,4 +350,17 @@ test('a refusal in a row that an acceptance ends is a dead letter like any other
   expect(box.deadIds()).toEqual(['a'])
   expect(box.places()).toEqual([])
   expect(await box.remains()).toEqual([])
+})
+
+test('a Redis that ends while it is asked of a product is one failure, of who asked', async () => {
+  await using box = await openHarness()
+  const unhandled: unknown[] = []
+  const note = (reason: unknown) => void unhandled.push(reason)
+  process.on('unhandledRejection', note)
+  const asked = readUnderWay(box.connection, box.keys, 'a' as ProductId)
+  box.connection.disconnect()
+  await expect(asked).rejects.toThrow('Connection is closed')
+  await new Promise(setImmediate)
+  process.off('unhandledRejection', note)
+  expect(unhandled).toEqual([])
 })
