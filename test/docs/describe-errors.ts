@@ -21,27 +21,45 @@ const kinds: readonly (readonly [heading: string, classes: readonly string[]])[]
   ['Records that are rejected, or imported with a warning', ['Problem', 'record']],
 ]
 
-/** Tables of all codes that the source has, with what is said and what to do; `…` stands for what differs. */
-export function describeErrors(): string {
+/** What stands in the page for codes whose texts are computed. */
+type Kept = ReadonlyMap<string, readonly string[]>
+
+/**
+ * Tables of all codes that the source has, with what is said and what to do; `…` stands for what differs. A cell that
+ * the source leaves empty keeps what people wrote.
+ */
+export function describeErrors(present: string): string {
   const modules = readModules(root, ['src']).filter(({ path }) => !path.startsWith('src/sandbox/'))
   const found = modules.flatMap((module) => [...codesIn(module)])
   const parts = kinds.map(([heading, classes]) => {
+    const kept = keptIn(present, heading)
     const ofKind = found.filter(({ kind }) => classes.includes(kind))
     const byCode = Map.groupBy(ofKind, ({ code }) => code)
-    const rows = [...byCode].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(describeCode)
+    const rows = [...byCode]
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .map((one) => describeCode(one, kept))
     return `## ${heading}\n\n| code | says | what to do |\n|---|---|---|\n${rows.join('\n')}\n`
   })
   return `\n${parts.join('\n')}\n`
 }
 
-/** Several places may use one code: the first text that says something. */
-function describeCode([code, uses]: readonly [string, readonly ErrorCode[]]): string {
-  const longest = (texts: readonly string[]) =>
-    texts.reduce(
-      (best, text) => (best.replace(/…/g, '').length >= text.replace(/…/g, '').length ? best : text),
-      '',
-    )
-  return `| \`${code}\` | ${cell(longest(uses.map(({ found }) => found)))} | ${cell(longest(uses.map(({ remedy }) => remedy)))} |`
+function keptIn(present: string, heading: string): Kept {
+  const section = present.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
+  const rows = section.matchAll(/^\| `([a-z-]+)` \| (.*?) ?\| (.*?) ?\|$/gm)
+  return new Map(
+    [...rows].map(([, code = '', found = '', remedy = '']) => [code, [found.trim(), remedy.trim()]]),
+  )
+}
+
+/** Of several places that use one code, the one that says most, and what it says is to be done. */
+function describeCode([code, uses]: readonly [string, readonly ErrorCode[]], kept: Kept): string {
+  const weight = ({ found, remedy }: ErrorCode) =>
+    (remedy === '' ? 0 : 1_000) + found.replace(/…/g, '').length
+  const { found = '', remedy = '' } = uses.toSorted((one, other) => weight(other) - weight(one))[0] ?? {}
+  const [said = '', toDo = ''] = kept.get(code) ?? []
+  // One code of many unlike texts: what people wrote says it better than any of them.
+  if (code === 'usage') return `| \`${code}\` | ${said} | ${toDo} |`
+  return `| \`${code}\` | ${cell(found) || said} | ${cell(remedy) || toDo} |`
 }
 
 function cell(text: string): string {
@@ -102,12 +120,14 @@ function kindOfObject(properties: ReadonlyMap<string, Node>, path: string): stri
   if (path.startsWith('src/redis/') || path.startsWith('src/lib/')) return 'StorageError'
   if (path.startsWith('src/sources/')) return 'SourceError'
   if (path.startsWith('src/api/')) return 'ApiResponseError'
+  if (path.startsWith('src/cli/')) return 'ConfigError'
   return properties.has('hint') ? 'file' : 'record'
 }
 
 /** `issueOf(record, 'transform-failed', found, remedy)`. */
 function* codeOfCall(node: Node, { path, words }: { path: string; words: Words }): Generator<ErrorCode> {
-  const { arguments: given } = node as unknown as { arguments: Node[] }
+  const { arguments: given, callee } = node as unknown as { arguments: Node[]; callee: Node }
+  if (nameOf((callee.property ?? callee) as Node) === 'on') return
   if (!path.startsWith('src/records/') && !path.startsWith('src/catalog/')) return
   const at = given.findIndex((one) => kebab.test(textOf(one) ?? ''))
   const [found, remedy] = [words(given[at + 1]), words(given[at + 2])]

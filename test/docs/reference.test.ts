@@ -26,6 +26,11 @@ describe('what is made of the code', async () => {
     expect(silent).toEqual([])
   })
 
+  it('says of every error what it says and what to do', () => {
+    const silent = tableRows(readPage('errors.md')).filter((cells) => cells.includes(''))
+    expect(silent).toEqual([])
+  })
+
   it('says of every command what --json prints', () => {
     const sections = readPage('commands.md')
       .split(/^(?=### )/m)
