@@ -22,34 +22,31 @@ export interface Family {
 
 type Described = [name: string, help: string]
 
+function family([name, help]: Described, labels: readonly string[], read: Family['read']): Family {
+  const type = name.endsWith('_total') ? 'counter' : 'gauge'
+  return { ...{ name, type, help, labels }, read }
+}
+
 /** One value a catalog. */
-function ofCatalog(
-  type: 'counter' | 'gauge',
-  [name, help]: Described,
-  read: (catalog: CatalogFigures) => number | undefined,
-): Family {
-  return ofCatalogBy(type, [name, help], [], (catalog) => [{ value: read(catalog) }])
+function ofCatalog(described: Described, read: (catalog: CatalogFigures) => number | undefined): Family {
+  return ofCatalogBy(described, [], (catalog) => [{ value: read(catalog) }])
 }
 
 function ofCatalogBy(
-  type: Family['type'],
-  [name, help]: Described,
+  described: Described,
   labels: readonly string[],
   read: (catalog: CatalogFigures) => Iterable<Sample>,
 ): Family {
-  return {
-    ...{ name, type, help, labels: ['catalog', ...labels] },
-    *read({ catalogs }) {
-      for (const each of catalogs) {
-        for (const sample of read(each))
-          yield { ...sample, labels: { catalog: each.catalog.name, ...sample.labels } }
-      }
-    },
-  }
+  return family(described, ['catalog', ...labels], function* ({ catalogs }) {
+    for (const each of catalogs) {
+      for (const sample of read(each))
+        yield { ...sample, labels: { catalog: each.catalog.name, ...sample.labels } }
+    }
+  })
 }
 
 function ofLane(described: Described, read: LaneReader): Family {
-  return ofCatalogBy('gauge', described, ['lane'], ({ overview }) =>
+  return ofCatalogBy(described, ['lane'], ({ overview }) =>
     lanes.map((lane) => ({ labels: { lane }, value: overview && read(overview.lanes[lane]) })),
   )
 }
@@ -59,7 +56,7 @@ function ofFeed(
   described: Described,
   read: (feed: CatalogFigures['feeds'][number]) => number | undefined,
 ): Family {
-  return ofCatalogBy('gauge', described, ['feed'], ({ feeds }) =>
+  return ofCatalogBy(described, ['feed'], ({ feeds }) =>
     feeds.map((figures) => ({ labels: { feed: figures.feed }, value: read(figures) })),
   )
 }
@@ -69,7 +66,7 @@ function importsBy(
   described: Described,
   read: (feed: FeedSums) => Iterable<[outcome: string, number]>,
 ): Family {
-  return ofCatalogBy('counter', described, ['feed', 'outcome'], ({ meter }) =>
+  return ofCatalogBy(described, ['feed', 'outcome'], ({ meter }) =>
     [...meter.feeds].flatMap(([feed, sums]) =>
       [...read(sums)].map(([outcome, value]) => ({ labels: { feed, outcome }, value })),
     ),
@@ -78,17 +75,17 @@ function importsBy(
 type FeedSums = NonNullable<ReturnType<CatalogFigures['meter']['feeds']['get']>>
 
 function callsBy(described: Described, sum: 'calls' | 'products' | 'bytes'): Family {
-  return ofCatalogBy('counter', described, ['outcome'], ({ meter }) =>
+  return ofCatalogBy(described, ['outcome'], ({ meter }) =>
     [...meter.calls].map(([outcome, sums]) => ({ labels: { outcome }, value: sums[sum] })),
   )
 }
 
-function one(
-  type: 'counter' | 'gauge',
-  [name, help]: Described,
-  read: (figures: Figures) => number | undefined,
-): Family {
-  return { ...{ name, type, help, labels: [] }, read: (figures) => [{ value: read(figures) }] }
+function one(described: Described, read: (figures: Figures) => number | undefined): Family {
+  return family(described, [], (figures) => [{ value: read(figures) }])
+}
+
+function histogram(...described: Parameters<typeof ofCatalogBy>): Family {
+  return { ...ofCatalogBy(...described), type: 'histogram' }
 }
 
 function* samplesOf(histogram: DelayHistogram, labels: Record<string, string> = {}): Iterable<Sample> {
@@ -107,8 +104,7 @@ function seconds(delayMs: number | undefined): number | undefined {
 }
 
 const delivery: Family[] = [
-  ofCatalogBy(
-    'histogram',
+  histogram(
     [
       'catalogd_delivery_delay_seconds',
       'From the acceptance of the file that changed a product to the acknowledgement of the change',
@@ -116,43 +112,34 @@ const delivery: Family[] = [
     ['lane'],
     ({ meter }) => lanes.flatMap((lane) => [...samplesOf(meter.deliveryDelays[lane], { lane })]),
   ),
-  ofCatalogBy(
-    'histogram',
-    ['catalogd_call_duration_seconds', 'How long upsert calls took'],
-    [],
-    ({ meter }) => samplesOf(meter.callDelays),
+  histogram(['catalogd_call_duration_seconds', 'How long upsert calls took'], [], ({ meter }) =>
+    samplesOf(meter.callDelays),
   ),
   callsBy(['catalogd_calls_total', 'Upsert calls, by what their answer meant'], 'calls'),
   callsBy(['catalogd_call_products_total', 'Products in upsert calls'], 'products'),
   callsBy(['catalogd_call_bytes_total', 'Bytes of the bodies of upsert calls'], 'bytes'),
   ofCatalog(
-    'gauge',
     ['catalogd_call_limit_bytes', 'Upper bound of a body: configured, or learned from a refusal'],
     ({ catalog, delivery: told }) =>
       Math.min(catalog.delivery.callBytes, told?.learnedBodyBytes ?? Number.POSITIVE_INFINITY),
   ),
   ofCatalog(
-    'counter',
     ['catalogd_retried_calls_total', 'Calls whose products, or some of them, are sent again'],
     ({ meter }) => retried.reduce((sum, outcome) => sum + (meter.calls.get(outcome)?.calls ?? 0), 0),
   ),
   ofCatalog(
-    'counter',
     ['catalogd_acknowledged_products_total', 'Products that the endpoint took'],
     ({ meter }) => meter.acknowledged,
   ),
   ofCatalog(
-    'counter',
     ['catalogd_refused_products_total', 'Products that the endpoint refused'],
     ({ meter }) => meter.refused,
   ),
   ofCatalog(
-    'gauge',
     ['catalogd_last_acknowledgement_timestamp_seconds', 'Time of the last acknowledgement to this process'],
     ({ meter }) => seconds(meter.acknowledgedAtMs),
   ),
   ofCatalogBy(
-    'gauge',
     ['catalogd_calls_paused', '1 while no call is made for this reason'],
     ['reason'],
     ({ delivery: told }) =>
@@ -162,17 +149,14 @@ const delivery: Family[] = [
       })),
   ),
   ofCatalog(
-    'gauge',
     ['catalogd_failed_calls_in_a_row', 'Failed calls since the last acknowledgement'],
     ({ delivery: told }) => told?.failuresInARow,
   ),
   ofCatalog(
-    'gauge',
     ['catalogd_in_flight_products', 'Products in calls that run, of all processes'],
     ({ delivery: told }) => told?.inFlight,
   ),
   ofCatalog(
-    'gauge',
     ['catalogd_echoes', 'Products to be sent once more after an unknown outcome'],
     ({ delivery: told }) => told?.echoes.waiting,
   ),
@@ -187,28 +171,20 @@ const outbox: Family[] = [
     ['catalogd_outbox_oldest_age_seconds', 'How long the first of them has been due'],
     ({ oldestMs }) => oldestMs / 1_000,
   ),
+  ofCatalog(['catalogd_products', 'Products with a complete document'], ({ overview }) => overview?.products),
   ofCatalog(
-    'gauge',
-    ['catalogd_products', 'Products with a complete document'],
-    ({ overview }) => overview?.products,
-  ),
-  ofCatalog(
-    'gauge',
     ['catalogd_incomplete_products', 'Products that miss required fields, and are not sent'],
     ({ overview }) => overview?.incomplete,
   ),
   ofCatalog(
-    'gauge',
     ['catalogd_dead_letters', 'Products whose newest document the endpoint refused'],
     ({ overview }) => overview?.dead,
   ),
   ofCatalog(
-    'gauge',
     ['catalogd_waiting_consents', 'Consents that are not acknowledged'],
     ({ consents }) => consents && consents.pending - consents.dead,
   ),
   ofCatalog(
-    'gauge',
     ['catalogd_dead_consents', 'Consents that wait for the operator'],
     ({ consents }) => consents?.dead,
   ),
@@ -223,14 +199,11 @@ const imports: Family[] = [
     ],
     ({ records }) => Object.entries(records),
   ),
-  ofCatalogBy('counter', ['catalogd_import_bytes_total', 'Bytes of imported files'], ['feed'], ({ meter }) =>
+  ofCatalogBy(['catalogd_import_bytes_total', 'Bytes of imported files'], ['feed'], ({ meter }) =>
     [...meter.feeds].map(([feed, { bytes }]) => ({ labels: { feed }, value: bytes })),
   ),
-  ofCatalogBy(
-    'counter',
-    ['catalogd_import_duration_seconds_total', 'Time that imports took'],
-    ['feed'],
-    ({ meter }) => [...meter.feeds].map(([feed, sums]) => ({ labels: { feed }, value: sums.seconds })),
+  ofCatalogBy(['catalogd_import_duration_seconds_total', 'Time that imports took'], ['feed'], ({ meter }) =>
+    [...meter.feeds].map(([feed, sums]) => ({ labels: { feed }, value: sums.seconds })),
   ),
   ofFeed(
     ['catalogd_import_progress_ratio', 'Read share of the file that is being imported'],
@@ -254,46 +227,38 @@ const imports: Family[] = [
 ]
 
 const surroundings: Family[] = [
-  one('gauge', ['catalogd_redis_up', '1 while Redis answers'], ({ redis }) => Number(redis.up)),
-  one('gauge', ['catalogd_redis_delay_seconds', 'How long Redis took for one question'], ({ redisDelayMs }) =>
+  one(['catalogd_redis_up', '1 while Redis answers'], ({ redis }) => Number(redis.up)),
+  one(['catalogd_redis_delay_seconds', 'How long Redis took for one question'], ({ redisDelayMs }) =>
     seconds(redisDelayMs),
   ),
-  one('gauge', ['catalogd_redis_used_memory_bytes', 'Memory that Redis uses'], ({ redis }) =>
+  one(['catalogd_redis_used_memory_bytes', 'Memory that Redis uses'], ({ redis }) =>
     redis.up ? redis.info.usedMemoryBytes : undefined,
   ),
-  one('gauge', ['catalogd_redis_max_memory_bytes', 'Memory that Redis may use; 0: no limit'], ({ redis }) =>
+  one(['catalogd_redis_max_memory_bytes', 'Memory that Redis may use; 0: no limit'], ({ redis }) =>
     redis.up ? redis.info.maxMemoryBytes : undefined,
   ),
-  one(
-    'gauge',
-    ['catalogd_disk_free_bytes', 'Room on the disk of the state folder'],
-    ({ freeBytes }) => freeBytes,
-  ),
-  {
-    ...{ name: 'catalogd_event_loop_delay_seconds', type: 'gauge', labels: ['quantile'] },
-    help: 'How late the event loop of the main thread was since the last scrape',
-    read: ({ loopDelayMs }) =>
+  one(['catalogd_disk_free_bytes', 'Room on the disk of the state folder'], ({ freeBytes }) => freeBytes),
+  family(
+    [
+      'catalogd_event_loop_delay_seconds',
+      'How late the event loop of the main thread was since the last scrape',
+    ],
+    ['quantile'],
+    ({ loopDelayMs }) =>
       Object.entries(loopDelayMs).map(([quantile, delayMs]) => ({
         labels: { quantile },
         value: delayMs / 1_000,
       })),
-  },
-  {
-    ...{ name: 'catalogd_build_info', type: 'gauge', labels: ['version'], help: 'The version that runs' },
-    read: () => [{ labels: { version: readVersion() }, value: 1 }],
-  },
-  one('counter', ['process_cpu_seconds_total', 'CPU time of the process'], () => {
+  ),
+  family(['catalogd_build_info', 'The version that runs'], ['version'], () => [
+    { labels: { version: readVersion() }, value: 1 },
+  ]),
+  one(['process_cpu_seconds_total', 'CPU time of the process'], () => {
     const { user, system } = process.cpuUsage()
     return (user + system) / 1e6
   }),
-  one('gauge', ['process_resident_memory_bytes', 'Resident memory of the process'], () =>
-    process.memoryUsage.rss(),
-  ),
-  one(
-    'gauge',
-    ['process_start_time_seconds', 'When the process began'],
-    () => performance.timeOrigin / 1_000,
-  ),
+  one(['process_resident_memory_bytes', 'Resident memory of the process'], () => process.memoryUsage.rss()),
+  one(['process_start_time_seconds', 'When the process began'], () => performance.timeOrigin / 1_000),
 ]
 
 /** In the order in which they are exposed. */
