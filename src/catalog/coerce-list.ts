@@ -1,7 +1,7 @@
 import { hasOtherCategorySeparator } from '../api/contract/values.ts'
+import { parsedOf } from '../lib/parsed-of.ts'
 import type { Coerce, CoerceOptions } from './coerce-scalar.ts'
 import { encodeBlanks } from './encode-blanks.ts'
-import { parsedOf } from './json-text.ts'
 import { Problem } from './problem.ts'
 import { textOf } from './text-of.ts'
 

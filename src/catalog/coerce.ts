@@ -6,10 +6,10 @@ import {
   type ProductField,
   wordsOfProblem,
 } from '../api/contract/product.ts'
+import { parsedOf } from '../lib/parsed-of.ts'
 import { isJsonObject, type JsonObject } from '../records/look-up.ts'
 import { categoriesCoercer, listCoercer, urlListCoercer } from './coerce-list.ts'
 import { type Coerce, type CoerceOptions, scalarCoercer } from './coerce-scalar.ts'
-import { parsedOf } from './json-text.ts'
 import { currencyRemedy, openNotes, otherCurrencies, Problem, type RecordNotes } from './problem.ts'
 import { inContractOrder, skuFields, sortedByKey, variationFields } from './wire-order.ts'
 

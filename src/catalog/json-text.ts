@@ -1,3 +1,4 @@
+import { parsedOf } from '../lib/parsed-of.ts'
 import { Problem } from './problem.ts'
 
 /** The text of a JSON value, or the texts of its list, one a line; undefined where there is none. What is no JSON stays. */
@@ -16,13 +17,4 @@ export function jsonText(value: unknown, describe: (value: unknown) => string): 
       .filter((text) => text !== '')
       .join('\n') || undefined
   )
-}
-
-/** Undefined for what is no JSON. */
-export function parsedOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

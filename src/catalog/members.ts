@@ -1,8 +1,8 @@
 import type { FieldRule } from '../config/rule-model.ts'
+import { parsedOf } from '../lib/parsed-of.ts'
 import { isJsonObject, type JsonObject, lookUp, lookUpElement } from '../records/look-up.ts'
 import type { ParsedRecord } from '../records/model.ts'
 import { type Columns, columnsOf } from './compiled-rule.ts'
-import { parsedOf } from './json-text.ts'
 import { Problem, type RecordNotes } from './problem.ts'
 
 /** What `each` says for the rows of a record. */

@@ -37,8 +37,13 @@ export function foundValue(value: unknown): string | undefined {
   return line.length > valueCharactersMax ? `${line.slice(0, valueCharactersMax - 1)}…` : line
 }
 
+/** A document for people: without sensitive values. */
+export function shownDocument(document: Buffer): Readonly<Record<string, unknown>> {
+  return JSON.parse(document.toString('utf8'), hideSensitive)
+}
+
 /** At any place of a path: a root (`supplier_cost`) or a part of a member. Keys of custom fields are the feed's own. */
-function isSensitive(path: string): boolean {
+export function isSensitive(path: string): boolean {
   const parts = path.split('.')
   if (parts[0] === 'custom_fields') return false
   return parts.some((part) => sensitiveFields.some((field) => field === part))

@@ -1,3 +1,4 @@
+import { shownDocument } from '../catalog/show-value.ts'
 import { ConsentReader, type DeadConsent } from '../consents/reader.ts'
 import type { ProductId } from '../lib/brand.ts'
 import { ConfigError } from '../lib/errors.ts'
@@ -28,9 +29,8 @@ export async function showDeadLetter(
   if (!letter) {
     throw new ConfigError('no-dead-letter', `${id} is no dead letter`, { hint: 'See catalogd dead list' })
   }
-  const document = JSON.parse(mirror.read([id]).get(id)?.document?.toString('utf8') ?? 'null')
-  if (document !== null && 'supplier_cost' in document) document.supplier_cost = '(hidden)'
-  return { ...letter, document }
+  const document = mirror.read([id]).get(id)?.document
+  return { ...letter, document: document ? shownDocument(document) : null }
 }
 
 /**

@@ -1,7 +1,6 @@
-import { sensitiveFields } from '../api/contract/product.ts'
 import { keyValues } from '../catalog/feed-key.ts'
 import type { Change } from '../catalog/model.ts'
-import { showValue } from '../catalog/show-value.ts'
+import { isSensitive, showValue } from '../catalog/show-value.ts'
 import { decodeState } from '../catalog/stored-form.ts'
 import type { CatalogConfig, FeedConfig } from '../config/model.ts'
 import { ConsentReader } from '../consents/reader.ts'
@@ -126,17 +125,12 @@ function diffSteps(steps: readonly ProductStep[], options: DiffOptions, diff: Fi
 
 /** What a change shows leaves this process: a sensitive value must not. */
 function withoutSecrets(change: Change): Change {
-  if (!change.fields.some(({ field }) => isSensitive(field))) return change
-  const fields = change.fields.map((each) => {
-    if (!isSensitive(each.field)) return each
-    const { field, before, after } = each
-    return { field, before: showValue(field, before), after: showValue(field, after) }
-  })
+  const fields = change.fields.map(({ field, before, after }) =>
+    isSensitive(field)
+      ? { field, before: showValue(field, before), after: showValue(field, after) }
+      : { field, before, after },
+  )
   return { ...change, fields }
-}
-
-function isSensitive(field: string): boolean {
-  return (sensitiveFields as readonly string[]).includes(field)
 }
 
 /** Which products have these values in the field that is a feed's key. Changes nothing. */

@@ -1,9 +1,9 @@
-import { productFields, sensitiveFields } from '../api/contract/product.ts'
+import { productFields } from '../api/contract/product.ts'
 import { type ChangeEntry, decodeChange } from '../catalog/change-entry.ts'
 import type { ProductState } from '../catalog/model.ts'
 import { decodeOrigins, type FeedOrigins, originOf, type RecordOrigin } from '../catalog/origins.ts'
 import { type FieldRanks, rankFields } from '../catalog/ranks.ts'
-import { shortValue } from '../catalog/show-value.ts'
+import { shortValue, shownDocument } from '../catalog/show-value.ts'
 import { decodeState } from '../catalog/stored-form.ts'
 import type { AcceptSequence, FeedName, ProductId } from '../lib/brand.ts'
 import { holdsId } from '../mirror/calls.ts'
@@ -44,7 +44,7 @@ export function readStory(productId: ProductId, options: StoryOptions): ProductS
     state: stateOf(told, calls.found),
     blocks: blocksOf(options),
     endpoint: stored.endpoint,
-    document: documentOf(stored),
+    document: stored.document ? shownDocument(stored.document) : null,
     fields: fieldsOf(told),
     feeds: feedsOf(told),
     absentSince: stored.absentMs === undefined ? null : isoOf(stored.absentMs),
@@ -61,12 +61,6 @@ interface Told extends StoryOptions {
   stored: StoredStory
   state: ProductState
   origins: ReadonlyMap<FeedName, FeedOrigins>
-}
-
-function documentOf({ document }: StoredStory): KnownStory['document'] {
-  if (!document) return null
-  const isSensitive = (key: string) => sensitiveFields.some((field) => field === key)
-  return JSON.parse(document.toString('utf8'), (key, value) => (isSensitive(key) ? '(hidden)' : value))
 }
 
 function fieldsOf(told: Told): FieldStory[] {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
 import { kindOf, metadataOf } from '../api/contract/fields.ts'
+import { parsedOf } from '../lib/parsed-of.ts'
 import { isEmptyValue } from './kinds.ts'
 
 /**
@@ -30,7 +31,7 @@ function canonicalValue(schema: z.ZodType | undefined, value: unknown): unknown 
     case 'list':
       return listOf(value)
     case 'object':
-      return typeof value === 'string' ? parseJson(value) : value
+      return typeof value === 'string' ? (parsedOf(value) ?? value) : value
     case 'timestamp':
       return instantOf(value) ?? textOf(value)
     case undefined:
@@ -64,7 +65,7 @@ function truthOf(value: unknown): unknown {
 }
 
 function listOf(value: unknown): unknown {
-  const parsed = typeof value === 'string' ? parseJson(value) : value
+  const parsed = typeof value === 'string' ? parsedOf(value) : value
   const elements = Array.isArray(parsed)
     ? parsed
     : typeof value === 'object'
@@ -77,14 +78,6 @@ function listOf(value: unknown): unknown {
 function setOf(elements: readonly unknown[]): string[] | undefined {
   const texts = elements.map((element) => String(element).trim()).filter((text) => text !== '')
   return texts.length === 0 ? undefined : [...new Set(texts)].sort()
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
 }
 
 const dateTime = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i

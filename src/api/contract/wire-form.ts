@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parsedOf } from '../../lib/parsed-of.ts'
 import { bareSchema, kindOf, type WireKind } from './fields.ts'
 import { isObject } from './json-value.ts'
 import { fieldsOf, schemaAt } from './problems.ts'
@@ -148,7 +149,7 @@ function listsIn(field: z.ZodType, value: unknown): unknown[] {
     return elements === undefined ? [] : [inner(elements)]
   }
   if (typeof value !== 'string') return []
-  const parsed = parseJson(value)
+  const parsed = parsedOf(value)
   if (Array.isArray(parsed)) return [inner(parsed)]
   const isOfObjects = element !== undefined && kindOf(element) === 'object'
   if (isOfObjects) return isObject(parsed) ? [inner([parsed])] : []
@@ -169,20 +170,12 @@ function elementInWireForm(element: z.ZodType | undefined, value: unknown): unkn
 }
 
 function objectsIn(field: z.ZodType, value: unknown): unknown[] {
-  const parsed = typeof value === 'string' ? parseJson(value) : value
+  const parsed = typeof value === 'string' ? parsedOf(value) : value
   return isObject(parsed) ? [inWireForm(field, parsed)] : []
 }
 
 function isScalarList(value: unknown): value is (string | number)[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string' || typeof one === 'number')
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function accepts(schema: z.ZodType, value: unknown): boolean {

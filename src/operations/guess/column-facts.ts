@@ -3,6 +3,7 @@ import { compileDate } from '../../catalog/date-text.ts'
 import { splitMoney } from '../../catalog/money-text.ts'
 import { type NumberLocale, parseNumberText } from '../../catalog/number-text.ts'
 import { Problem } from '../../catalog/problem.ts'
+import { parsedOf } from '../../lib/parsed-of.ts'
 import { findLocale } from './find-locale.ts'
 import type { SampleCell } from './sample-table.ts'
 
@@ -146,12 +147,8 @@ export function columnFacts(
 
 function jsonOf(cells: readonly string[]): ColumnFacts['json'] {
   const parsed = cells.flatMap((cell) => {
-    if (!/^(?:\[.*\]|\{.*\}|".*")$/s.test(cell)) return []
-    try {
-      return [JSON.parse(cell) as unknown]
-    } catch {
-      return []
-    }
+    const value = /^(?:\[.*\]|\{.*\}|".*")$/s.test(cell) ? parsedOf(cell) : undefined
+    return value === undefined ? [] : [value]
   })
   if (parsed.length === 0 || parsed.length < cells.length / 2) return undefined
   return parsed.flat().some((element) => typeof element === 'object' && element !== null)

@@ -1,4 +1,5 @@
 import { htmlToText } from '../../catalog/html-text.ts'
+import { parsedOf } from '../../lib/parsed-of.ts'
 import { type CategoryMarks, findCategoryMarks } from './category-marks.ts'
 import type { ColumnFacts } from './column-facts.ts'
 import { keyText } from './feed-text.ts'
@@ -70,11 +71,7 @@ function jsonRule(main: MeaningGuess): RuleGuess {
 }
 
 function elementsOf(cell: string): string[] {
-  try {
-    return [JSON.parse(cell) as unknown].flat().filter((element) => typeof element === 'string')
-  } catch {
-    return []
-  }
+  return [parsedOf(cell)].flat().filter((element) => typeof element === 'string')
 }
 
 /** Each element is one category: all that is asked is what separates its levels. */
