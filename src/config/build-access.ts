@@ -41,6 +41,16 @@ export class Access {
     return { ...this.text(key, text), renewal }
   }
 
+  /** The same, where neither says anything: undefined. */
+  tokenIfGiven(...[key, text, file]: Parameters<Access['token']>): Deferred<string> | undefined {
+    return text || file !== undefined ? this.token(key, text, file) : undefined
+  }
+
+  headers(headers: Readonly<Record<string, string>> = {}): { name: string; value: Deferred<string> }[] {
+    const access = new Access(this.#context, [...this.#path, 'headers'])
+    return Object.entries(headers).map(([name, value]) => ({ name, value: access.text(name, value) }))
+  }
+
   #originOf(key: string): ValueOrigin {
     const { document } = this.#context
     const path = [...this.#path, key]
@@ -97,8 +107,7 @@ export function buildNetwork(
   path: ConfigPath,
   context: AccessContext,
 ): NetworkConfig {
-  const inFolder = (file: string | undefined) =>
-    file === undefined ? undefined : resolve(context.folder, file)
+  const inFolder = (file: string | undefined) => file && resolve(context.folder, file)
   return {
     proxy: buildProxy(input?.proxy, path, context),
     caFile: inFolder(input?.caFile),

@@ -53,15 +53,11 @@ function buildS3(input: PullInput, path: ConfigPath, context: AccessContext): S3
 
 function buildUrl(input: PullInput, path: ConfigPath, context: AccessContext): UrlSource {
   const access = new Access(context, path)
-  const ofHeaders = new Access(context, [...path, 'headers'])
   const { user, allowPrivate, name } = input
   return {
     kind: 'url',
     url: access.url(input.url),
-    headers: Object.entries(input.headers ?? {}).map(([header, value]) => ({
-      name: header,
-      value: ofHeaders.text(header, value),
-    })),
+    headers: access.headers(input.headers),
     credentials:
       user === undefined
         ? undefined

@@ -207,13 +207,11 @@ function buildConsole(input: ConfigInput['console'], context: AccessContext): Co
   if (!input.listen) return undefined
   const { listen, token, tokenFile, readToken, readTokenFile, tls, hosts, maxBytes } = input
   const access = new Access(context, ['console'])
-  const tokenOf = (key: string, text: string | null | undefined, file: string | undefined) =>
-    text || file !== undefined ? access.token(key, text, file) : undefined
   const inFolder = (file: string) => resolve(context.folder, file)
   return {
     listen: checked(parseListenAddress(listen)),
-    token: tokenOf('token', token, tokenFile),
-    readToken: tokenOf('readToken', readToken, readTokenFile),
+    token: access.tokenIfGiven('token', token, tokenFile),
+    readToken: access.tokenIfGiven('readToken', readToken, readTokenFile),
     tls: tls && { certFile: inFolder(tls.certFile), keyFile: inFolder(tls.keyFile) },
     hosts: hosts.map((name) => name.toLowerCase()),
     bytesMax: checked(parseSize(maxBytes)),
@@ -224,9 +222,9 @@ function buildConsole(input: ConfigInput['console'], context: AccessContext): Co
 function buildAlerts(input: ConfigInput['alerts'], context: AccessContext): AlertsConfig | undefined {
   if (!input?.url && !input?.heartbeat?.url) return undefined
   const { url, headers, every, urgentLag, format, heartbeat } = input
-  const ofHeaders = new Access(context, ['alerts', 'headers'])
+  const access = new Access(context, ['alerts'])
   return {
-    url: url ? new Access(context, ['alerts']).url(url) : undefined,
+    url: url ? access.url(url) : undefined,
     format,
     network: buildNetwork(input, ['alerts'], context),
     heartbeat: heartbeat?.url
@@ -235,7 +233,7 @@ function buildAlerts(input: ConfigInput['alerts'], context: AccessContext): Aler
           everyMs: checked(parseDuration(heartbeat.every)),
         }
       : undefined,
-    headers: Object.entries(headers).map(([name, value]) => ({ name, value: ofHeaders.text(name, value) })),
+    headers: access.headers(headers),
     everyMs: checked(parseDuration(every)),
     urgentLagMs: checked(parseDuration(urgentLag)),
   }
@@ -244,14 +242,8 @@ function buildAlerts(input: ConfigInput['alerts'], context: AccessContext): Aler
 /** Undefined: none are sent. */
 function buildTraces(input: ConfigInput['traces'], context: AccessContext): TracesConfig | undefined {
   if (!input?.url) return undefined
-  const ofHeaders = new Access(context, ['traces', 'headers'])
-  return {
-    url: new Access(context, ['traces']).url(input.url),
-    headers: Object.entries(input.headers).map(([name, value]) => ({
-      name,
-      value: ofHeaders.text(name, value),
-    })),
-  }
+  const access = new Access(context, ['traces'])
+  return { url: access.url(input.url), headers: access.headers(input.headers) }
 }
 
 interface ListenAddress {
