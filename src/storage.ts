@@ -5,6 +5,7 @@ import type { CatalogConfig, Config } from './config/model.ts'
 import type { CatalogName } from './lib/brand.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log, LogLevel } from './lib/log.ts'
+import { programFile } from './lib/program-file.ts'
 import type { Watchdog } from './lib/watchdog.ts'
 import { moveLog } from './mirror/checkpointer.ts'
 import { LiveMirror } from './mirror/live-mirror.ts'
@@ -92,8 +93,6 @@ export async function openMirrorThread({
     const log = options.log.child({ catalog: catalogName })
     await upgradeCatalog({ ...options, log, catalog: catalogName, file, manifest, connections, work })
   }
-  // Beside the sources in a checkout, beside the built files in the package.
-  const name = import.meta.url.endsWith('.ts') ? './mirror-thread.ts' : './mirror-thread.js'
   const logLevel = options.log.level as LogLevel
   const workerData: MirrorThreadData = {
     ...{ file, isExpected: manifest.nextSequence !== 1, kept: config.history, logLevel },
@@ -106,7 +105,11 @@ export async function openMirrorThread({
       cleanRuns: connections.cleanRuns,
     },
   }
-  return LiveMirror.open({ ...options, entry: new URL(name, import.meta.url), workerData })
+  return LiveMirror.open({
+    ...options,
+    entry: programFile('./mirror-thread.ts', import.meta.url),
+    workerData,
+  })
 }
 
 interface MirrorThreadOptions extends Pick<StorageOptions, 'config' | 'clock' | 'log'> {

@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads'
 import type { Config } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log, LogLevel } from '../lib/log.ts'
+import { programFile } from '../lib/program-file.ts'
 import { receivedError, writeLine } from '../lib/thread-messages.ts'
 import type { RedisConnections } from '../redis/connections.ts'
 import { plainConfig } from './plain-config.ts'
@@ -65,9 +66,10 @@ export class ReadThread implements AsyncDisposable {
     const workerData: ReadWorkerData = {
       ...{ config: plainConfig(config), redis: connections.target, logLevel: log.level as LogLevel },
     }
-    // Beside the sources in a checkout, beside the built files in the package.
-    const name = import.meta.url.endsWith('.ts') ? './read-worker.ts' : './read-worker.js'
-    const worker = new Worker(new URL(name, import.meta.url), { workerData, resourceLimits })
+    const worker = new Worker(programFile('./read-worker.ts', import.meta.url), {
+      workerData,
+      resourceLimits,
+    })
     worker.on('message', (answer: ReadAnswer) => this.#take(answer))
     worker.on('error', (error) => log.error({ err: error }, 'the thread of the console failed'))
     const running = { worker, ended: once(worker, 'exit').catch(() => undefined) }

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { OperatingError } from '../lib/errors.ts'
 import type { Log, LogLevel } from '../lib/log.ts'
+import { programFile } from '../lib/program-file.ts'
 import { receivedError, sentError, writeLine } from '../lib/thread-messages.ts'
 import type { Watchdog } from '../lib/watchdog.ts'
 import type { MirrorConnection } from '../mirror/live-mirror.ts'
@@ -46,9 +47,10 @@ export class ImportThread implements AsyncDisposable {
       heartbeat: watchdog.watchThread(),
       manifest: manifest.follow((...line) => this.#post({ kind: 'line', line })),
     }
-    // Beside the sources in a checkout, beside the built files in the package.
-    const name = import.meta.url.endsWith('.ts') ? './import-worker.ts' : './import-worker.js'
-    const worker = new Worker(new URL(name, import.meta.url), { workerData, transferList: [mirror.port] })
+    const worker = new Worker(programFile('./import-worker.ts', import.meta.url), {
+      workerData,
+      transferList: [mirror.port],
+    })
     worker.on('message', (answer: ImportAnswer) => this.#take(answer))
     worker.on('error', onFatal)
     this.#ended = new Promise((resolve) => {

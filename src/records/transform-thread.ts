@@ -1,5 +1,6 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { systemClock } from '../lib/clock.ts'
+import { programFile } from '../lib/program-file.ts'
 import type { TransformRecord } from './transform-record.ts'
 import type { Loaded, Outcome, TransformWorkerData } from './transform-worker.ts'
 
@@ -24,13 +25,11 @@ export class TransformThread implements AsyncDisposable {
   #ended: string | undefined
 
   constructor(file: string) {
-    // Beside the sources in a checkout, beside the built files in the package.
-    const name = import.meta.url.endsWith('.ts') ? './transform-worker.ts' : './transform-worker.js'
     const { port1, port2: port } = new MessageChannel()
     this.#port = port1
     const progress = this.#place.buffer as SharedArrayBuffer
     const workerData: TransformWorkerData = { file, progress, port }
-    this.#worker = new Worker(new URL(name, import.meta.url), {
+    this.#worker = new Worker(programFile('./transform-worker.ts', import.meta.url), {
       workerData,
       transferList: [port],
       // What the file has no business with: secrets in the environment, and the output of commands.

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { programFile } from '../lib/program-file.ts'
 
 /** Long enough for a supervisor to start a killed process again, which then goes on with the same server. */
 const graceSeconds = 10
@@ -20,8 +21,7 @@ export interface EmbeddedGuard {
  * to end what it started. In a session of its own, so that neither Ctrl-C nor the end of a terminal reaches it.
  */
 export function startGuard(dir: string): EmbeddedGuard {
-  const name = import.meta.url.endsWith('.ts') ? './end-unused.ts' : './end-unused.js'
-  const program = fileURLToPath(new URL(name, import.meta.url))
+  const program = fileURLToPath(programFile('./end-unused.ts', import.meta.url))
   const guard = spawn(
     '/bin/sh',
     ['-c', script, 'catalogd-guard', `${graceSeconds}`, process.execPath, program, dir],

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
+import { programFile } from '../../lib/program-file.ts'
 import type { RangeOptions, RangeResult } from './scan-range.ts'
 import type { RangeMessage } from './scan-worker.ts'
 
@@ -56,9 +57,7 @@ class ScanThread implements Disposable {
     const { promise, resolve, reject } = this.#result
     // Nobody may ever ask for it.
     promise.catch(() => undefined)
-    // Beside the sources in a checkout, beside the built files in the package.
-    const name = import.meta.url.endsWith('.ts') ? './scan-worker.ts' : './scan-worker.js'
-    this.#worker = new Worker(new URL(name, import.meta.url))
+    this.#worker = new Worker(programFile('./scan-worker.ts', import.meta.url))
     this.#worker.on('message', (message: RangeMessage) => {
       if ('result' in message) resolve(message.result)
       else this.#onBytes(message.bytes)
