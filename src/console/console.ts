@@ -6,6 +6,7 @@ import type { Clock } from '../lib/clock.ts'
 import { drainRequests } from '../lib/drain-request.ts'
 import { ConfigError, describeError, systemErrorCode } from '../lib/errors.ts'
 import { hostNameOf, isAddressOrLocal, isFromElsewhere } from '../lib/page-origin.ts'
+import { settlesWithin } from '../lib/settles-within.ts'
 import { type MonitoringOptions, registerMonitoring } from './monitoring-routes.ts'
 import { type PushOptions, registerPush } from './push-route.ts'
 
@@ -100,14 +101,9 @@ async function untilFree(
 }
 
 async function close(app: FastifyInstance, clock: Clock): Promise<void> {
-  const grace = new AbortController()
-  const cut = clock.sleep(graceMs, grace.signal).then(
-    () => app.server.closeAllConnections(),
-    () => undefined,
-  )
-  await app.close()
-  grace.abort()
-  await cut
+  const closed = app.close()
+  if (!(await settlesWithin(clock, graceMs, closed))) app.server.closeAllConnections()
+  await closed
 }
 
 type Tls = Readonly<Record<'cert' | 'key', Buffer>>

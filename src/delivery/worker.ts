@@ -1,4 +1,5 @@
 import { AssertionError } from 'node:assert'
+import { settlesWithin } from '../lib/settles-within.ts'
 import { type ClaimMode, type Offered, urgentGraceMs } from '../outbox/model.ts'
 import { isConnectionFailure } from '../redis/failure.ts'
 import { CallGate } from './call-gate.ts'
@@ -78,18 +79,11 @@ export class Delivery implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping.abort()
-    const { clock } = this.#options
-    const finished = new AbortController()
-    const giveUp = clock.sleep(finishWithinMs, finished.signal).then(
-      () => this.#giveUp.abort(),
-      () => {},
-    )
-    await this.#runner[Symbol.asyncDispose]()
-    await Promise.all(this.#alone.values())
-    finished.abort()
-    await giveUp
-    // Ends a probe that is still waiting for its answer.
+    const finished = this.#runner[Symbol.asyncDispose]().then(() => Promise.all(this.#alone.values()))
+    await settlesWithin(this.#options.clock, finishWithinMs, finished)
+    // Ends late calls, and a probe that is still waiting for its answer.
     this.#giveUp.abort()
+    await finished
     await this.#sweeping
   }
 

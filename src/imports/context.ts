@@ -3,6 +3,7 @@ import type { CatalogConfig, FeedConfig, FeedMode } from '../config/model.ts'
 import type { FeedName } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import { settlesWithin } from '../lib/settles-within.ts'
 import type { WatchedWork } from '../lib/watchdog.ts'
 import type { MirrorChunk } from '../mirror/model.ts'
 import type { Mirror, MirrorReader } from '../mirror/reader.ts'
@@ -211,7 +212,7 @@ export class ImportTurns {
     while ([...this.#running.values()].some((other) => other < bytes)) {
       const leftMs = giveUpAt - this.#clock.monotonic()
       if (leftMs <= 0) return
-      await Promise.race([this.#changed.promise, this.#clock.sleep(leftMs)])
+      await settlesWithin(this.#clock, leftMs, this.#changed.promise)
     }
   }
 }

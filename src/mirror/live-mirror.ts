@@ -4,6 +4,7 @@ import type { ProductId } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
 import { StorageError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import { settlesWithin } from '../lib/settles-within.ts'
 import { receivedError, writeLine } from '../lib/thread-messages.ts'
 import { type MadeCall, packIds } from './calls.ts'
 import type { KeyLookup, MirrorChunk } from './model.ts'
@@ -279,11 +280,5 @@ async function endThread(worker: Worker, clock: Clock): Promise<void> {
   if (worker.threadId === -1) return
   const ended = once(worker, 'exit')
   worker.postMessage({ kind: 'close' } satisfies MirrorRequest)
-  const giveUp = new AbortController()
-  const late = clock.sleep(closeMs, giveUp.signal).then(
-    () => worker.terminate(),
-    () => undefined,
-  )
-  await Promise.race([ended, late])
-  giveUp.abort()
+  if (!(await settlesWithin(clock, closeMs, ended))) await worker.terminate()
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type ChainableCommander, Redis, type RedisOptions } from 'ioredis'
 import type { Clock } from '../lib/clock.ts'
+import { settlesWithin } from '../lib/settles-within.ts'
 import { blockingOptions } from './connection-options.ts'
 
 /** One connection to Redis. Other stages know it by this name, so that `ioredis` is named in this folder only. */
@@ -39,9 +40,7 @@ export async function closeConnection(connection: Redis, clock: Clock): Promise<
   const hasSocket = status === 'ready' || status === 'connect' || status === 'connecting'
   const ended = hasSocket ? once(connection, 'end') : undefined
   connection.disconnect()
-  const giveUp = new AbortController()
-  await Promise.race([ended, clock.sleep(disconnectWithinMs, giveUp.signal).catch(() => {})])
-  giveUp.abort()
+  if (ended) await settlesWithin(clock, disconnectWithinMs, ended)
 }
 
 /** ioredis destroys a socket that the other side does not close after 2 s. */

@@ -2,6 +2,7 @@ import { Redis } from 'ioredis'
 import type { Clock } from '../lib/clock.ts'
 import { describeError, type OperatingError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import { settlesWithin } from '../lib/settles-within.ts'
 import { closeConnection, type RedisConnection, WorkerConnection } from './connection.ts'
 import { connectionOptions, describeAddress, type RedisAddress } from './connection-options.ts'
 import { downError, explainRedisFailure, isConnectionFailure } from './failure.ts'
@@ -171,10 +172,11 @@ export class RedisConnections implements AsyncDisposable {
   /** For `status`: never throws, and answers within two seconds even when the server is silent. */
   async state(): Promise<RedisState> {
     const { since } = this.#outage
-    const answered = new AbortController()
+    const asked = readServerInfo(this.commands)
     try {
-      const info = await Promise.race([readServerInfo(this.commands), this.#giveUp(answered.signal)])
-      return { up: true, since, address: this.address, info }
+      if (!(await settlesWithin(this.#options.clock, stateWithinMs, asked)))
+        throw new Error('it does not answer')
+      return { up: true, since, address: this.address, info: await asked }
     } catch (error) {
       return {
         up: false,
@@ -182,19 +184,11 @@ export class RedisConnections implements AsyncDisposable {
         address: this.address,
         error: describeError(this.#outage.lastError ?? error),
       }
-    } finally {
-      // Its timer would keep a short command from ending.
-      answered.abort()
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await closeConnection(this.commands, this.#options.clock)
-  }
-
-  async #giveUp(signal: AbortSignal): Promise<never> {
-    await this.#options.clock.sleep(stateWithinMs, signal)
-    throw new Error('it does not answer')
   }
 }
 

@@ -2,6 +2,7 @@ import { type Job, Worker } from 'bullmq'
 import type { Clock } from '../lib/clock.ts'
 import { describeError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import { settlesWithin } from '../lib/settles-within.ts'
 import type { WorkerConnection } from './connection.ts'
 import type { RedisConnections } from './connections.ts'
 import { isConnectionFailure } from './failure.ts'
@@ -95,7 +96,7 @@ export class TicketRunner implements AsyncDisposable {
     }
     // Waits for the last ticket's removal; useless, and endless, while Redis is away.
     const closed = this.#worker.close(this.#running.size > 0).catch(() => {})
-    await this.#within(abortWithinMs, closed)
+    await settlesWithin(clock, abortWithinMs, closed)
     await this.#worker.endRenewal()
     await this.#connection.closeAll(clock)
   }
@@ -128,15 +129,9 @@ export class TicketRunner implements AsyncDisposable {
 
   /** True when no ticket runs any more within the time. */
   async #finished(withinMs: number): Promise<boolean> {
-    await this.#within(withinMs, Promise.all([...this.#running.values()].map(({ ended }) => ended)))
+    const ended = Promise.all([...this.#running.values()].map((each) => each.ended))
+    await settlesWithin(this.#options.clock, withinMs, ended)
     return this.#running.size === 0
-  }
-
-  /** Leaves no timer behind, which would keep the process. */
-  async #within(ms: number, ended: Promise<unknown>): Promise<void> {
-    const giveUp = new AbortController()
-    await Promise.race([ended, this.#options.clock.sleep(ms, giveUp.signal).catch(() => {})])
-    giveUp.abort()
   }
 
   /**

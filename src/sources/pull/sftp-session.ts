@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import { describeError } from '../../lib/errors.ts'
+import { settlesWithin } from '../../lib/settles-within.ts'
 import type { PartFile } from './part-file.ts'
 import { PullError } from './pull-error.ts'
 import type { RemoteFile } from './pull-state.ts'
@@ -84,10 +85,8 @@ export class SftpSession implements RemoteFolder {
     const { signal, clock } = this.#options
     signal.removeEventListener('abort', this.#onAbort)
     if (!socket.destroyed) {
-      const given = new AbortController()
-      const giveUp = clock.sleep(endWithinMs, given.signal).catch(() => {})
-      await Promise.race([client.end().catch(() => {}), giveUp])
-      given.abort()
+      const ended = client.end().catch(() => {})
+      await settlesWithin(clock, endWithinMs, ended)
     }
     socket.destroy()
   }
