@@ -76,13 +76,6 @@ export class Database implements Disposable {
     })
   }
 
-  /** Row by row until `take` answers false. */
-  each<Row>(sql: string, values: readonly SQLInputValue[], take: (row: Row) => boolean): void {
-    this.#try(() => {
-      for (const row of this.#statement(sql).iterate(...values)) if (!take(row as Row)) break
-    })
-  }
-
   /** How many rows it changed, and the key of the last that it added. */
   run(sql: string, ...values: SQLInputValue[]): { changes: number; key: number } {
     return this.#try(() => {

@@ -26,8 +26,6 @@ export interface StoredStory extends StoredProduct {
   absentMs: number | undefined
   /** Feeds whose file leaves it out, which waits for approval. */
   heldBy: FeedName[]
-  /** When it changes next by itself. */
-  switchMs: number | undefined
   /** What changed, newest first: `at entry` each. */
   history: string[]
 }
@@ -46,7 +44,6 @@ interface StoryRow {
   acknowledged: Uint8Array | null
   letter: string | null
   absent: number | null
-  switchAt: number | null
   entries: Uint8Array | null
 }
 
@@ -58,10 +55,10 @@ export function readStory(
 ): StoredStory | undefined {
   const sql = `SELECT p.key, p.meta, p.missing, ${newest.document} AS document, ${newest.partial} AS partial,
       ${newest.origins} AS origins, s.lane, s.number, s.since, s.digest, s.acknowledged, x.letter, a.since AS absent,
-      w.at AS switchAt, h.entries
+      h.entries
     FROM products p ${newest.joins} JOIN standing s ON s.product = p.key
       LEFT JOIN dead x ON x.product = p.key LEFT JOIN absent a ON a.product = p.key
-      LEFT JOIN switches w ON w.product = p.key LEFT JOIN history h ON h.product = p.key
+      LEFT JOIN history h ON h.product = p.key
     WHERE p.id = ?`
   const row = database.get<StoryRow>(sql, id.toWellFormed())
   if (!row) return undefined
@@ -78,7 +75,6 @@ export function readStory(
     digest: row.digest ? Buffer.from(row.digest).toString('hex') : undefined,
     absentMs: row.absent ?? undefined,
     heldBy: database.all<{ feed: FeedName }>(held, row.key).map(({ feed }) => feed),
-    switchMs: row.switchAt ?? undefined,
     // What stands behind the last line end was cut off.
     history: row.entries ? Buffer.from(row.entries).toString('utf8').split('\n').slice(0, -1) : [],
   }

@@ -13,7 +13,6 @@ export interface DeliveryFigures {
   /** Calls without an answer, and products that were refused. */
   unanswered: number
   refused: number
-  failuresInARow: number
   /** How long the first product of a lane that was offered, and is in no call, has been due. */
   oldestMs: Readonly<Record<Lane, number>>
 }
@@ -34,14 +33,14 @@ export async function readFigures({
     return score === null ? 0 : Math.max(0, atMs - Number(score))
   }
   try {
-    const [{ counters, failuresInARow }, urgent, fresh, deferred] = await Promise.all([
+    const [{ counters }, urgent, fresh, deferred] = await Promise.all([
       readDelivery(connection, keys),
       ...([ageOf('urgent'), ageOf('new'), ageOf('deferred')] as const),
     ])
     const acknowledged = Object.entries(counters).filter(([name]) => name.startsWith('acknowledged:'))
     const { calls = 0, bytes = 0, unanswered = 0, refused = 0 } = counters
     return {
-      ...{ atMs, calls, bytes, unanswered, refused, failuresInARow },
+      ...{ atMs, calls, bytes, unanswered, refused },
       acknowledged: acknowledged.reduce((sum, [, value]) => sum + value, 0),
       oldestMs: { urgent, new: fresh, deferred: Math.max(0, deferred - catalog.deferred.afterMs) },
     }

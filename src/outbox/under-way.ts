@@ -7,12 +7,6 @@ import { type DeliveryOverview, readDelivery } from './overview.ts'
 export interface UnderWay {
   /** It is bound to a call. */
   claim: { token: string; beganMs: number; leaseEndsMs: number | undefined } | undefined
-  /** Since when it is due there, or when it will be. */
-  laneMs: Partial<Record<'urgent' | 'new' | 'deferred', number>>
-  /** A send of unknown outcome is repeated then, whatever is answered meanwhile. */
-  echoMs: number | undefined
-  /** The mirror has yet to hear of an acknowledgement, or a doubt. */
-  isReported: boolean
   delivery: DeliveryOverview
 }
 
@@ -21,26 +15,12 @@ export async function readUnderWay(
   keys: CatalogKeys,
   id: ProductId,
 ): Promise<UnderWay> {
-  // All together: of those that stand alone, the second to be refused would be nobody's.
-  const [claim, reported, urgent, fresh, deferred, echo] = await Promise.all([
-    connection.hget(keys.claimed, id),
-    connection.hexists(keys.acknowledged, id),
-    ...[keys.urgent, keys.new, keys.deferred, keys.echoes].map((key) => connection.zscore(key, id)),
-  ])
+  const claim = await connection.hget(keys.claimed, id)
   const [token = '', began] = claim?.split(' ') ?? []
   const lease = claim ? await connection.zscore(keys.leases, token) : null
-  const lanes = { urgent, new: fresh, deferred }
+  const leaseEndsMs = lease == null ? undefined : Number(lease)
   return {
-    claim: claim ? { token, beganMs: Number(began), leaseEndsMs: numberOf(lease) } : undefined,
-    laneMs: Object.fromEntries(
-      Object.entries(lanes).flatMap(([lane, ms]) => (ms == null ? [] : [[lane, Number(ms)]])),
-    ),
-    echoMs: numberOf(echo),
-    isReported: reported === 1,
+    claim: claim ? { token, beganMs: Number(began), leaseEndsMs } : undefined,
     delivery: await readDelivery(connection, keys),
   }
-}
-
-function numberOf(score: string | null | undefined): number | undefined {
-  return score == null ? undefined : Number(score)
 }
