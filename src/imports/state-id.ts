@@ -1,20 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { systemErrorCode } from '../lib/errors.ts'
-import { privateFileMode, privateFolderMode } from '../lib/private-modes.ts'
+import { ifPresent } from '../lib/errors.ts'
+import { makeFolder, writeDurably } from '../sources/durable.ts'
 
 /** Names this state folder, so that sequences of another one are never taken for its own. */
 export async function readStateId(dir: string): Promise<string> {
   const file = join(dir, 'id')
-  try {
-    return (await readFile(file, 'utf8')).trim()
-  } catch (error) {
-    if (systemErrorCode(error) !== 'ENOENT') throw error
-  }
-  await mkdir(dir, { recursive: true, mode: privateFolderMode })
+  const known = await ifPresent(readFile(file, 'utf8'))
+  if (known !== undefined) return known.trim()
+  await makeFolder(dir)
   const id = randomUUID()
-  await writeFile(`${file}.tmp`, `${id}\n`, { mode: privateFileMode })
-  await rename(`${file}.tmp`, file)
+  await writeDurably(file, `${id}\n`, `${file}.tmp`)
   return id
 }
