@@ -3,6 +3,7 @@ import { benchBig } from './big.ts'
 import { benchChart } from './chart.ts'
 import { benchCluster } from './cluster.ts'
 import { benchConsents } from './consents.ts'
+import { benchConsole } from './console.ts'
 import { benchDeliverers } from './deliverers.ts'
 import { benchDrain } from './drain.ts'
 import { benchIntent } from './intent.ts'
@@ -22,6 +23,7 @@ const benches: Record<string, (args: readonly string[]) => Promise<void>> = {
   big: benchBig,
   intent: benchIntent,
   consents: benchConsents,
+  console: benchConsole,
   mirror: benchMirror,
   record: benchRecord,
   drain: benchDrain,

@@ -14,6 +14,8 @@ export interface StageOptions {
   /** YAML of the feeds in place of that of the sample products; indented by six. */
   feeds?: string
   pendingBytes?: string
+  /** Further lines at the top of the configuration. */
+  top?: string
 }
 
 /** YAML of a feed with the columns of the sample. */
@@ -34,6 +36,7 @@ export async function openStage({
   delivery = '',
   feeds = sampleFeed(),
   pendingBytes = '256MB',
+  top = '',
 }: StageOptions = {}) {
   const stack = new AsyncDisposableStack()
   const dir = stack.use(await tempDir('bench'))
@@ -47,6 +50,7 @@ export async function openStage({
     config,
     `state: ./state
 redis: { url: "${redis.url}", pendingBytes: ${pendingBytes} }
+${top}
 catalogs:
   main:
     api: { url: "${endpoint.url}", productsToken: bench-token }
