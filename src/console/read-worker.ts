@@ -6,6 +6,7 @@ import type { LogLevel } from '../lib/log.ts'
 import { openThreadLog, type SentError, sentError } from '../lib/thread-messages.ts'
 import type { RedisAddress } from '../redis/connection-options.ts'
 import { RedisConnections } from '../redis/connections.ts'
+import { KeptManifests } from '../sources/manifest-reader.ts'
 import { configFromPlain } from './plain-config.ts'
 import { openReads, type Reads } from './reads.ts'
 
@@ -41,8 +42,10 @@ const connections = new RedisConnections({ address: redis, clock, log, isQuiet: 
 const connected = connections
   .waitUntilReady({ forMs: connectWithinMs, signal: stop.signal })
   .catch(() => undefined)
+const manifests = new KeptManifests()
 const reads = openReads({
   ...{ config: configFromPlain(config) as Config, connections, clock, log, signal: stop.signal },
+  readManifest: manifests.read,
 })
 port.on('message', (request: ReadRequest) => {
   if (request.kind === 'read') void answer(request)
@@ -65,5 +68,6 @@ async function answer({ id, name, args }: ReadRequest & { kind: 'read' }): Promi
 async function close(): Promise<void> {
   stop.abort()
   await connections[Symbol.asyncDispose]()
+  manifests[Symbol.dispose]()
   port.close()
 }

@@ -26,9 +26,8 @@ export type ReadContext = Omit<OperationContext, 'catalog'>
 
 const lettersMax = 20
 const callsMax = 50
-/** Calls that are looked through for one page. */
-const lookMax = 400
-const storyLookMax = 150
+/** Calls that are looked through for one page: some 5 ms. */
+const lookMax = 1_000
 
 /** Dead letters of one reason, the newest ones. */
 export interface DeadGroup {
@@ -61,17 +60,17 @@ export function openReads(context: ReadContext) {
       return { ...(await readStatus(context, catalogs)), freeBytes: free }
     },
     imports(catalog: string, entriesMax: number): Promise<ImportEntry[]> {
-      return listImports({ config, catalog: named(catalog) }, entriesMax)
+      return listImports({ ...context, catalog: named(catalog) }, entriesMax)
     },
     import(catalog: string, sequence: number): Promise<ImportEntry> {
-      return findImport({ config, catalog: named(catalog) }, sequence)
+      return findImport({ ...context, catalog: named(catalog) }, sequence)
     },
     /** Where a file of a report stands; the report itself, or its rejected records. */
     async reportFile(catalog: string, sequence: number, part: 'report' | 'rejects'): Promise<string> {
-      const { report } = await findImport({ config, catalog: named(catalog) }, sequence)
+      const { report } = await findImport({ ...context, catalog: named(catalog) }, sequence)
       const rejects = report?.kind === undefined ? report?.rejectsFile : undefined
       const path =
-        part === 'rejects' ? rejects : await findReport({ config, catalog: named(catalog) }, sequence)
+        part === 'rejects' ? rejects : await findReport({ ...context, catalog: named(catalog) }, sequence)
       if (path !== undefined) return path
       throw new ConfigError('no-report', `import ${sequence} has no such file`)
     },
@@ -99,7 +98,7 @@ function productReads(context: ReadContext) {
   const searchOf = (name: string) => new Search({ ...context, catalog: named(name) })
   return {
     story(catalog: string, id: string): Promise<ProductStory> {
-      return explainProduct({ ...context, catalog: named(catalog) }, id, { lookMax: storyLookMax })
+      return explainProduct({ ...context, catalog: named(catalog) }, id, { lookMax })
     },
     async calls(catalog: string, filter: CallFilter): Promise<CallPage> {
       using mirror = await openMirror(config, named(catalog))

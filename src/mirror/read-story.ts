@@ -97,20 +97,20 @@ function endpointOf({ digest, acknowledged }: StoryRow): StoredStory['endpoint']
 }
 
 /**
- * Ids that resemble one that is not known: those that contain it in any letters, and its neighbours in order that begin as
- * it does. Reads all ids: about 0.2 s of a million.
+ * Ids that resemble one that is not known: its neighbours in order that begin as it does; where there are none, those that
+ * contain it in any letters, which reads all ids, some 50 ms a million.
  */
 export function readNearIds(database: Database, id: string, idsMax: number): string[] {
   const wanted = id.trim()
   if (wanted === '') return []
-  const pattern = `%${wanted.replace(/[\\%_]/g, '\\$&')}%`
-  const like = "SELECT id FROM products WHERE id LIKE ? ESCAPE '\\' ORDER BY length(id), id LIMIT ?"
-  const found = database.all<{ id: string }>(like, pattern, idsMax)
   const before = 'SELECT id FROM products WHERE id < ? ORDER BY id DESC LIMIT ?'
   const after = 'SELECT id FROM products WHERE id > ? ORDER BY id LIMIT ?'
   const start = wanted.slice(0, Math.ceil(wanted.length * 0.6))
   const neighbours = [before, after]
     .flatMap((sql) => database.all<{ id: string }>(sql, wanted, idsMax))
     .filter((row) => row.id.startsWith(start))
-  return [...new Set([...found, ...neighbours].map((row) => row.id))].slice(0, 2 * idsMax)
+  const pattern = `%${wanted.replace(/[\\%_]/g, '\\$&')}%`
+  const like = "SELECT id FROM products WHERE id LIKE ? ESCAPE '\\' ORDER BY length(id), id LIMIT ?"
+  const found = neighbours.length > 0 ? neighbours : database.all<{ id: string }>(like, pattern, idsMax)
+  return found.map((row) => row.id)
 }

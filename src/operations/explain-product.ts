@@ -23,13 +23,13 @@ export async function explainProduct(
   given: string,
   options: Pick<StoryOptions, 'lookMax'> = {},
 ): Promise<ExplainedProduct> {
-  const { config, catalog, clock } = context
+  const { config, catalog, clock, readManifest: read = readManifest } = context
   const productId = given as ProductId
   const isRunning = (await findDaemon(context)) !== undefined
   const asksRedis = isRunning || config.redisUrl !== ''
   const underWay = asksRedis ? await askRedis(context, productId) : undefined
   using mirror = await openMirror(config, catalog)
-  using manifest = await readManifest(stateDirOf(config, catalog.name))
+  using manifest = await read(stateDirOf(config, catalog.name))
   const { lookMax } = options
   const nowMs = clock.now()
   const story = readStory(productId, {

@@ -1,8 +1,10 @@
 import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { readReport, reportPath } from '../imports/report.ts'
 import type { AcceptSequence } from '../lib/brand.ts'
+import { ifPresent } from '../lib/errors.ts'
 import type { ManifestView } from '../sources/manifest-index.ts'
 
 /** A rejected record that names the product: what it says counts nowhere. */
@@ -37,6 +39,8 @@ export async function findRejections(dir: string, manifest: ManifestView, id: st
 
 /** The line on which the id stands by itself. What was removed, or is too long, is not looked through to its end. */
 async function findLine(file: string, id: string): Promise<number | undefined> {
+  // Most files do not name it, and lines take their time.
+  if (!(await holdsText(file, id))) return undefined
   const literal = id.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])`, 'u')
   const input = createReadStream(file, { encoding: 'utf8', end: bytesMax })
@@ -53,4 +57,15 @@ async function findLine(file: string, id: string): Promise<number | undefined> {
     input.destroy()
   }
   return undefined
+}
+
+async function holdsText(file: string, text: string): Promise<boolean> {
+  const handle = await ifPresent(open(file))
+  if (!handle) return false
+  try {
+    const { buffer, bytesRead } = await handle.read({ buffer: Buffer.allocUnsafe(bytesMax) })
+    return buffer.subarray(0, bytesRead).includes(text)
+  } finally {
+    await handle.close()
+  }
 }

@@ -5,7 +5,7 @@ import { type ImportReport, readReport, reportPath } from '../imports/report.ts'
 import type { AcceptSequence } from '../lib/brand.ts'
 import { ConfigError } from '../lib/errors.ts'
 import { pathInArchive } from '../sources/archive.ts'
-import { type ManifestReader, readManifest } from '../sources/manifest-reader.ts'
+import { type ManifestReader, type ReadManifest, readManifest } from '../sources/manifest-reader.ts'
 import type { AcceptLine, ImportOutcome } from '../sources/model.ts'
 import { stateDirOf } from '../storage.ts'
 
@@ -28,12 +28,17 @@ export interface ImportEntry {
 interface Place {
   config: Config
   catalog: CatalogConfig
+  /** Of who reads often. */
+  readManifest?: ReadManifest | undefined
 }
 
 /** The newest imports, newest first. Needs no Redis. */
-export async function listImports({ config, catalog }: Place, limit: number): Promise<ImportEntry[]> {
+export async function listImports(
+  { config, catalog, readManifest: read = readManifest }: Place,
+  limit: number,
+): Promise<ImportEntry[]> {
   const dir = stateDirOf(config, catalog.name)
-  using manifest = await readManifest(dir)
+  using manifest = await read(dir)
   const newest: AcceptLine[] = []
   for (let sequence = manifest.nextSequence - 1; sequence > 0 && newest.length < limit; sequence -= 1) {
     const accept = manifest.file(sequence as AcceptSequence)
@@ -43,18 +48,24 @@ export async function listImports({ config, catalog }: Place, limit: number): Pr
 }
 
 /** One import. Throws a ConfigError when there is none of that number. */
-export async function findImport({ config, catalog }: Place, sequence: number): Promise<ImportEntry> {
+export async function findImport(
+  { config, catalog, readManifest: read = readManifest }: Place,
+  sequence: number,
+): Promise<ImportEntry> {
   const dir = stateDirOf(config, catalog.name)
-  using manifest = await readManifest(dir)
+  using manifest = await read(dir)
   const accept = manifest.file(sequence as AcceptSequence)
   if (accept) return await readEntry(accept, { dir, manifest })
   throw new ConfigError('import-unknown', `there is no import ${sequence}`, { hint: 'See catalogd imports' })
 }
 
 /** Where the report of an import stands; undefined: there is none. */
-export async function findReport({ config, catalog }: Place, sequence: number): Promise<string | undefined> {
+export async function findReport(
+  { config, catalog, readManifest: read = readManifest }: Place,
+  sequence: number,
+): Promise<string | undefined> {
   const dir = stateDirOf(config, catalog.name)
-  using manifest = await readManifest(dir)
+  using manifest = await read(dir)
   const accept = manifest.file(sequence as AcceptSequence)
   const path = accept && reportPath(join(dir, 'reports'), accept)
   return path !== undefined && existsSync(path) ? path : undefined

@@ -169,14 +169,14 @@ function readRecentCalls(mirror: MirrorReader, nowMs: number): RecentCalls {
 }
 
 async function readFeeds(
-  { config, catalog, connections, clock }: OperationContext,
+  { config, catalog, connections, clock, readManifest: read = readManifest }: OperationContext,
   mirror: MirrorReader,
 ): Promise<FeedStatus[]> {
   const held = mirror.held()
   const progress = mirror.progress()
   const dir = stateDirOf(config, catalog.name)
   using consents = ConsentReader.open(dir)
-  using manifest = await readManifest(dir)
+  using manifest = await read(dir)
   const feeds: FeedStatus[] = []
   for (const shown of shownFeeds(catalog, manifest)) {
     const { name: feed, kind, expectEveryMs } = shown

@@ -5,6 +5,7 @@ import { StorageError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { RedisConnections } from '../redis/connections.ts'
 import type { Role } from '../service.ts'
+import type { ReadManifest } from '../sources/manifest-reader.ts'
 import { type LockHolder, readLockHolder, tryStateLock } from '../sources/state-lock.ts'
 
 export interface OperationContext {
@@ -14,6 +15,8 @@ export interface OperationContext {
   clock: Clock
   log: Log
   signal: AbortSignal
+  /** Of who reads often; default: the manifest is read from its beginning each time. */
+  readManifest?: ReadManifest | undefined
 }
 
 /** The process that accepts and imports on this state folder; undefined when none does. */
