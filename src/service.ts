@@ -26,7 +26,7 @@ export interface ServiceOptions extends Omit<CatalogServiceOptions, 'catalog' | 
   catalogs: readonly CatalogConfig[]
   roles: ReadonlySet<Role>
   /** For people, beside pushed files and health: of what is configured now. */
-  pages?: (configured: Configured) => RegisterPages
+  pages?: (configured: () => Configured) => RegisterPages
   /** Another process holds the state folder; this one waits for it to end. */
   onStandby?: (holder: { host: string; pid: number } | undefined) => void
   /** This process now accepts and imports. */
@@ -34,7 +34,7 @@ export interface ServiceOptions extends Omit<CatalogServiceOptions, 'catalog' | 
 }
 
 /** What is configured, and what of it this process works on. */
-type Configured = Pick<ServiceOptions, 'config' | 'catalogs'>
+export type Configured = Pick<ServiceOptions, 'config' | 'catalogs'>
 
 /** Opens the running parts of this process, downstream first, so that nothing is taken in that could not be passed on. */
 export async function openService(options: ServiceOptions): Promise<Service> {
@@ -152,9 +152,7 @@ class Service implements AsyncDisposable {
   async #change(next: Configured, { catalogs, deliveries, ...changes }: ConfigChanges): Promise<void> {
     await this.#alerts?.[Symbol.asyncDispose]()
     this.#alerts = undefined
-    // Pages show the whole configuration.
-    const opensConsole = changes.console || this.#options.pages !== undefined
-    if (opensConsole) await this.#closeConsole()
+    if (changes.console) await this.#closeConsole()
     const before = [...this.#catalogs.keys()].filter((name) => catalogs.has(name))
     for (const name of before) {
       const closing = this.#catalogs.get(name)
@@ -167,7 +165,7 @@ class Service implements AsyncDisposable {
       if (running === undefined) await this.#openCatalog(catalog)
       else if (deliveries.has(catalog.name)) await running.replaceDelivery(catalog)
     }
-    if (opensConsole) await this.#openConsole()
+    if (changes.console) await this.#openConsole()
     await this.#openAlerts()
   }
 
@@ -238,7 +236,7 @@ class Service implements AsyncDisposable {
     const { console: config, stateDir } = this.#configured.config
     if (!own.has('console') || !config) return
     this.#console = await openDaemonConsole({
-      ...{ config, stateDir, connections, clock, log, pages: pages?.(this.#configured) },
+      ...{ config, stateDir, connections, clock, log, pages: pages?.(() => this.#configured) },
       catalogs: () => this.#metered(),
       intake: () => this.#intake,
     })

@@ -75,7 +75,7 @@ async function openDaemon(
     const service = await openService({
       pages: (configured) => (app) =>
         registerPages(app, {
-          ...{ ...configured, connections: storage.connections, clock, log },
+          ...{ configured, connections: storage.connections, clock, log },
           settings: settingsReader(context, reloads),
         }),
       config,

@@ -82,6 +82,12 @@ function settingsOf({ config, input, versions }: LoadedConfig): Record<string, u
   })
   return {
     ...input,
+    console: {
+      ...input.console,
+      tls: Object.fromEntries(
+        Object.entries(config.console?.tls ?? {}).map(([key, file]) => [key, [file, versions.get(file)]]),
+      ),
+    },
     state: config.stateDir,
     redis: { url: config.redisUrl, pendingBytes: config.redisPendingBytes },
     catalogs: Object.fromEntries(catalogs),

@@ -34,7 +34,7 @@ export interface LoadedConfig {
   /** SHA-256 of the text of the file. */
   digest: string
   text: string
-  /** Of the files that are read once when a catalog is opened, by path: another version has another text. */
+  /** Of the files that are read once when a catalog or the console is opened, by path: another version has another text. */
   versions: ReadonlyMap<string, string>
   /** For what is found wrong with it later. */
   problemAt(path: ConfigPath, message: string): ConfigProblem
@@ -77,9 +77,10 @@ export async function readConfig({
   }
 }
 
-function versionsOf({ catalogs }: Config): Map<string, string> {
+function versionsOf({ catalogs, console }: Config): Map<string, string> {
   const feeds = [...catalogs.values()].flatMap((catalog) => [...catalog.feeds.values()])
-  const files = feeds.flatMap(({ transform }) => transform?.file ?? [])
+  const transforms = feeds.flatMap(({ transform }) => transform?.file ?? [])
+  const files = [...transforms, ...Object.values(console?.tls ?? {})]
   return new Map(
     files.map((file) => {
       const { mtimeMs, size } = statSync(file, { throwIfNoEntry: false }) ?? {}

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify'
-import type { CatalogConfig } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import { describeError, OperatingError, systemErrorCode } from '../lib/errors.ts'
 import { redactText } from '../lib/redact.ts'
@@ -7,6 +6,7 @@ import type { Access, Session } from './access.ts'
 import type { ActionName, ActionRequest } from './act.ts'
 import type { Assets } from './assets.ts'
 import type { AuditEntry, AuditLog } from './audit-log.ts'
+import type { Configured } from './configured.ts'
 import { enterToAct, type Form, formOf, ownPath, sendPage } from './guard-pages.ts'
 import { html } from './html.ts'
 import { messagePage } from './layout.ts'
@@ -19,8 +19,10 @@ interface ActionsOptions {
   assets: Assets
   notes: Notes
   thread: ReadThread
-  catalogs: readonly CatalogConfig[]
+  configured: () => Configured
   clock: Clock
+  /** Something may be another than before. */
+  onDone: () => void
 }
 
 const actionNames: ReadonlySet<string> = new Set<ActionName>([
@@ -32,7 +34,7 @@ const answerWithinMs = 8_000
 
 /** `POST /actions/<name>`: a decision of the operator, as the command of that name makes it. */
 export function registerActions(app: FastifyInstance, options: ActionsOptions): void {
-  const { access, assets, notes, catalogs } = options
+  const { access, assets, notes, configured } = options
   app.post<{ Params: { name: string } }>('/actions/:name', async (request, reply) => {
     const { name } = request.params
     if (!actionNames.has(name)) return reply.callNotFound()
@@ -41,7 +43,7 @@ export function registerActions(app: FastifyInstance, options: ActionsOptions): 
     const session = await enterToAct(request, reply, { access, refuse })
     if (!session) return reply
     const form = formOf(request)
-    const catalog = catalogs.find((one) => one.name === form.catalog)
+    const catalog = configured().catalogs.find((one) => one.name === form.catalog)
     if (!catalog) return refuse(html`There is no such catalog any more.`)
     const asked = { name: name as ActionName, catalog: catalog.name, fields: form }
     const note = await carryOut(options, { session, from: request.ip, asked }).catch((error: unknown) => {
@@ -66,7 +68,7 @@ interface Carried {
 
 /** Written down before it begins and when it has ended, whoever still waits for it. */
 async function carryOut(
-  { audit, thread, clock }: ActionsOptions,
+  { audit, thread, clock, onDone }: ActionsOptions,
   { session, from, asked }: Carried,
 ): Promise<Note> {
   const { name, catalog, fields } = asked
@@ -91,13 +93,13 @@ async function carryOut(
       return { kind: 'problem', text: html`${reason}` }
     },
   )
+  done.finally(onDone).catch(() => undefined)
   const stop = new AbortController()
   const late = clock.sleep(answerWithinMs, stop.signal).then((): Note => {
     return { kind: 'done', text: html`It is written down and goes on; this page shows when it is done.` }
   })
   // Whoever comes second has nobody that waits for it.
   late.catch(() => undefined)
-  done.catch(() => undefined)
   return Promise.race([done, late]).finally(() => stop.abort())
 }
 

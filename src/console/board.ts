@@ -1,15 +1,15 @@
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
-import type { CatalogConfig } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { RedisConnections } from '../redis/connections.ts'
 import { openTicketQueue } from '../redis/tickets.ts'
 import type { Access } from './access.ts'
+import type { Configured } from './configured.ts'
 import { enter, pageHeaders } from './guard-pages.ts'
 
 interface BoardOptions {
   access: Access
-  catalogs: readonly CatalogConfig[]
+  configured: () => Configured
   connections: RedisConnections
   clock: Clock
   log: Log
@@ -28,9 +28,17 @@ const policy = [
  */
 export function registerBoard(app: FastifyInstance, options: BoardOptions): void {
   let board: Promise<Board> | undefined
-  app.addHook('onClose', async () => (await board?.catch(() => undefined))?.[Symbol.asyncDispose]())
+  let of = ''
+  const close = async () => (await board?.catch(() => undefined))?.[Symbol.asyncDispose]()
+  app.addHook('onClose', close)
   const show = async (request: FastifyRequest, reply: FastifyReply) => {
     if (!(await enter(request, reply, options.access))) return reply
+    const names = JSON.stringify(options.configured().catalogs.map(({ name }) => name))
+    if (names !== of) {
+      void close()
+      board = undefined
+      of = names
+    }
     board ??= openBoard(options)
     board.catch(() => {
       board = undefined
@@ -47,13 +55,13 @@ interface Board extends AsyncDisposable {
   routing: FastifyInstance['routing']
 }
 
-async function openBoard({ catalogs, connections, clock, log }: BoardOptions): Promise<Board> {
+async function openBoard({ configured, connections, clock, log }: BoardOptions): Promise<Board> {
   const { createBullBoard } = await import('@bull-board/api')
   const { BullMQAdapter } = await import('@bull-board/api/bullMQAdapter')
   const { FastifyAdapter } = await import('@bull-board/fastify')
   await using stack = new AsyncDisposableStack()
   const queues = []
-  for (const { name: catalog } of catalogs) {
+  for (const { name: catalog } of configured().catalogs) {
     for (const name of ['deliveries', 'schedules'] as const) {
       const { queue } = stack.use(await openTicketQueue({ connections, catalog, name, clock, log }))
       queues.push(new BullMQAdapter(queue, { readOnlyMode: true, prefix: `${catalog}-` }))

@@ -1,12 +1,12 @@
-import type { CatalogConfig } from '../config/model.ts'
 import type { CatalogName } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { type DeliveryFigures, readFigures } from '../operations/read-figures.ts'
 import type { RedisConnections } from '../redis/connections.ts'
+import type { Configured } from './configured.ts'
 
 interface FiguresOptions {
-  catalogs: readonly CatalogConfig[]
+  configured: () => Configured
   connections: RedisConnections
   clock: Clock
   log: Log
@@ -37,14 +37,12 @@ interface Series {
 /** The last half hour of each catalog, from the counters in Redis; while Redis is away there are no samples. */
 export class Figures implements Disposable {
   readonly #options: FiguresOptions
-  readonly #series: ReadonlyMap<CatalogName, Series>
+  readonly #series = new Map<CatalogName, Series>()
   readonly #timer: NodeJS.Timeout
   #isReading = false
 
   constructor(options: FiguresOptions) {
     this.#options = options
-    const empty = (): Series => ({ last: undefined, samples: [], lastAcknowledgedMs: undefined })
-    this.#series = new Map(options.catalogs.map(({ name }) => [name, empty()]))
     this.#timer = setInterval(() => void this.#take(), everyMs).unref()
     void this.#take()
   }
@@ -67,10 +65,12 @@ export class Figures implements Disposable {
     if (this.#isReading) return
     this.#isReading = true
     try {
-      for (const catalog of this.#options.catalogs) {
+      for (const catalog of this.#options.configured().catalogs) {
         const figures = await readFigures({ ...this.#options, catalog })
-        const series = this.#series.get(catalog.name)
-        if (series) add(series, figures, catalog.delivery.callBytes)
+        const empty: Series = { last: undefined, samples: [], lastAcknowledgedMs: undefined }
+        const series = this.#series.get(catalog.name) ?? empty
+        this.#series.set(catalog.name, series)
+        add(series, figures, catalog.delivery.callBytes)
       }
     } catch (error) {
       this.#options.log.warn({ err: error }, 'the figures of the console could not be read')

@@ -1,7 +1,8 @@
-import type { CatalogConfig, Config } from '../config/model.ts'
+import type { CatalogConfig } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Session } from './access.ts'
 import type { AuditLog } from './audit-log.ts'
+import type { Configured } from './configured.ts'
 import type { Figures, Sample } from './figures.ts'
 import { type Html, html } from './html.ts'
 import type { ReadThread } from './read-thread.ts'
@@ -9,8 +10,6 @@ import type { ConsoleStatus } from './reads.ts'
 
 /** What pages show, from whoever has it. */
 export interface PageSources {
-  config: Config
-  catalogs: readonly CatalogConfig[]
   thread: ReadThread
   /** Read again after a moment. */
   status: () => Promise<ConsoleStatus>
@@ -29,7 +28,7 @@ export interface Settings {
 }
 
 /** One request for a page. */
-export interface View extends PageSources {
+export interface View extends PageSources, Configured {
   session: Session
   catalog: CatalogConfig
   /** From the path. */

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { Clock } from '../lib/clock.ts'
 import { OperatingError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { redactText } from '../lib/redact.ts'
@@ -10,8 +9,10 @@ import { registerActions } from './actions.ts'
 import { Assets } from './assets.ts'
 import { AuditLog } from './audit-log.ts'
 import { registerBoard } from './board.ts'
+import type { Configured } from './configured.ts'
 import { registerDownloads } from './downloads.ts'
 import { Figures } from './figures.ts'
+import { Fresh } from './fresh.ts'
 import { enter, readForms, sendPage } from './guard-pages.ts'
 import { layout, messagePage } from './layout.ts'
 import { LivePages } from './live.ts'
@@ -29,7 +30,8 @@ import { settingsPage } from './pages/settings.ts'
 import { ReadThread } from './read-thread.ts'
 import { IndexKeeper } from './search/index-keeper.ts'
 
-export interface PagesOptions extends Pick<PageSources, 'config' | 'catalogs' | 'clock' | 'settings'> {
+export interface PagesOptions extends Pick<PageSources, 'clock' | 'settings'> {
+  configured: () => Configured
   connections: RedisConnections
   log: Log
 }
@@ -49,7 +51,8 @@ const pages: readonly Page[] = [
 
 /** The operator's pages: each is a whole page without scripts, and follows what happens with them. */
 export async function registerPages(app: FastifyInstance, options: PagesOptions): Promise<void> {
-  const { config, clock, log } = options
+  const { configured, clock, log } = options
+  const { config } = configured()
   if (config.console === undefined) return
   const thread = new ReadThread(options)
   const figures = new Figures(options)
@@ -63,18 +66,21 @@ export async function registerPages(app: FastifyInstance, options: PagesOptions)
   const audit = new AuditLog(join(config.stateDir, 'audit.ndjson'), clock)
   const assets = new Assets()
   const notes = new Notes()
-  const status = freshly(() => thread.read('status'), clock)
-  const sources: PageSources = { ...options, thread, status, figures, audit }
+  const status = new Fresh(() => thread.read('status'), { clock, version: () => configured().config })
+  const sources: PageSources = { ...options, thread, status: () => status.read(), figures, audit }
   const live = new LivePages(app, clock)
   readForms(app)
   assets.register(app)
   registerLogin(app, { access, audit, assets, limit: new LoginLimit(clock), log })
-  registerActions(app, { access, audit, assets, notes, thread, catalogs: options.catalogs, clock })
+  registerActions(app, {
+    ...{ access, audit, assets, notes, thread, configured, clock },
+    onDone: () => status.forget(),
+  })
   registerBoard(app, { access, ...options })
   registerDownloads(app, {
     access,
     thread,
-    catalogOf: (name) => catalogOf(options, name),
+    catalogOf: (name) => catalogOf(configured(), name),
     refuse: (reply, error) => refusePage(reply, error, { assets, log }),
   })
   for (const page of pages) {
@@ -83,8 +89,8 @@ export async function registerPages(app: FastifyInstance, options: PagesOptions)
       if (!session) return reply
       const { params, query } = request
       const viewNow = (): View => ({
-        ...{ ...sources, session, query, id: params.id ?? '', here: request.url, nowMs: clock.now() },
-        catalog: catalogOf(options, query.catalog),
+        ...{ ...sources, ...configured(), session, query, id: params.id ?? '', here: request.url },
+        ...{ nowMs: clock.now(), catalog: catalogOf(configured(), query.catalog) },
       })
       const isStream = request.headers.accept === 'text/event-stream'
       try {
@@ -106,37 +112,12 @@ export async function registerPages(app: FastifyInstance, options: PagesOptions)
   }
 }
 
-const freshMs = 1_000
-/** A reading may take this share of the time. */
-const restShare = 10
-
-/** One answer for all who ask within a second, or longer where it takes its time. */
-function freshly<T>(read: () => Promise<T>, clock: Clock): () => Promise<T> {
-  let last: { untilMs: number; answer: Promise<T> } | undefined
-  return () => {
-    const begin = clock.monotonic()
-    if (last !== undefined && begin < last.untilMs) return last.answer
-    const current = { untilMs: Number.POSITIVE_INFINITY, answer: read() }
-    const done = (tookMs: number) => begin + Math.max(freshMs, tookMs * restShare)
-    last = current
-    current.answer.then(
-      () => {
-        current.untilMs = done(clock.monotonic() - begin)
-      },
-      () => {
-        current.untilMs = 0
-      },
-    )
-    return current.answer
-  }
-}
-
 interface PageRoute {
   Params: { id?: string }
   Querystring: Record<string, string>
 }
 
-function catalogOf({ catalogs }: PagesOptions, name: string | undefined) {
+function catalogOf({ catalogs }: Configured, name: string | undefined) {
   const [first] = catalogs
   const found = catalogs.find((catalog) => catalog.name === name) ?? first
   if (!found) throw new Error('there is no catalog')

@@ -97,12 +97,14 @@ async function push(
   try {
     // A body that is refused halfway is no reason to break the connection that the answer goes through.
     const body = ((request.body as Readable | undefined) ?? request.raw).iterator({ destroyOnReturn: false })
-    const { sequence, bytes, isRepeated } = await accept({ ...file, body, bytesMax: config.bytesMax })
+    const breakOff = () => void request.raw.destroy()
+    const given = { ...file, body, breakOff, bytesMax: config.bytesMax }
+    const { sequence, bytes, isRepeated } = await accept(given)
     if (isRepeated) reply.header('idempotent-replayed', 'true')
     return reply.code(202).send({ sequence, bytes })
   } catch (error) {
     if (request.raw.destroyed && !request.raw.complete) {
-      log.info({ feed: file.feed.name }, 'a push was broken off by its sender')
+      log.info({ feed: file.feed.name }, 'a push was broken off')
       return reply.code(400).send()
     }
     return refuse(reply, error, log)

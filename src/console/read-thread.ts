@@ -6,12 +6,13 @@ import type { Log, LogLevel } from '../lib/log.ts'
 import { programFile } from '../lib/program-file.ts'
 import { receivedError, writeLine } from '../lib/thread-messages.ts'
 import type { RedisConnections } from '../redis/connections.ts'
+import type { Configured } from './configured.ts'
 import { plainConfig } from './plain-config.ts'
 import type { ReadAnswer, ReadRequest, ReadWorkerData } from './read-worker.ts'
 import type { Reads } from './reads.ts'
 
 interface ReadThreadOptions {
-  config: Config
+  configured: () => Configured
   connections: RedisConnections
   clock: Clock
   log: Log
@@ -26,16 +27,21 @@ const resourceLimits = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 38
 interface Running {
   worker: Worker
   ended: Promise<unknown>
+  /** With which it began. */
+  config: Config
+  readonly waiting: Map<number, PromiseWithResolvers<unknown>>
 }
 
 /**
  * Reads for the pages in a thread of its own.
  *
- * none → running, from the first read on → (nothing was asked for two minutes, or it failed) → none
+ * none → running, from the first read on → (nothing was asked for two minutes, or it failed) → none; another configuration
+ * → the next read begins another thread, and this one ends once it has answered all
  */
 export class ReadThread implements AsyncDisposable {
   readonly #options: ReadThreadOptions
-  readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>()
+  /** All that have not ended. */
+  readonly #threads = new Set<Running>()
   #running: Running | undefined
   #idle: NodeJS.Timeout | undefined
   #asked = 0
@@ -45,24 +51,25 @@ export class ReadThread implements AsyncDisposable {
   }
 
   read<Name extends keyof Reads>(name: Name, ...args: Parameters<Reads[Name]>): ReturnType<Reads[Name]> {
-    this.#running ??= this.#start()
+    const { config } = this.#options.configured()
     clearTimeout(this.#idle)
+    if (this.#running?.config !== config) this.#retire()
+    this.#running ??= this.#start(config)
     this.#asked += 1
     const asked = Promise.withResolvers<unknown>()
-    this.#waiting.set(this.#asked, asked)
-    this.#post({ kind: 'read', id: this.#asked, name, args })
+    this.#running.waiting.set(this.#asked, asked)
+    post(this.#running, { kind: 'read', id: this.#asked, name, args })
     return asked.promise as ReturnType<Reads[Name]>
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearTimeout(this.#idle)
-    const running = this.#running
-    this.#end()
-    await running?.ended
+    for (const thread of this.#threads) post(thread, { kind: 'close' })
+    await Promise.all([...this.#threads].map(({ ended }) => ended))
   }
 
-  #start(): Running {
-    const { config, connections, log } = this.#options
+  #start(config: Config): Running {
+    const { connections, log } = this.#options
     const workerData: ReadWorkerData = {
       ...{ config: plainConfig(config), redis: connections.target, logLevel: log.level as LogLevel },
     }
@@ -70,39 +77,44 @@ export class ReadThread implements AsyncDisposable {
       workerData,
       resourceLimits,
     })
-    worker.on('message', (answer: ReadAnswer) => this.#take(answer))
+    const ended = once(worker, 'exit').catch(() => undefined)
+    const thread: Running = { worker, ended, config, waiting: new Map() }
+    worker.on('message', (answer: ReadAnswer) => this.#take(thread, answer))
     worker.on('error', (error) => log.error({ err: error }, 'the thread of the console failed'))
-    const running = { worker, ended: once(worker, 'exit').catch(() => undefined) }
-    worker.on('exit', () => this.#ended(running))
-    return running
+    worker.on('exit', () => this.#ended(thread))
+    this.#threads.add(thread)
+    return thread
   }
 
-  #ended(running: Running): void {
-    if (this.#running !== undefined && this.#running !== running) return
+  #ended(thread: Running): void {
+    this.#threads.delete(thread)
+    if (this.#running === thread) this.#running = undefined
+    for (const asked of thread.waiting.values())
+      asked.reject(new Error('the thread of the console has ended'))
+  }
+
+  #retire(): void {
+    const thread = this.#running
     this.#running = undefined
-    for (const asked of this.#waiting.values()) asked.reject(new Error('the thread of the console has ended'))
-    this.#waiting.clear()
+    if (thread?.waiting.size === 0) post(thread, { kind: 'close' })
   }
 
-  #end(): void {
-    this.#post({ kind: 'close' })
-    this.#running = undefined
-  }
-
-  #post(request: ReadRequest): void {
-    this.#running?.worker.postMessage(request)
-  }
-
-  #take(answer: ReadAnswer): void {
+  #take(thread: Running, answer: ReadAnswer): void {
     if (answer.kind === 'log') {
       writeLine(this.#options.log, answer.line)
       return
     }
-    const asked = this.#waiting.get(answer.id)
-    this.#waiting.delete(answer.id)
-    if (this.#waiting.size === 0) this.#idle = setTimeout(() => this.#end(), idleMs).unref()
+    const { waiting } = thread
+    const asked = waiting.get(answer.id)
+    waiting.delete(answer.id)
+    if (waiting.size === 0 && this.#running !== thread) post(thread, { kind: 'close' })
+    else if (waiting.size === 0) this.#idle = setTimeout(() => this.#retire(), idleMs).unref()
     if (answer.kind === 'answer') asked?.resolve(answer.value)
     else if (answer.kind === 'failed') asked?.reject(receivedError(answer.failure))
     else asked?.reject(new Error(answer.text))
   }
+}
+
+function post({ worker }: Running, request: ReadRequest): void {
+  worker.postMessage(request)
 }

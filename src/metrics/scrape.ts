@@ -110,15 +110,16 @@ export async function readCatalogFigures(
 ): Promise<CatalogFigures> {
   const connection = isUp ? connections.commands : undefined
   const nowMs = clock.now()
+  const { mirror } = intake ?? {}
+  // Before anything is waited for: a reload may close the mirror then.
+  const feeds = intake ? readFeeds(catalog, intake) : []
+  const overview = mirror && (await readOverview({ catalog, connection: undefined, mirror, nowMs }))
   const delivery =
     connection && (await readDelivery(connection, catalogKeys(catalog.name)).catch(() => undefined))
-  const { mirror } = intake ?? {}
   using consents = catalog.consents.feeds.size > 0 && intake ? ConsentReader.open(dir) : undefined
   return {
-    ...{ catalog, meter, delivery },
-    overview: mirror && (await readOverview({ catalog, connection: undefined, mirror, nowMs })),
+    ...{ catalog, meter, overview, delivery, feeds },
     consents: consents?.overview(nowMs),
-    feeds: intake ? readFeeds(catalog, intake) : [],
   }
 }
 

@@ -29,6 +29,8 @@ export interface PushedFile {
   /** Of the body, where its sender has said so. */
   bytes: number | undefined
   bytesMax: number
+  /** Ends the body, whose sender is to come again. */
+  breakOff: () => void
   /** What the sender calls this push: repeated under the same key it is accepted once. */
   key: string | undefined
 }
@@ -52,13 +54,15 @@ interface PushOptions extends Pick<AcceptingParts, 'acceptor' | 'log' | 'onAccep
 }
 
 const runningMax = 64
+/** So long those that arrive go on when all is closed for a changed configuration. */
+const closeWithinMs = 30_000
 /** While a body arrives the disk may fill up by others. */
 const lookAtSpaceEveryBytes = 64 * 1024 * 1024
 
 /** Takes pushed files into the archive as the drop folders' are, and ends, when disposed, with those that arrive. */
 export class PushAcceptor implements AsyncDisposable {
   readonly #options: PushOptions
-  readonly #running = new Set<Promise<unknown>>()
+  readonly #running = new Map<Promise<unknown>, PushedFile>()
   readonly #keys = new Set<string>()
   #isStopping = false
 
@@ -74,7 +78,7 @@ export class PushAcceptor implements AsyncDisposable {
       })
     }
     const accepting = file.key === undefined ? this.#accept(file) : this.#acceptOnce(file, file.key)
-    this.#running.add(accepting)
+    this.#running.set(accepting, file)
     try {
       return await accepting
     } finally {
@@ -84,7 +88,11 @@ export class PushAcceptor implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isStopping = true
-    await Promise.allSettled(this.#running)
+    const cut = setTimeout(() => {
+      for (const { breakOff } of this.#running.values()) breakOff()
+    }, closeWithinMs)
+    await Promise.allSettled(this.#running.keys())
+    clearTimeout(cut)
   }
 
   async #acceptOnce(file: PushedFile, key: string): Promise<AcceptedPush> {

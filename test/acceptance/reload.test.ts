@@ -4,6 +4,7 @@ import { openWebhook, type WebhookServer } from '../alerts/webhook-server.ts'
 import { runCli } from '../cli/support.ts'
 import type { Child } from '../support/child.ts'
 import { waitFor } from '../support/events.ts'
+import { freePort } from '../support/redis-server.ts'
 import { type StatusView, Workplace } from './daemon.ts'
 
 const yellow = '\u001b[33m'
@@ -19,6 +20,7 @@ describe('a changed configuration', () => {
   let workplace: Workplace
   let daemon: Child
   let webhook: WebhookServer
+  let url: string
   const configFile = () => workplace.path('catalogd.yaml')
   const edit = async (from: string, to: string) => {
     const text = await readFile(configFile(), 'utf8')
@@ -29,12 +31,17 @@ describe('a changed configuration', () => {
 
   beforeAll(async () => {
     webhook = await openWebhook()
-    workplace = await Workplace.open(`
+    url = `http://127.0.0.1:${await freePort()}`
+    const top = `console: { listen: "${new URL(url).host}", token: an-operator }\n`
+    workplace = await Workplace.open(
+      `
 deferred: { after: 0s, atMost: 1s }
 delivery: { horizon: 1s, callsPerSecond: 100 }
 feeds:
   shop: { drop: ./drop/shop, settle: 0s, mode: delta }
-`)
+`,
+      { top },
+    )
     await appendFile(configFile(), `alerts: { url: ${webhook.url}, every: 0s }\n`)
     daemon = await workplace.start()
   })
@@ -81,6 +88,43 @@ feeds:
     expect(ids.filter((id) => documents.get(id)?.price !== 5)).toEqual([])
   })
 
+  it('leaves the console as it is: sessions, pages that are looked at, and a push go on', async () => {
+    const form = new URLSearchParams({ token: 'an-operator' })
+    const login = await fetch(`${url}/login`, { method: 'POST', body: form, redirect: 'manual' })
+    const cookie = login.headers.get('set-cookie')?.split(';')[0] ?? ''
+    const stream = await fetch(`${url}/feeds`, { headers: { cookie, accept: 'text/event-stream' } })
+    let seen = ''
+    const watching = (async () => {
+      for await (const chunk of stream.body ?? []) seen += Buffer.from(chunk).toString('utf8')
+    })().catch(() => undefined)
+    const { readable, writable } = new TransformStream<string, string>()
+    const writer = writable.getWriter()
+    const push = fetch(`${url}/feeds/shop`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer an-operator' },
+      body: readable.pipeThrough(new TextEncoderStream()),
+      duplex: 'half',
+    } as RequestInit)
+    await writer.write(feedOf(['p3'], 3))
+    await waitFor(() => seen.includes('feed-stock'), { what: 'the page' })
+    await edit('  shop: {', '  third: { drop: ./drop/third, settle: 0s, mode: delta }\n      shop: {')
+    const reloading = workplace.run('reload')
+    const refused = () => fetch(`${url}/feeds/shop`, { method: 'POST', headers, body: 'x' })
+    const headers = { authorization: 'Bearer an-operator' }
+    await waitFor(async () => (await refused()).status === 503, { what: 'the catalog to close' })
+    await writer.write(rowOf('p30', 3))
+    await writer.close()
+    expect((await push).status).toBe(202)
+    expect(await reloading).toMatchObject({ code: 0 })
+    await workplace.untilTaken('p30', 1)
+    await waitFor(() => seen.includes('feed-third'), { what: 'the new feed in the page' })
+    const again = await fetch(`${url}/settings`, { headers: { cookie }, redirect: 'manual' })
+    expect(again.status).toBe(200)
+    expect(await again.text()).toContain('The file says what runs.')
+    await stream.body?.cancel().catch(() => undefined)
+    await Promise.race([watching, undefined])
+  })
+
   it('with a mistake is refused with file, line and remedy; the former one goes on, and an alert tells', async () => {
     await edit('settle: 0s', 'setle: 0s')
     const refused = await workplace.run('reload')
@@ -95,7 +139,11 @@ feeds:
     // Nothing of the file can be trusted, so the daemon's own is shown.
     expect(await workplace.ask('status')).toMatchObject({
       configuration: { state: 'unusable', problem: expect.stringContaining('did you mean "settle"') },
-      catalogs: [{ feeds: [{ feed: 'stock' }, { feed: 'shop', lastFile: { outcome: 'imported' } }] }],
+      catalogs: [
+        {
+          feeds: [{ feed: 'stock' }, { feed: 'third' }, { feed: 'shop', lastFile: { outcome: 'imported' } }],
+        },
+      ],
     })
     const shown = await runCli(['status', '--config', configFile()], { isTTY: true })
     expect(shown).toMatchObject({ exitCode: 1, stderr: '' })
@@ -125,11 +173,12 @@ feeds:
   })
 
   it('that cannot be opened gives way to the former one', async () => {
-    await appendFile(configFile(), 'console: { listen: "203.0.113.1:1", token: t }\n')
+    const listen = `listen: "${new URL(url).host}"`
+    await edit(listen, 'listen: "203.0.113.1:1"')
     const refused = await workplace.run('reload')
     expect(refused).toMatchObject({ code: 2, stdout: '' })
     expect(refused.stderr).toContain('the console cannot listen on 203.0.113.1:1')
-    await edit('console: { listen: "203.0.113.1:1", token: t }\n', '')
+    await edit('listen: "203.0.113.1:1"', listen)
     expect(await workplace.run('reload')).toMatchObject({ code: 0 })
     await workplace.drop('shop', 'e.csv', feedOf(['p5'], 5))
     await workplace.untilTaken('p5', 1)

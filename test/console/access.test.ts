@@ -50,12 +50,12 @@ async function openPages(changes: Partial<ConsoleConfig> = {}) {
   const clock = systemClock
   const connections = stack.use(await openRedis({ address: { kind: 'url', url: redis.url }, clock, log }))
   const catalogs = [...config.catalogs.values()]
+  const configured = { config: { ...config, console }, catalogs }
   const settings = async () => ({ running: '', inFile: '' })
   const running = await openConsole({
     ...{ config: console, catalogs, clock, log, acceptorOf: () => undefined },
     health: async () => ({ status: 'ok', parts: {} }),
-    pages: (app) =>
-      registerPages(app, { config: { ...config, console }, catalogs, connections, clock, log, settings }),
+    pages: (app) => registerPages(app, { configured: () => configured, connections, clock, log, settings }),
   })
   stack.use(running)
   const url = running.url ?? ''

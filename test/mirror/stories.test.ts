@@ -1,3 +1,4 @@
+import { zstdCompressSync } from 'node:zlib'
 import { expect, it, onTestFinished } from 'vitest'
 import { holdsId, packIds, type SettledCall, unpackIds } from '../../src/mirror/calls.ts'
 import { MirrorReader } from '../../src/mirror/reader.ts'
@@ -80,4 +81,16 @@ it('calls are written with what is drained, and all take no more bytes than they
   expect(newest && ['p99', 'a "quoted" id', 'p9', 'quoted'].map((id) => holdsId(newest.ids, id))).toEqual([
     ...[true, true, false, false],
   ])
+})
+
+it('a call holds all of its ids and no others, packed with marks or as before', () => {
+  const ids = Array.from({ length: 1_300 }, (_, n) => `SKU-${n}-\u{1f6cb}"`)
+  const others = Array.from({ length: 1_300 }, (_, n) => `SKU-${n}`)
+  const before = new Uint8Array(zstdCompressSync(JSON.stringify(ids.slice(0, 5))))
+  for (const packed of [packIds(ids), packIds(ids.slice(0, 1)), before]) {
+    const held = unpackIds(packed)
+    expect(ids.filter((id) => holdsId(packed, id))).toEqual(held)
+    expect(others.filter((id) => holdsId(packed, id))).toEqual([])
+  }
+  expect(holdsId(packIds([]), '')).toBe(false)
 })

@@ -1,4 +1,12 @@
-import { appendFile, open as openFile, readdir, readFile, truncate, writeFile } from 'node:fs/promises'
+import {
+  appendFile,
+  open as openFile,
+  readdir,
+  readFile,
+  rename,
+  truncate,
+  writeFile,
+} from 'node:fs/promises'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { AcceptSequence, FeedName, ProductId } from '../../src/lib/brand.ts'
@@ -6,7 +14,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { SourceError } from '../../src/lib/errors.ts'
 import { openManifest, type PlacedLine } from '../../src/sources/manifest.ts'
 import { ManifestIndex } from '../../src/sources/manifest-index.ts'
-import { readManifest } from '../../src/sources/manifest-reader.ts'
+import { KeptManifests, readManifest } from '../../src/sources/manifest-reader.ts'
 import { type NewLine, readManifestLines } from '../../src/sources/manifest-reading.ts'
 import { leakCheck } from '../support/leak-check.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -245,6 +253,25 @@ describe('manifest', () => {
     await reader.refresh()
     expect(reader.nextSequence).toBe(3)
     expect(reader.outcome(1 as AcceptSequence)?.outcome).toBe('imported')
+  })
+
+  it('is read on by who reads it often, and anew where it was restored', async () => {
+    await using dir = await tempDir()
+    using kept = new KeptManifests()
+    const sequences = async () => {
+      using reader = await kept.read(dir.path)
+      return [...reader.files()].map(({ claim }) => claim)
+    }
+    expect(await sequences()).toEqual([])
+    await using manifest = await open(dir.path)
+    await manifest.append([accept('c1')])
+    expect(await Promise.all([sequences(), sequences()])).toEqual([['c1'], ['c1']])
+    await manifest.append([accept('c2')])
+    expect(await sequences()).toEqual(['c1', 'c2'])
+    const file = dir.join('manifest.ndjson')
+    await writeFile(`${file}.restored`, (await readFile(file, 'utf8')).replace('"c1"', '"c9"'))
+    await rename(`${file}.restored`, file)
+    expect(await sequences()).toEqual(['c9', 'c2'])
   })
 
   it('refuses to write after another writer has', async () => {

@@ -75,6 +75,7 @@ const table: Record<string, Row> = {
       'redis',
       'storage.ts',
       'sources/space.ts',
+      'sources/manifest-reader.ts',
       'mirror/product-scan.ts',
       'catalog/stored-form.ts',
     ],

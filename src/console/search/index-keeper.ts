@@ -1,14 +1,14 @@
-import type { CatalogConfig, Config } from '../../config/model.ts'
+import type { CatalogConfig } from '../../config/model.ts'
 import type { CatalogName } from '../../lib/brand.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { openMirror } from '../../storage.ts'
+import type { Configured } from '../configured.ts'
 import type { Figures } from '../figures.ts'
 import type { ReadThread } from '../read-thread.ts'
 
 interface KeeperOptions {
-  config: Config
-  catalogs: readonly CatalogConfig[]
+  configured: () => Configured
   thread: ReadThread
   figures: Figures
   clock: Clock
@@ -40,11 +40,11 @@ export class IndexKeeper implements AsyncDisposable {
   }
 
   async #run(): Promise<void> {
-    const { catalogs, clock, log, everyMs = everyMsDefault } = this.#options
+    const { configured, clock, log, everyMs = everyMsDefault } = this.#options
     const { signal } = this.#stop
     while (!signal.aborted) {
       await clock.sleep(everyMs, signal).catch(() => undefined)
-      for (const catalog of catalogs) {
+      for (const catalog of configured().catalogs) {
         try {
           while (!signal.aborted && (await this.#isBehindAndIdle(catalog))) await this.#work(catalog)
         } catch (error) {
@@ -55,8 +55,8 @@ export class IndexKeeper implements AsyncDisposable {
   }
 
   async #isBehindAndIdle(catalog: CatalogConfig): Promise<boolean> {
-    const { config, figures } = this.#options
-    using mirror = await openMirror(config, catalog)
+    const { configured, figures } = this.#options
+    using mirror = await openMirror(configured().config, catalog)
     const isImporting = mirror.progress().size > 0
     const isDelivering = (figures.samples(catalog.name).at(-1)?.productsPerSecond ?? 0) > 0
     return (
