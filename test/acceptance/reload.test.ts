@@ -189,7 +189,7 @@ feeds:
     const before = await readFile(configFile(), 'utf8')
     const token = workplace.path('console-token')
     await writeFile(token, 'secret')
-    await appendFile(configFile(), 'console: { listen: "127.0.0.1:0", tokenFile: ./console-token }\n')
+    await edit('token: an-operator', 'tokenFile: ./console-token')
     expect(await workplace.run('reload')).toMatchObject({ code: 0 })
     await rm(token)
     await edit('callsPerSecond: 50', 'callsPerSecond: 60')
