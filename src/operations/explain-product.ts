@@ -30,12 +30,8 @@ export async function explainProduct(
   const underWay = asksRedis ? await askRedis(context, productId) : undefined
   using mirror = await openMirror(config, catalog)
   using manifest = await read(stateDirOf(config, catalog.name))
-  const { lookMax } = options
-  const nowMs = clock.now()
-  const story = readStory(productId, {
-    ...{ catalog, mirror, manifest, underWay, isRunning, nowMs },
-    ...(lookMax === undefined ? {} : { lookMax }),
-  })
+  const told = { catalog, mirror, manifest, underWay, isRunning, nowMs: clock.now(), ...options }
+  const story = readStory(productId, told)
   return { ...story, rejected: await findRejections(stateDirOf(config, catalog.name), manifest, productId) }
 }
 

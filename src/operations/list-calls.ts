@@ -23,6 +23,8 @@ export interface CallPage {
   calls: CallEntry[]
   /** Where the next page begins; null: there are no more. */
   next: number | null
+  /** How many were looked through. */
+  looked: number
 }
 
 interface PageOptions {
@@ -40,12 +42,12 @@ export function listCalls(
   const calls: CallEntry[] = []
   let [looked, last] = [0, 0]
   for (const call of mirror.settledCalls(filter.before)) {
-    if (calls.length >= callsMax || looked >= lookMax) return { calls, next: last }
+    if (calls.length >= callsMax || looked >= lookMax) return { calls, next: last, looked }
     looked += 1
     last = call.number
     if (passes(call, filter)) calls.push(entryOf(call))
   }
-  return { calls, next: null }
+  return { calls, next: null, looked }
 }
 
 /** One call with the ids of its products; undefined: it is not kept, or no longer. */

@@ -6,11 +6,9 @@ import { type FieldRanks, rankFields } from '../catalog/ranks.ts'
 import { shortValue, shownDocument } from '../catalog/show-value.ts'
 import { decodeState } from '../catalog/stored-form.ts'
 import type { AcceptSequence, FeedName, ProductId } from '../lib/brand.ts'
-import { holdsId } from '../mirror/calls.ts'
 import type { StoredStory } from '../mirror/read-story.ts'
-import type { MirrorReader } from '../mirror/reader.ts'
 import type { ManifestView } from '../sources/manifest-index.ts'
-import { type CallEntry, entryOf } from './list-calls.ts'
+import { type CallEntry, listCalls } from './list-calls.ts'
 import type {
   DeliveryTimes,
   FeedStory,
@@ -29,19 +27,19 @@ const lookMaxDefault = 5_000
 
 /** What is known of a product, and why it is so: of mirror and manifest alone, which need neither feed nor endpoint. */
 export function readStory(productId: ProductId, options: StoryOptions): ProductStory {
-  const { catalog, mirror, manifest, underWay, nowMs } = options
+  const { catalog, mirror, manifest, underWay, nowMs, lookMax = lookMaxDefault } = options
   const stored = mirror.story(productId)
   const named = { productId, catalog: catalog.name }
   if (!stored) return { kind: 'unknown', ...named, nearIds: mirror.nearIds(productId, nearIdsMax) }
   const told = { ...options, stored, state: decodeState(stored), origins: decodeOrigins(stored.origins) }
   const entries = stored.history.map(decodeChange)
-  const calls = findCalls(mirror, productId, options.lookMax ?? lookMaxDefault)
-  const changes = entries.map((entry) => changeOf(entry, calls.found, manifest))
+  const { calls, looked } = listCalls(mirror, { productId }, { callsMax, lookMax })
+  const changes = entries.map((entry) => changeOf(entry, calls, manifest))
   return {
     kind: 'known',
     ...named,
     readAt: isoOf(nowMs),
-    state: stateOf(told, calls.found),
+    state: stateOf(told, calls),
     blocks: blocksOf(options),
     endpoint: stored.endpoint,
     document: stored.document ? shownDocument(stored.document) : null,
@@ -49,10 +47,10 @@ export function readStory(productId: ProductId, options: StoryOptions): ProductS
     feeds: feedsOf(told),
     absentSince: stored.absentMs === undefined ? null : isoOf(stored.absentMs),
     announced: announcedOf(told.state),
-    delivery: changes[0]?.delivery ?? firstDelivery(told, calls.found),
+    delivery: changes[0]?.delivery ?? firstDelivery(told, calls),
     changes,
-    calls: calls.found,
-    callsLookedThrough: calls.looked,
+    calls,
+    callsLookedThrough: looked,
     redis: underWay ? 'asked' : 'away',
   }
 }
@@ -146,21 +144,6 @@ function importOf(number: number, manifest: ManifestView): ImportOrigin {
 
 function placeOf(origin: RecordOrigin | undefined, manifest: ManifestView): RecordPlace | null {
   return origin ? { ...importOf(origin.import, manifest), line: origin.line } : null
-}
-
-function findCalls(
-  mirror: MirrorReader,
-  id: ProductId,
-  lookMax: number,
-): { found: CallEntry[]; looked: number } {
-  const found: CallEntry[] = []
-  let looked = 0
-  for (const call of mirror.settledCalls()) {
-    if (found.length >= callsMax || looked >= lookMax) break
-    looked += 1
-    if (holdsId(call.ids, id)) found.push(entryOf(call))
-  }
-  return { found, looked }
 }
 
 function changeOf(entry: ChangeEntry, calls: readonly CallEntry[], manifest: ManifestView): StoryChange {
