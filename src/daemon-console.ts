@@ -1,6 +1,6 @@
 import { type IntakeState, readHealth } from './alerts/read-health.ts'
-import { isThisMachine } from './config/build.ts'
 import { type ConsoleOptions, openConsole } from './console/console.ts'
+import { isThisMachine } from './lib/base-address.ts'
 import { openMetrics } from './metrics/open-metrics.ts'
 import type { ScrapeOptions } from './metrics/scrape.ts'
 

@@ -262,9 +262,3 @@ export function parseListenAddress(text: string): ListenAddress | undefined {
   if (name === undefined || Number(port) > 65_535 || (v6 !== undefined && isIP(v6) !== 6)) return undefined
   return { host: name, port: Number(port) }
 }
-
-/** Whether only this machine can reach a host of this name. */
-export function isThisMachine(host: string): boolean {
-  if (host === 'localhost' || host.endsWith('.localhost') || host === '::1') return true
-  return isIP(host) === 4 && host.startsWith('127.')
-}

@@ -1,6 +1,6 @@
 import { relative, resolve } from 'node:path'
-import { baseAddressProblem, webhookAddressProblem } from '../lib/base-address.ts'
-import { isThisMachine, parseListenAddress } from './build.ts'
+import { baseAddressProblem, isThisMachine, webhookAddressProblem } from '../lib/base-address.ts'
+import { parseListenAddress } from './build.ts'
 import { checkConsentFeed, consentCommandName } from './consent-feed-checks.ts'
 import type { ConfigDocument } from './document.ts'
 import { parseDuration } from './duration.ts'

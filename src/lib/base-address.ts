@@ -1,11 +1,12 @@
 import { isIP } from 'node:net'
 import { kindOfAddress } from './address-kind.ts'
+import { isLocalName } from './page-origin.ts'
 
 /** Why an address cannot be the base address of an API, or undefined when it can. */
 export function baseAddressProblem(address: string): string | undefined {
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (url === undefined) return 'expected an address such as https://api.example.com'
-  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+  if (url.protocol === 'http:' && !isThisMachine(url.hostname)) {
     return 'expected https: a key that is sent over plain HTTP is revoked at once'
   }
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
@@ -21,7 +22,7 @@ export function webhookAddressProblem(address: string): string | undefined {
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol)) return expected
   if (url.username !== '' || url.password !== '') return expected
-  if (url.protocol === 'https:' || isLoopback(url.hostname) || isInside(url.hostname)) return undefined
+  if (url.protocol === 'https:' || isThisMachine(url.hostname) || isInside(url.hostname)) return undefined
   return 'expected https: over plain HTTP others can read the address, which is a secret'
 }
 
@@ -31,8 +32,8 @@ function isInside(hostname: string): boolean {
   return isIP(address) === 0 ? !address.includes('.') : kindOfAddress(address) === 'private'
 }
 
-/** Names and addresses that never leave this machine. */
-function isLoopback(hostname: string): boolean {
-  if (hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]') return true
-  return isIP(hostname) === 4 && hostname.startsWith('127.')
+/** Names and addresses that never leave this machine; those of IPv6 with brackets or without. */
+export function isThisMachine(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '')
+  return isLocalName(host) || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }

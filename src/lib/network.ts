@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import tls from 'node:tls'
 import { Agent, type Dispatcher, ProxyAgent } from 'undici'
 import type { NetworkConfig, ProxyConfig } from '../config/model.ts'
+import { isThisMachine } from './base-address.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { ConfigError, systemErrorCode } from './errors.ts'
 
@@ -130,8 +131,7 @@ export function proxyFor(url: URL, proxy: ProxyConfig | undefined): URL | undefi
 /** NO_PROXY: `*`, names with everything below them, addresses, each with or without a port. */
 function isExempt({ hostname, port, protocol }: URL, except: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '').toLowerCase()
-  if (host === 'localhost' || host.endsWith('.localhost') || host === '::1' || host.startsWith('127.'))
-    return true
+  if (isThisMachine(host)) return true
   const ownPort = port || (protocol === 'https:' ? '443' : '80')
   return except.split(/[\s,]+/).some((entry) => {
     const [, name = '', only] = /^(.+?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? []
