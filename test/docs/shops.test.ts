@@ -42,7 +42,7 @@ describe('the pages of shops', () => {
         const [, saved] = [...before.matchAll(/\bas\s+`\.\.\/([\w./-]+)`/gi)].at(-1) ?? []
         if (fence.language === 'console') await expectConsole(fence.text, { parent, env })
         else if (fence.language === 'json') products += await expectProduct(fence.text)
-        else if (saved) await writeFile(`${parent}/${saved}`, fence.text)
+        else if (saved) await writeFile(`${parent}/${saved}`, encode(fence.text, before))
         else if (fence.text.startsWith(' ')) await includeInConfig(configFile, fence.text)
       }
       expect(products).toBeGreaterThan(0)
@@ -50,6 +50,16 @@ describe('the pages of shops', () => {
     60_000,
   )
 })
+
+/** As the page says that it is saved; the signs that Windows-1252 has beyond Latin-1 and the pages use. */
+function encode(text: string, before: string): Buffer {
+  if (!before.includes('in Windows-1252')) return Buffer.from(text)
+  const signs = new Map([
+    ['„', 0x84],
+    ['“', 0x93],
+  ])
+  return Buffer.from([...text].map((sign) => signs.get(sign) ?? sign.charCodeAt(0)))
+}
 
 async function expectProduct(text: string): Promise<1> {
   const expected = JSON.parse(text) as { product_id: string }
