@@ -1,8 +1,6 @@
-import { once } from 'node:events'
-import { mkdirSync } from 'node:fs'
+import { closeSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs'
 import { readdir, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createStream, type RotatingFileStream } from 'rotating-file-stream'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { privateFileMode, privateFolderMode } from '../lib/private-modes.ts'
@@ -63,9 +61,10 @@ export interface CallLogOptions {
 export class CallLog implements AsyncDisposable {
   readonly #options: CallLogOptions
   readonly #touching: NodeJS.Timeout
-  #stream: RotatingFileStream | undefined
+  #file: { fd: number; bytes: number } | undefined
   #failing = false
   #calls = 0
+  #rotations = 0
 
   constructor(options: CallLogOptions) {
     this.#options = options
@@ -76,62 +75,75 @@ export class CallLog implements AsyncDisposable {
   async begin(call: Omit<CallBegin, 'event' | 'call' | 'at'>): Promise<string> {
     this.#calls += 1
     const name = `${call.token}.${this.#calls}`
-    const entry: CallBegin = { event: 'begin', call: name, at: this.#options.clock.now(), ...call }
-    await this.#append(entry)
+    this.#append({ event: 'begin', call: name, at: this.#options.clock.now(), ...call })
     return name
   }
 
   async end(call: Omit<CallEnd, 'event' | 'at'>): Promise<void> {
-    const entry: CallEnd = { event: 'end', at: this.#options.clock.now(), ...call }
-    await this.#append(entry)
+    this.#append({ event: 'end', at: this.#options.clock.now(), ...call })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#touching)
-    const stream = this.#stream
-    this.#stream = undefined
-    if (!stream || stream.destroyed) return
-    stream.end()
-    // Each failed write has reported its error.
-    await once(stream, 'close').catch(() => {})
+    this.#close()
   }
 
-  async #append(entry: CallBegin | CallEnd): Promise<void> {
+  /** At once: it takes some microseconds, and the way to another thread and back some milliseconds of an urgent call. */
+  #append(entry: CallBegin | CallEnd): void {
     const { dir, log } = this.#options
-    const error = await new Promise<Error | null | undefined>((resolve) => {
-      this.#open().write(`${JSON.stringify(entry)}\n`, resolve)
-    })
-    if (error && !this.#failing) log.error({ err: error, dir }, 'the call log cannot be written')
-    if (!error && this.#failing) log.info({ dir }, 'the call log can be written again')
-    this.#failing = Boolean(error)
+    let failure: unknown
+    try {
+      this.#write(`${JSON.stringify(entry)}\n`)
+    } catch (error) {
+      this.#close()
+      failure = error
+    }
+    if (failure && !this.#failing) log.error({ err: failure, dir }, 'the call log cannot be written')
+    if (!failure && this.#failing) log.info({ dir }, 'the call log can be written again')
+    this.#failing = failure !== undefined
   }
 
-  /** A stream that failed is replaced; the new one begins with a line end, since the last line may be torn. */
-  #open(): RotatingFileStream {
-    if (this.#stream && !this.#stream.destroyed) return this.#stream
-    const { dir, processName, rotateMegabytes = 16 } = this.#options
-    const name = `${processName}.ndjson`
-    try {
-      mkdirSync(dir, { recursive: true, mode: privateFolderMode })
-    } catch {
-      // The stream says what is wrong.
-    }
-    const stream = createStream(
-      (time, index) => (time ? `${processName}.${fileTime(time)}-${index}.ndjson` : name),
-      { path: dir, size: `${rotateMegabytes}M`, mode: privateFileMode },
-    )
-    // Each failed write reports its error itself.
-    stream.on('error', () => {})
-    stream.on('rotated', () => void this.#prune())
-    stream.write('\n', () => {})
-    this.#stream = stream
+  #write(text: string): void {
+    const { rotateMegabytes = 16 } = this.#options
+    this.#file ??= this.#open()
+    const bytes = Buffer.from(text)
+    for (let at = 0; at < bytes.length; ) at += writeSync(this.#file.fd, bytes, at)
+    this.#file.bytes += bytes.length
+    if (this.#file.bytes > rotateMegabytes * 2 ** 20) this.#rotate()
+  }
+
+  /** Begins with a line end, since the last line may be torn. */
+  #open(): { fd: number; bytes: number } {
+    mkdirSync(this.#options.dir, { recursive: true, mode: privateFolderMode })
+    const fd = openSync(this.#path, 'a', privateFileMode)
+    const file = { fd, bytes: fstatSync(fd).size }
+    this.#file = file
+    file.bytes += writeSync(fd, '\n')
     void this.#prune()
-    return stream
+    return file
+  }
+
+  #rotate(): void {
+    this.#close()
+    this.#rotations += 1
+    const { dir, processName, clock } = this.#options
+    const time = new Date(clock.now()).toISOString().replace(/[:.]/g, '')
+    renameSync(this.#path, join(dir, `${processName}.${time}-${this.#rotations}.ndjson`))
+    void this.#prune()
+  }
+
+  #close(): void {
+    if (this.#file) closeSync(this.#file.fd)
+    this.#file = undefined
+  }
+
+  get #path(): string {
+    return join(this.#options.dir, `${this.#options.processName}.ndjson`)
   }
 
   async #touch(): Promise<void> {
     const now = new Date(this.#options.clock.now())
-    await utimes(join(this.#options.dir, `${this.#options.processName}.ndjson`), now, now).catch(() => {})
+    await utimes(this.#path, now, now).catch(() => {})
   }
 
   /** Losing a race against another process that prunes, or against a full disk, costs nothing: it is tried again. */
@@ -154,10 +166,6 @@ export class CallLog implements AsyncDisposable {
       log.debug({ err: error, dir }, 'old call logs could not be removed')
     }
   }
-}
-
-function fileTime(time: number | Date): string {
-  return new Date(time).toISOString().replace(/[:.]/g, '')
 }
 
 function isRotated(name: string): boolean {
