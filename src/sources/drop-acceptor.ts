@@ -11,7 +11,7 @@ import { putBack } from './claim-file.ts'
 import { type ClaimParts, claimFileName } from './claim-name.ts'
 import { makeFolder, removeIfPresent } from './durable.ts'
 import { cleanName, displayName, entryPath, type RawName } from './entry-name.ts'
-import { directCalls, pooledCalls } from './file-calls.ts'
+import { directCalls, type FileCalls, pooledCalls } from './file-calls.ts'
 import { mapPool } from './growth.ts'
 import { hiddenDirOf } from './layout.ts'
 import type { AcceptLine } from './model.ts'
@@ -68,6 +68,11 @@ export class DropAcceptor {
 
   hiddenDirOf({ dropDir }: DropPlace): string {
     return hiddenDirOf(dropDir, this.#catalog)
+  }
+
+  /** By which so many of its files are looked at and taken. */
+  async callsFor(dropDir: string, files: number): Promise<FileCalls> {
+    return files === 1 && !(await this.#isCrossing(dropDir)) ? directCalls : pooledCalls
   }
 
   /** Files of one drop folder, in the order in which they are to be accepted. Throws SourceErrors and system errors. */

@@ -1,10 +1,12 @@
 import type { Stats } from 'node:fs'
 import type { FeedConfig } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
+import { ifPresent } from '../lib/errors.ts'
 import { compileNameTime, type ReadTime } from './as-of.ts'
 import { displayName, entryPath, isTemporaryName, type RawName } from './entry-name.ts'
+import { type FileCalls, pooledCalls } from './file-calls.ts'
 import { compileNames, isSideOf, type MatchMode, ownersOf, parseSideName } from './file-patterns.ts'
-import { type FolderEntry, lstatIfPresent, scanFolder } from './folder-scan.ts'
+import { type FolderEntry, scanFolder } from './folder-scan.ts'
 import { mapPool } from './growth.ts'
 import { Markers } from './markers.ts'
 import { type FoundFile, type ObservedFile, Settling } from './settling.ts'
@@ -17,7 +19,6 @@ interface DropFolderOptions {
 }
 
 export interface ScanResult {
-  entries: number
   leftAlone: LeftAlone
   /** Side files that belong to nothing any more. */
   orphans: RawName[]
@@ -69,12 +70,10 @@ export class DropFolder {
 
   async scan(): Promise<ScanResult> {
     const leftAlone: LeftAlone = { count: 0, examples: [] }
-    let entries = 0
     await this.#markers?.scan()
     let block: RawName[] = []
     try {
       for await (const entry of scanFolder(this.dir)) {
-        entries++
         this.#noteSide(entry)
         const reason = this.#reasonToLeave(entry)
         if (reason === undefined) block.push(entry.raw)
@@ -94,16 +93,16 @@ export class DropFolder {
     const names = this.names()
     const mayMissFiles = names.size >= filesMax
     const orphans = this.#orphans.endScan((raw) => mayMissFiles || names.has(raw), this.#clock.monotonic())
-    return { entries, leftAlone, orphans }
+    return { leftAlone, orphans }
   }
 
   /** Looks at some entries, and at the files that would have settled by now. */
-  async look(names: Iterable<RawName>): Promise<void> {
+  async look(names: Iterable<RawName>, calls: FileCalls): Promise<void> {
     const due = this.#settling.due(this.#clock.monotonic())
     const wanted = [...new Set([...names, ...due])].filter(
       (raw) => this.#modeOf(displayName(raw)) !== undefined,
     )
-    await this.#lookAt(wanted, (file, nowMs) => this.#settling.see(file, nowMs))
+    await this.#lookAt(wanted, (file, nowMs) => this.#settling.see(file, nowMs), calls)
   }
 
   /** By what the name says of its time, else by time, then name. */
@@ -166,8 +165,12 @@ export class DropFolder {
     return this.#matchMode(name)
   }
 
-  async #lookAt(names: readonly RawName[], found: (file: FoundFile, nowMs: number) => void): Promise<void> {
-    const stats = await mapPool(names, 16, (raw) => lstatIfPresent(entryPath(this.dir, raw)))
+  async #lookAt(
+    names: readonly RawName[],
+    found: (file: FoundFile, nowMs: number) => void,
+    calls = pooledCalls,
+  ): Promise<void> {
+    const stats = await mapPool(names, 16, (raw) => ifPresent(calls.lstat(entryPath(this.dir, raw))))
     const nowMs = this.#clock.monotonic()
     for (const [position, raw] of names.entries()) {
       const mode = this.#modeOf(displayName(raw))

@@ -1,6 +1,6 @@
+import { watch } from 'node:fs'
 import { realpath, statfs } from 'node:fs/promises'
-import { basename, resolve } from 'node:path'
-import { watch } from 'chokidar'
+import { basename } from 'node:path'
 import { systemErrorCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { folderIdentity } from './durable.ts'
@@ -44,7 +44,7 @@ export class EventKeeper implements AsyncDisposable {
     const { dir, onEvent } = this.#options
     const identity = await folderIdentity(dir)
     if (this.#events && !this.#hasFailed && identity === this.#identity) return false
-    await this.pause()
+    await this.#close()
     try {
       const onFailure = (error: Error) => {
         this.#fail(error)
@@ -63,18 +63,14 @@ export class EventKeeper implements AsyncDisposable {
     }
   }
 
-  /**
-   * Closes the events until the next `refresh`. While they are open, chokidar reads the whole folder again and again as
-   * things happen in it, which costs more than accepting does when there are thousands of files.
-   */
-  async pause(): Promise<void> {
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#close()
+  }
+
+  async #close(): Promise<void> {
     const events = this.#events
     this.#events = undefined
     await events?.[Symbol.asyncDispose]()
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.pause()
   }
 
   #fail(error: unknown): void {
@@ -98,43 +94,20 @@ interface Watching {
   onFailure: (error: Error) => void
 }
 
-/**
- * Events of one folder by chokidar, as hints of where to look. Only the folder itself is watched: chokidar would take
- * an inotify watch for every file in it. Rejects when the system refuses (`ENOSPC`, `EMFILE`, `EACCES`).
- */
+/** Events of one folder, as hints of where to look. Throws when the system refuses (`ENOSPC`, `EMFILE`, `EACCES`). */
 export async function openFolderEvents({ dir, onEvent, onFailure }: Watching): Promise<AsyncDisposable> {
   // The configured folder may be a link; links inside it are not followed.
   const folder = await realpath(dir)
-  const watcher = watch(folder, {
-    depth: 0,
-    ignoreInitial: true,
-    followSymlinks: false,
-    atomic: false,
-    ignored: (path) => resolve(path) !== folder,
-  })
-  const onRaw = (_event: string, name: unknown) => onEvent(rawNameOfEvent(name, folder))
-  try {
-    await new Promise<void>((settle, reject) => {
-      watcher.once('ready', settle)
-      watcher.once('error', (error) => reject(asError(error)))
-    })
-  } catch (error) {
-    await watcher.close()
-    throw error
-  }
-  watcher.on('raw', onRaw)
-  watcher.on('error', (error) => onFailure(asError(error)))
-  return { [Symbol.asyncDispose]: () => watcher.close() }
+  const watcher = watch(folder, { encoding: 'buffer' }, (_event, name) =>
+    onEvent(rawNameOfEvent(name, folder)),
+  )
+  watcher.on('error', onFailure)
+  return { [Symbol.asyncDispose]: async () => watcher.close() }
 }
 
-/** An event of the folder itself (moved, removed) carries its own name; a name that is no UTF-8 arrives damaged. */
-function rawNameOfEvent(name: unknown, folder: string): RawName | undefined {
-  if (typeof name !== 'string' || name === basename(folder) || name.includes('\uFFFD')) return undefined
-  return rawNameOf(Buffer.from(name, 'utf8'))
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error))
+/** An event of the folder itself (moved, removed) carries its own name. */
+function rawNameOfEvent(name: Buffer | null, folder: string): RawName | undefined {
+  return name === null || name.toString() === basename(folder) ? undefined : rawNameOf(name)
 }
 
 /** NFS, SMB, CIFS, SMB2, FUSE, 9p: what other hosts do there causes no events here. */

@@ -1,10 +1,12 @@
 import type { Stats } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../lib/clock.ts'
+import { ifPresent } from '../lib/errors.ts'
 import type { Acceptor } from './acceptor.ts'
 import { type ClaimParts, claimFileName, partsOf } from './claim-name.ts'
 import { removeIfPresent } from './durable.ts'
-import { lstatIfPresent } from './folder-scan.ts'
+import { directCalls, pooledCalls } from './file-calls.ts'
 import type { AcceptLine, ClaimId } from './model.ts'
 
 interface Watched {
@@ -24,6 +26,8 @@ interface Watched {
 const watchedMax = 2_000
 const lookEveryMsMin = 1_000
 const lookEveryMsMax = 30_000
+/** Files of the archive that are looked at while nothing else runs. */
+const looksPerTurn = 64
 
 /**
  * A rename does not stop a writer that has the file open. A file whose size is no longer what was accepted, and has
@@ -59,7 +63,11 @@ export class GrowthWatch {
   async check(): Promise<AcceptLine[]> {
     const now = this.#clock.monotonic()
     const due = [...this.#watched.values()].filter(({ lookAtMs }) => lookAtMs <= now)
-    const accepted = await mapPool(due, 4, (file) => this.#checkOne(file))
+    let looked = 0
+    const accepted = await mapPool(due, 4, async (file) => {
+      if (++looked % looksPerTurn === 0) await nextTurn()
+      return await this.#checkOne(file)
+    })
     return accepted.flat()
   }
 
@@ -77,7 +85,9 @@ export class GrowthWatch {
   }
 
   async #checkOne(file: Watched): Promise<AcceptLine[]> {
-    const stats = await lstatIfPresent(file.path)
+    // The state folder stands on a quick disk: a look there takes less than asking another thread for it.
+    const calls = file.keepUntilMs === undefined ? directCalls : pooledCalls
+    const stats = await ifPresent(calls.lstat(file.path))
     const { manifest } = this.#acceptor
     if (!stats) {
       this.#watched.delete(file.accept.claim)

@@ -1,4 +1,4 @@
-import { constants } from 'node:fs'
+import { constants, fstatSync, writeSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Clock } from '../lib/clock.ts'
@@ -144,11 +144,11 @@ export class Manifest extends ManifestIndex implements AsyncDisposable {
   async #write(lines: readonly ManifestLine[]): Promise<void> {
     if (lines.length === 0) return
     const texts = lines.map((line) => Buffer.from(`${JSON.stringify(line)}\n`))
-    if (!this.#dirty) await this.#requireAlone()
+    if (!this.#dirty) this.#requireAlone()
     try {
       if (this.#dirty) await this.#cutBack()
       this.#dirty = true
-      await writeWhole(this.#file, Buffer.concat(texts), this.#size)
+      writeWhole(this.#file.fd, Buffer.concat(texts), this.#size)
       await this.#file.datasync()
     } catch (error) {
       // When this fails too, the next append tries it again first.
@@ -174,8 +174,8 @@ export class Manifest extends ManifestIndex implements AsyncDisposable {
   }
 
   /** A process that was suspended may have lost the state lock without knowing it yet. */
-  async #requireAlone(): Promise<void> {
-    if ((await this.#file.stat()).size === this.#size) return
+  #requireAlone(): void {
+    if (fstatSync(this.#file.fd).size === this.#size) return
     const error = new SourceError('manifest-foreign', `Another process has written ${this.#path}`, {
       hint: 'Start this process again: it stands by while the other one accepts and imports',
     })
@@ -245,9 +245,10 @@ class Numbering {
   }
 }
 
-async function writeWhole(file: FileHandle, bytes: Buffer, at: number): Promise<void> {
+/** At once: an urgent file waits for it, and the way to another thread and back takes longer. Syncing is left to others. */
+function writeWhole(file: number, bytes: Buffer, at: number): void {
   for (let written = 0; written < bytes.length; ) {
-    written += (await file.write(bytes, written, bytes.length - written, at + written)).bytesWritten
+    written += writeSync(file, bytes, written, bytes.length - written, at + written)
   }
 }
 

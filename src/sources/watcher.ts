@@ -27,9 +27,6 @@ interface WatcherOptions extends AcceptingParts {
 
 const batchFilesMax = 1000
 const eventNamesMax = 1000
-/** While so many entries are left in the folder, and while so many files are accepted, events are off: `pause`. */
-const crowdedEntries = 5000
-const backlogFiles = 200
 /** After a failure an event brings the next scan so near. */
 const retryAfterMs = 1000
 /** How long a copied file is watched for growth at least. */
@@ -52,7 +49,6 @@ export class FeedWatcher implements AsyncDisposable {
   #named = new Set<RawName>()
   #wantsScan = true
   #scanAtMs = 0
-  #isCrowded = false
   /** Something failed since the last scan. */
   #isBlocked = false
 
@@ -100,7 +96,10 @@ export class FeedWatcher implements AsyncDisposable {
     const names = this.#named
     this.#named = new Set()
     if (this.#isBlocked || this.#wantsScan || this.#isScanDue()) await this.#scan()
-    else await this.#folder.look(names)
+    else {
+      const { dropAcceptor } = this.#options
+      await this.#folder.look(names, await dropAcceptor.callsFor(this.#place.dropDir, names.size))
+    }
     await this.#acceptReady()
   }
 
@@ -113,21 +112,17 @@ export class FeedWatcher implements AsyncDisposable {
     this.#scanAtMs = clock.monotonic() + this.#events.scanMs(rescanMs)
     await ensureDropFolder(this.#place.dropDir)
     // Opened before the scan, so that nothing falls between the two.
-    if (!this.#isCrowded) await this.#events.refresh()
+    await this.#events.refresh()
     this.#scanAtMs = clock.monotonic() + this.#events.scanMs(rescanMs)
-    const { entries, leftAlone, orphans } = await this.#folder.scan()
+    const { leftAlone, orphans } = await this.#folder.scan()
     this.#awaited.keep(this.#folder.names())
     await this.#removeOrphans(orphans)
-    this.#isCrowded = entries > crowdedEntries
-    if (this.#isCrowded) await this.#events.pause()
     this.#tellLeftAlone(leftAlone)
   }
 
   async #acceptReady(): Promise<void> {
     let ready = this.#folder.ready()
     let isDiskFull = false
-    const isBacklog = ready.length > backlogFiles
-    if (isBacklog) await this.#events.pause()
     while (ready.length > 0 && !isDiskFull && !this.#loop.isStopping) {
       const batch = ready.slice(0, batchFilesMax)
       const result = await this.#accept(batch)
@@ -135,10 +130,7 @@ export class FeedWatcher implements AsyncDisposable {
       isDiskFull = result.isFull
     }
     if (isDiskFull) this.#reportFailure(fullError(this.#options.dropAcceptor.archiveDir))
-    else {
-      this.#options.notices.clear('disk', this.#place.feed)
-      if (isBacklog) this.#rescanSoon()
-    }
+    else this.#options.notices.clear('disk', this.#place.feed)
     this.#tellRefused()
     this.#awaited.tell()
   }
@@ -161,12 +153,6 @@ export class FeedWatcher implements AsyncDisposable {
     if (result.accepted.length > 0) this.#options.onAccepted(result.accepted)
     await this.#folder.removeMarkers(taken)
     return result
-  }
-
-  /** After a backlog: opens the events again and finds what came without them. */
-  #rescanSoon(): void {
-    this.#isCrowded = false
-    this.#noteEvent(undefined)
   }
 
   #watchGrowth({ accepted, copied }: BatchResult): void {
