@@ -1,4 +1,5 @@
 import type { ProductId } from '../lib/brand.ts'
+import type { Clock } from '../lib/clock.ts'
 import { digestDocument } from '../mirror/digest.ts'
 import type { RedisConnection } from '../redis/connection.ts'
 import type { CatalogKeys } from './keys.ts'
@@ -32,17 +33,23 @@ export function addPlaces(products: readonly ClaimedProduct[], reader: DocumentR
   }
 }
 
-/** Some milliseconds: to read and check them holds the thread up, which has calls, files and the console to serve. */
-const blockIds = 250
+/** To read and check them holds the thread up, which has calls, files and the console to serve: so long at most. */
+const blockIds = 64
+const holdsUpMs = 3
 
 /** A block after the other; others have their turn in between. */
 export async function readInBlocks(
   reader: DocumentReader,
   ids: readonly ProductId[],
+  clock: Clock,
 ): Promise<FoundDocuments> {
   const found: FoundDocuments = new Map()
+  let beganAt = clock.monotonic()
   for (let start = 0; start < ids.length; start += blockIds) {
-    if (start > 0) await afterOthers()
+    if (clock.monotonic() - beganAt > holdsUpMs) {
+      await afterOthers()
+      beganAt = clock.monotonic()
+    }
     for (const [id, newest] of reader.readDocuments(ids.slice(start, start + blockIds))) found.set(id, newest)
   }
   return found

@@ -248,7 +248,7 @@ export class RedisOutbox {
     const ids = claimed.filter((_, at) => at % 2 === 0).map(String) as ProductId[]
     this.#open.add(token, ids)
     const found = reader
-      ? await readInBlocks(reader, ids)
+      ? await readInBlocks(reader, ids, this.#options.clock)
       : await readOffered(this.#connection, this.#keys, ids)
     const { products, documentBytes, ...others } = fitDocuments({ ids, claimed, found, bodyBytesMax })
     if (reader) {
