@@ -107,6 +107,14 @@ export class Places {
     )
   }
 
+  /** Whether `numberDue` would change anything. */
+  hasDue({ nowMs, deferredAfterMs }: DueOptions): boolean {
+    const waiting = 'SELECT 1 FROM sending WHERE lane = ?1 AND number IS NULL AND since'
+    const sql = `SELECT EXISTS (${waiting} <= ?2) OR EXISTS (${waiting} > ?3) AS isDue`
+    const values = [laneRank.deferred, nowMs - deferredAfterMs, nowMs]
+    return this.#database.get<{ isDue: number }>(sql, ...values)?.isDue === 1
+  }
+
   numberDue({ nowMs, deferredAfterMs, rowsMax }: DueOptions): void {
     const { deferred } = laneRank
     // The clock was set back: nothing waits for the time by which it was ahead.

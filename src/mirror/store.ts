@@ -52,6 +52,8 @@ export class MirrorStore implements Disposable {
   readonly #access: Access
   /** Raised in Redis, and not durable yet. */
   #beat: number | undefined
+  /** As it was read since the last change. */
+  #identity: ReturnType<typeof readIdentity> | undefined
   readonly #callsBytes: number
   /** To be written with the next transaction that is about calls. */
   #calls: SettledCall[] = []
@@ -87,10 +89,16 @@ export class MirrorStore implements Disposable {
     }
   }
 
-  /** One transaction for all that `next` gives, until it gives nothing more. */
-  commit(next: () => MirrorChunk | undefined, nowMs: number): void {
+  /**
+   * One transaction for all that `next` gives, until it gives nothing more. `isReadNext`: the pump reads the urgent places of it
+   * at once. That is noted with them, where it has read all others: one transaction less until they are offered.
+   */
+  commit(next: () => MirrorChunk | undefined, nowMs: number, { isReadNext = false } = {}): void {
     this.#change(() => {
+      const { numbers } = this.#places
+      const wasRead = numbers.isOffered(laneRank.urgent, numbers.last.urgent)
       for (let chunk = next(); chunk; chunk = next()) writeChunk(this.#access, chunk, nowMs)
+      if (isReadNext && wasRead) numbers.noteOffered('urgent', numbers.last.urgent)
     })
   }
 
@@ -126,8 +134,8 @@ export class MirrorStore implements Disposable {
 
   readIdentity(): MirrorIdentity {
     const { last, offered } = this.#places.numbers
-    const identity = readIdentity(this.#database)
-    return { ...identity, beat: this.#beat ?? identity.beat, last, offered }
+    this.#identity ??= readIdentity(this.#database)
+    return { ...this.#identity, beat: this.#beat ?? this.#identity.beat, last, offered }
   }
 
   /** Raised in Redis. It is durable with the next change, which costs no fsync of its own. */
@@ -135,7 +143,7 @@ export class MirrorStore implements Disposable {
     this.#beat = beat
   }
 
-  /** To be called before Redis is changed by a turn: the beat that was noted is durable, if by no other change. */
+  /** To be called in each turn that changes Redis: the beat that was noted is durable, if by no other change. */
   keepBeat(): void {
     if (this.#beat !== undefined) this.#change(() => undefined)
   }
@@ -149,7 +157,7 @@ export class MirrorStore implements Disposable {
 
   /** Deferred places that are due get the next numbers of their lane. */
   numberDue(options: DueOptions): void {
-    this.#change(() => this.#places.numberDue(options))
+    if (this.#places.hasDue(options)) this.#change(() => this.#places.numberDue(options))
   }
 
   /**
@@ -157,7 +165,10 @@ export class MirrorStore implements Disposable {
    * takes a new number when it is edited.
    */
   readPlaces(options: ReadOptions): Place[] {
-    return this.#change(() => this.#places.read(options))
+    const { numbers } = this.#places
+    const isNoted = numbers.isOffered(laneRank[options.lane], numbers.last[options.lane])
+    const read = () => this.#places.read(options)
+    return isNoted ? read() : this.#change(read)
   }
 
   /** For echoes. */
@@ -250,6 +261,7 @@ export class MirrorStore implements Disposable {
 
   #change<T>(work: () => T): T {
     const { numbers } = this.#places
+    this.#identity = undefined
     try {
       const result = this.#database.transaction(() => {
         if (this.#beat !== undefined) writeIdentity(this.#database, { beat: this.#beat })

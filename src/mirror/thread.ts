@@ -65,7 +65,7 @@ interface LoopAccess {
 export interface RunningLoop extends AsyncDisposable {
   /** The loop has work that waits for the thread. */
   readonly isWaiting: boolean
-  /** Something was committed. */
+  /** Something was committed, or is about to be. */
   wake(): void
 }
 
@@ -94,13 +94,16 @@ export async function serveMirror(
     using _watch = watchFile(options.file, fail)
     using _collect = collectAtRest()
     let [changedAt, checkpointAt] = [0, 0]
-    await using checkpointer = new Checkpointer(options.file, checkpoints, () => {
+    const orFail = (work: () => void) => {
       try {
-        if (failure === undefined) store.endCheckpoint()
+        work()
       } catch (error) {
         fail(error)
       }
-    })
+    }
+    await using checkpointer = new Checkpointer(options.file, checkpoints, () =>
+      orFail(() => failure === undefined && store.endCheckpoint()),
+    )
     const checkpoint = (isQuiet: boolean) => {
       const now = systemClock.monotonic()
       if (failure !== undefined || (!isQuiet && now - checkpointAt < postponedMs)) return
@@ -109,13 +112,8 @@ export async function serveMirror(
       else if (store.isLogLong()) checkpointer.move()
     }
     // The loop changes much, too, and sends nothing.
-    const timer = setInterval(() => {
-      try {
-        checkpoint(!loop.isWaiting && systemClock.monotonic() - changedAt > checkpointEveryMs / 2)
-      } catch (error) {
-        fail(error)
-      }
-    }, checkpointEveryMs)
+    const isQuiet = () => !loop.isWaiting && systemClock.monotonic() - changedAt > checkpointEveryMs / 2
+    const timer = setInterval(() => orFail(() => checkpoint(isQuiet())), checkpointEveryMs)
     answer({ kind: 'open' })
     await new Promise<void>((close) => {
       const serve = (asker: MessagePort) => {
@@ -133,8 +131,10 @@ export async function serveMirror(
         }
         // Not at once: all that waits would be committed before the loop has an answer of Redis.
         return asker.on('message', (request: MirrorRequest) => {
-          if (request.kind === 'calls') store.noteCalls(request.calls)
-          else if (waiting.push(request) === 1) setImmediate(run)
+          if (request.kind === 'calls') return store.noteCalls(request.calls)
+          // What the loop asks Redis first is answered meanwhile.
+          if (request.kind === 'commit' && request.isPrompt) loop.wake()
+          if (waiting.push(request) === 1) setImmediate(run)
         })
       }
       serve(port)
@@ -190,7 +190,7 @@ function commitWaiting({ waiting, port, store, loop, failure }: Serving): Mirror
   }
   try {
     if (failure !== undefined) throw failure
-    store.commit(next, first.nowMs)
+    store.commit(next, first.nowMs, { isReadNext: first.isPrompt })
     answer({ kind: 'committed', ids })
   } catch (error) {
     if (ids.length === 0) next()

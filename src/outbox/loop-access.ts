@@ -53,3 +53,18 @@ export function numbersOf(values: readonly unknown[]): Record<Lane, number> {
 export function afterOthers(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
+
+export async function beat(access: LoopAccess): Promise<void> {
+  access.mirror.noteBeat(await raiseBeat(access))
+}
+
+/**
+ * Raised in Redis, then noted, and durable with what the turn changes first, before it is raised again: Redis is ahead by one
+ * at most. Safe to repeat; what was raised and not noted is raised to the same again.
+ */
+export async function raiseBeat({ connection, scripts, session, mirror }: LoopAccess): Promise<number> {
+  mirror.keepBeat()
+  const { beat: remembered } = mirror.readIdentity()
+  checkSession(await scripts.run(connection, 'beat', [session, String(remembered)]))
+  return remembered + 1
+}

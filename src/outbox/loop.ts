@@ -9,7 +9,7 @@ import { parseServerInfo } from '../redis/server-info.ts'
 import { type Comparison, checkEndpoint, compare, isOldMirror, lanes } from './compare.ts'
 import { Drain } from './drain.ts'
 import { followCalls } from './follow-calls.ts'
-import { checkSession, type LoopAccess, type LoopSettings, OutboxMovedError } from './loop-access.ts'
+import { beat, type LoopAccess, type LoopSettings, OutboxMovedError, raiseBeat } from './loop-access.ts'
 import { leaseMs, type Offered } from './model.ts'
 import { canAnswer, endFilling, hasOffers, isBehind, pump } from './pump.ts'
 import { type RedisState, readRedisState } from './redis-state.ts'
@@ -84,7 +84,7 @@ export class OutboxLoop implements AsyncDisposable {
     return this.#isTurning
   }
 
-  /** There may be something to offer. */
+  /** There may be something to offer, or will be when this thread comes to a turn. */
   wake(): void {
     this.#isWoken = true
     this.#wake?.()
@@ -123,15 +123,23 @@ export class OutboxLoop implements AsyncDisposable {
 
   /** One turn. Returns whether anything was done, and whether Redis holds anything of products. */
   async turn(): Promise<{ done: boolean; isBusy: boolean }> {
+    const isWoken = this.#isWoken
+    this.#isWoken = false
     const current = this.#current ?? (await this.#connect())
     const { access, drain } = current
-    await this.#retake()
-    const state = await readRedisState(access)
+    // Who woke it has something to offer, as a rule: all that is asked for that is asked at once.
+    // The lease first, since it is part of the guard, which is watched from then on.
+    const retaking = this.#retake()
+    const raising = isWoken ? raiseBeat(access) : undefined
+    const asked = [readRedisState(access), this.#isFull(access), raising, retaking] as const
+    const [state, isShortOfMemory] = await Promise.all(asked)
+    // What was committed by now is seen below.
+    this.#isWoken = false
     this.#checkWhole(access, state)
     await followCalls(access, state)
     const { mirror, clock, deferredAfterMs } = access
     mirror.numberDue({ nowMs: clock.now(), deferredAfterMs, rowsMax: 2_000 })
-    const isShort = hasOffers(access, state) && (await this.#isFull(access))
+    const isShort = hasOffers(access, state) && isShortOfMemory
     const offers = isShort ? canAnswer(access, state) : hasOffers(access, state)
     const drains = drain.hasWork(state) && (!offers || drain.isUrgent(state))
     if (!offers && state.fills && !mirror.isImporting()) {
@@ -139,7 +147,7 @@ export class OutboxLoop implements AsyncDisposable {
       this.#options.onOffered?.({ urgent: false, others: true })
     }
     if (!offers && !drains) return { done: false, isBusy: state.isBusy }
-    await beat(access)
+    mirror.noteBeat(await (raising ?? raiseBeat(access)))
     // Urgent changes wait for nothing else of a turn; at most every other one is theirs, however steadily they come.
     current.wasUrgent = !current.wasUrgent && offers && !isShort && isBehind(access, state, 'urgent')
     if (drains && !current.wasUrgent) await drain.run(state, offers ? 'besideOffers' : 'alone')
@@ -244,6 +252,8 @@ export class OutboxLoop implements AsyncDisposable {
     try {
       const offered = await pump(access, state, among)
       if (offered) this.#options.onOffered?.(offered)
+      // Not before: urgent changes would wait for it. Until then Redis is ahead by this beat, as when it was raised.
+      access.mirror.keepBeat()
       return offered !== undefined
     } catch (error) {
       // What Redis holds is delivered, which makes room.
@@ -281,14 +291,5 @@ export class OutboxLoop implements AsyncDisposable {
       await this.#options.clock.sleep(forMs, over.signal).catch(() => {})
       this.#wake = undefined
     }
-    this.#isWoken = false
   }
-}
-
-/** Raised in Redis, then durable with what the turn changes first, before it is raised again: Redis is ahead by one at most. */
-async function beat({ connection, scripts, session, mirror }: LoopAccess): Promise<void> {
-  mirror.keepBeat()
-  const { beat: remembered } = mirror.readIdentity()
-  checkSession(await scripts.run(connection, 'beat', [session, String(remembered)]))
-  mirror.noteBeat(remembered + 1)
 }

@@ -57,7 +57,7 @@ export function canAnswer({ isDelivering }: LoopAccess, { requests }: LaneState)
  * Offers the next portion behind Redis' positions, urgent first, and answers requests of echoes, in one transaction that
  * ends the WATCH. What urgent places leave of a portion others take, unless `among` leaves them out; where it names no lane,
  * requests are answered without documents. Nothing is offered that the mirror has not noted durably as offered. Answers what
- * was offered, if anything.
+ * was offered, if anything; the beat of the turn is to be kept then.
  */
 export async function pump(
   access: LoopAccess,
@@ -69,7 +69,6 @@ export async function pump(
   const isBare = among.length === 0
   const answered = (isBare || among === lanes) && appendAnswers(access, batch, { state, isBare })
   if (!offered.urgent && !offered.others && !answered) return undefined
-  access.mirror.keepBeat()
   const answer = await batch.exec()
   if (!answer) throw new OutboxMovedError('the guard or the positions changed')
   for (const [error] of answer) if (error) throw error
