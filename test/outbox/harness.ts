@@ -122,13 +122,9 @@ export async function openHarness(options: HarnessOptions = {}) {
     commitAll(writes: ProductWrite[], agoMs = 0) {
       this.commitChunk({ writes }, agoMs)
     },
-    commitChunk(given: MirrorChunk, agoMs = 0) {
-      let chunk: MirrorChunk | undefined = given
-      box.mirror.commit(() => {
-        const next = chunk
-        chunk = undefined
-        return next
-      }, Date.now() - agoMs)
+    commitChunk(given: MirrorChunk, agoMs = 0, options: Parameters<MirrorStore['commit']>[2] = {}) {
+      const chunks = [given]
+      box.mirror.commit(() => chunks.pop(), Date.now() - agoMs, options)
     },
     async put(id: string, text: string, lane: Lane = 'new', agoMs = 0) {
       this.commit(id, text, lane, agoMs)
