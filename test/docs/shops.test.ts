@@ -5,7 +5,7 @@ import { type TempDir, tempDir } from '../support/temp-dir.ts'
 import { expectConsole } from './console.ts'
 import { fences, pageNames, readPage } from './pages.ts'
 
-// Each page of a kind of shop, done from its beginning to its end: files saved, commands run, products looked at.
+// Each page of a kind of shop, and that of several feeds, done from its beginning to its end: files saved, commands run, products looked at.
 
 let sandbox: Sandbox
 let folder: TempDir
@@ -20,7 +20,7 @@ afterAll(async () => {
 })
 
 describe('the pages of shops', () => {
-  it.each(pageNames.filter((page) => page.startsWith('docs/shops/')))(
+  it.each(pageNames.filter((page) => /^docs\/(shops\/|several-feeds)/.test(page)))(
     '%s leads to products in the sandbox',
     async (page) => {
       const parent = folder.join(page.replaceAll('/', '-'))
