@@ -95,6 +95,17 @@ it('every route of the daemon is documented', () => {
   expect(routes.filter((route) => !documented.includes(route))).toEqual([])
 })
 
+it('the commands of the sandbox page do what they say', async () => {
+  const commands = blocks('sh', readPage('sandbox.md'))
+    .join('\n')
+    .replaceAll('http://127.0.0.1:8490', sandbox.url)
+  const script = commands.replace(/^catalogd .*\n/m, '').replaceAll('curl', 'curl -sS --fail')
+  const { stdout } = await run('bash', ['-ec', script])
+  expect(stdout).toContain('"product_id":"A-1","times":1')
+  expect(stdout.match(/"applied":0/g)?.length).toBeGreaterThan(2)
+  await fetch(`${sandbox.url}/sandbox/reset`, { method: 'POST' })
+})
+
 describe('the examples of the clients', () => {
   const programs = blocks('ts', readPage('clients.md'))
 
