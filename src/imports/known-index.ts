@@ -7,7 +7,7 @@ import type { Mirror } from '../mirror/reader.ts'
 import { readEntries } from '../records/entries.ts'
 import { openBytesHash, openTextHash } from '../records/id-table.ts'
 import { bytesMin, ScanThreads } from '../records/scan/scan-threads.ts'
-import { makeFolder, removeIfPresent, writeDurably } from '../sources/durable.ts'
+import { makeFolder, moveDurably, removeIfPresent } from '../sources/durable.ts'
 import type { FeedContext } from './context.ts'
 import type { ImportRun } from './import-run.ts'
 import { KnownRecords } from './known-records.ts'
@@ -31,6 +31,7 @@ export async function openKnownRecords(
   }
   const named = readKnown(mirror, feed.name)
   const isOwn = named !== undefined && (named.claim ?? accept.claim) === accept.claim
+  await makeFolder(dirname(pathOf(context, '')))
   const entries = isOwn ? await readEntries(pathOf(context, named.id), hash.ofRecord) : undefined
   const changed = entries ? mirror.changedSince(feed.name) : []
   const because = !named
@@ -47,6 +48,7 @@ export async function openKnownRecords(
     because,
     readsFirst: feed.asOf?.from === 'column',
     threads,
+    pathOf: (name) => pathOf(context, name),
   })
 }
 
@@ -86,12 +88,11 @@ export async function saveKnownRecords(
   options: { keepsAbsent: boolean },
 ): Promise<void> {
   const { feed, mirror, rulesDigest: rules } = context
-  const index = known.toBuffer(options)
+  const index = known.next(options)
   const id = index ? randomUUID() : readKnown(mirror, feed.name)?.id
   if (id === undefined) return
   const path = pathOf(context, id)
-  await makeFolder(dirname(path))
-  if (index) await writeDurably(path, index, `${path}.tmp`)
+  if (index) await moveDurably(index.finish(), path)
   await mirror.update([], () => ({ writes: [], known: { feed: feed.name, value: { id, rules } } }))
   for (const name of await readdir(dirname(path))) {
     const other = join(dirname(path), name)

@@ -44,14 +44,15 @@ export class KnownRecords implements KnownFilter {
   /** Where rows make products together: a record is all rows of a product. */
   #groups: GroupDigests | undefined
   /** The ids of the records that are not known. */
-  #others: Pick<IdTableBuilder, 'hasHash'> | undefined
+  #others: Pick<IdTableBuilder, 'hasHash' | 'mark'> | undefined
   #skipped = 0
   /** Of the records that are not known and were applied. */
-  readonly #applied = new EntryList()
+  readonly #applied: EntryList
   /** Products of the feed whose record is neither known nor applied. */
-  readonly #rest = { named: new EntryList(), absent: new EntryList() }
-  /** The ids of those, and of what was applied. */
-  #placed: PartitionedTable | undefined
+  readonly #rest: Record<'named' | 'absent', EntryList>
+  /** The ids of those, and of what was applied, that are not marked among the others. */
+  readonly #placed = new PartitionedTable({ withValues: false })
+  readonly #openList: (name: string) => EntryList
   #matchedIds: PartitionedTable | undefined
 
   constructor(options: {
@@ -63,8 +64,13 @@ export class KnownRecords implements KnownFilter {
     readsFirst: boolean
     /** For a file that is long enough. */
     threads: ScanThreads | undefined
+    /** For entries that are gathered under that name. */
+    pathOf: (name: string) => string
   }) {
-    const { hash, entries, changed, because, readsFirst, threads } = options
+    const { hash, entries, changed, because, readsFirst, threads, pathOf } = options
+    this.#openList = (name) => new EntryList(pathOf(name), hash.ofRecord)
+    this.#applied = this.#openList('applied')
+    this.#rest = { named: this.#openList('named'), absent: this.#openList('absent') }
     this.#threads = threads
     this.readsFirst = readsFirst
     this.#hash = hash
@@ -164,7 +170,9 @@ export class KnownRecords implements KnownFilter {
   remember(record: number, id: string, isForGood: boolean): void {
     const digest = this.#groups ? this.#groups.ofProduct(record) : this.#digests.get(record)
     this.#digests.delete(record)
-    this.#applied.add((isForGood && digest) || none, this.#hash.ofId(id))
+    const idHash = this.#hash.ofId(id)
+    this.#applied.add((isForGood && digest) || none, idHash)
+    this.#place(idHash)
   }
 
   /** What the file leaves, where it names all products of the feed: without a look at any of them. */
@@ -185,26 +193,24 @@ export class KnownRecords implements KnownFilter {
     if (!this.#isMatched(id)) this.#addRest(id, isAbsent ? 'absent' : 'named')
   }
 
-  /**
-   * The index of this file, with a checksum behind it; undefined: that of the file before is the same. `keepsAbsent`: what
-   * is missing is not marked so.
-   */
-  toBuffer({ keepsAbsent }: { keepsAbsent: boolean }): Buffer | undefined {
+  /** The index of this file; undefined: that of the file before is the same. `keepsAbsent`: what is missing is not marked so. */
+  next({ keepsAbsent }: { keepsAbsent: boolean }): EntryList | undefined {
     const rest = keepsAbsent ? [this.#rest.named, this.#rest.absent] : [this.#rest.named]
     const others = rest.reduce((sum, list) => sum + list.length, this.#applied.length)
     if (others === 0 && this.#skipped > 0 && this.#skipped === this.#matcher.matched.length) return undefined
     // Where nothing was known, what was applied is the beginning of the index as it is.
     const next = this.#skipped > 0 ? this.#merged() : this.#applied
-    for (const list of rest) next.copy(list.numbers, 0, list.length)
-    return next.toBuffer(this.#hash.ofRecord)
+    for (const list of rest) next.copy(list.numbers(), 0, list.length)
+    return next
   }
 
   /** What was known and what was applied. */
   #merged(): EntryList {
     const { entries, matched } = this.#matcher
     const applied = this.#applied
-    const next = new EntryList()
-    const places = applied.places({ withValues: true })
+    const next = this.#openList('next')
+    const places = applied.places()
+    const numbers = applied.numbers()
     const taken = new Uint8Array(applied.length)
     let copied = 0
     for (const entry of this.#entries(0)) {
@@ -215,12 +221,12 @@ export class KnownRecords implements KnownFilter {
       const [low = 0, high = 0] = [entries[at + 2], entries[at + 3]]
       const place = places.of(high).get(low, high)
       if (place === undefined || taken[place] === 1) continue
-      next.copy(applied.numbers, place * numbersPerEntry)
+      next.copy(numbers, place * numbersPerEntry)
       taken[place] = 1
     }
     next.copy(entries, copied * numbersPerEntry, matched.length - copied)
     for (let place = 0; place < taken.length; place++)
-      if (taken[place] === 0) next.copy(applied.numbers, place * numbersPerEntry)
+      if (taken[place] === 0) next.copy(numbers, place * numbersPerEntry)
     return next
   }
 
@@ -242,8 +248,12 @@ export class KnownRecords implements KnownFilter {
   }
 
   #addRest(id: HashedText, list: 'named' | 'absent'): void {
-    this.#placed ??= this.#applied.places({ withValues: false })
-    if (this.#placed.of(id[1]).put(...id)) this.#rest[list].add(none, id)
+    if (this.#place(id)) this.#rest[list].add(none, id)
+  }
+
+  /** False where it was placed before. */
+  #place(id: HashedText): boolean {
+    return this.#others?.mark(id) ?? this.#placed.of(id[1]).put(...id)
   }
 
   #isMatched([low, high]: HashedText): boolean {

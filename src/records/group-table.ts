@@ -84,6 +84,11 @@ export class GroupTable implements IdTable {
     return this.#heads.of(high).has(low, high)
   }
 
+  /** See `IdTableBuilder`. */
+  mark([low, high]: HashedText): boolean | undefined {
+    return this.#heads.of(high).mark(low, high)
+  }
+
   get rows(): number {
     return this.#rows
   }

@@ -50,6 +50,11 @@ export class IdTableBuilder implements IdTable {
     return this.#seen.of(high).has(low, high)
   }
 
+  /** Whether it is marked only now; undefined when it is not there. */
+  mark([low, high]: HashedText): boolean | undefined {
+    return this.#seen.of(high).mark(low, high)
+  }
+
   isLast(id: string, record: number): boolean {
     const [low, high] = this.#hash(id)
     const last = this.#lastRecords.of(high).get(low, high)

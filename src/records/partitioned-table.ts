@@ -37,6 +37,8 @@ export class HashTable {
   #low: Uint32Array
   #high: Uint32Array
   #values: Uint32Array | undefined
+  /** A bit for each slot. */
+  #marks: Uint8Array | undefined
   #mask: number
   #size = 0
 
@@ -72,6 +74,19 @@ export class HashTable {
     return added
   }
 
+  /** Whether it is marked only now; undefined when it is not there. */
+  mark(low: number, high: number): boolean | undefined {
+    const slot = this.#find(low, high)
+    return this.#isTaken(slot) ? this.#markSlot(slot) : undefined
+  }
+
+  #markSlot(slot: number): boolean {
+    this.#marks ??= new Uint8Array((this.#mask + 1) / 8)
+    const [marks, bit] = [this.#marks[slot >>> 3] as number, 1 << (slot & 7)]
+    this.#marks[slot >>> 3] = marks | bit
+    return (marks & bit) === 0
+  }
+
   #isTaken(slot: number): boolean {
     return this.#low[slot] !== emptyLow || this.#high[slot] !== emptyHigh
   }
@@ -93,16 +108,19 @@ export class HashTable {
   }
 
   #grow(): void {
-    const [low, high, values] = [this.#low, this.#high, this.#values]
+    const [low, high, values, marks] = [this.#low, this.#high, this.#values, this.#marks]
     const capacity = low.length * 2
     this.#low = new Uint32Array(capacity)
     this.#high = new Uint32Array(capacity)
     this.#values = values ? new Uint32Array(capacity) : undefined
+    this.#marks = undefined
     this.#mask = capacity - 1
     for (let slot = 0; slot < low.length; slot++) {
       const [oldLow, oldHigh] = [low[slot] as number, high[slot] as number]
       if (oldLow === emptyLow && oldHigh === emptyHigh) continue
-      this.#set(this.#find(oldLow, oldHigh), oldLow, oldHigh, values?.[slot] ?? 0)
+      const place = this.#find(oldLow, oldHigh)
+      this.#set(place, oldLow, oldHigh, values?.[slot] ?? 0)
+      if (marks && ((marks[slot >>> 3] as number) >>> (slot & 7)) & 1) this.#markSlot(place)
     }
   }
 }

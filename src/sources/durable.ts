@@ -68,6 +68,13 @@ export async function copyInParts(
   }
 }
 
+/** What was written is there whole or not at all. */
+export async function moveDurably(from: string, to: string): Promise<void> {
+  await syncFile(from)
+  await rename(from, to)
+  await syncFolder(dirname(to))
+}
+
 /** Writes a small file so that it is there whole or not at all. */
 export async function writeDurably(path: string, content: string | Buffer, temporary: string): Promise<void> {
   try {

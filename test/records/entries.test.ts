@@ -1,5 +1,4 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { EntryList, readEntries } from '../../src/records/entries.ts'
 import { numbersPerEntry } from '../../src/records/entry-matcher.ts'
@@ -12,14 +11,13 @@ const count = 150_000
 describe('a list of entries', () => {
   it('is read as it was written, and not at all when a byte of it is another one', async () => {
     const hash = await openBytesHash('test')
-    const first = new EntryList()
-    for (let entry = 0; entry < count; entry++) first.add([entry, ~entry >>> 0], [entry * 7, 1])
-    const list = new EntryList()
-    list.copy(first.numbers, 0, count - 2)
-    list.copy(first.numbers, (count - 2) * numbersPerEntry, 2)
     await using dir = await tempDir('entries')
-    const path = join(dir.path, 'index')
-    writeFileSync(path, list.toBuffer(hash))
+    const first = new EntryList(dir.join('first'), hash)
+    for (let entry = 0; entry < count; entry++) first.add([entry, ~entry >>> 0], [entry * 7, 1])
+    const list = new EntryList(dir.join('list'), hash)
+    list.copy(first.numbers(), 0, count - 2)
+    list.copy(first.numbers(), (count - 2) * numbersPerEntry, 2)
+    const path = list.finish()
     const entries = (await readEntries(path, hash)) ?? new Uint32Array()
     expect(entries.length).toBe(count * numbersPerEntry)
     let wrong = 0
@@ -46,8 +44,6 @@ describe('a list of entries', () => {
   it('may be empty', async () => {
     const hash = await openBytesHash('test')
     await using dir = await tempDir('entries')
-    const path = join(dir.path, 'index')
-    writeFileSync(path, new EntryList().toBuffer(hash))
-    expect(await readEntries(path, hash)).toHaveLength(0)
+    expect(await readEntries(new EntryList(dir.join('list'), hash).finish(), hash)).toHaveLength(0)
   })
 })

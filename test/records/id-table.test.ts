@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { IdTableBuilder } from '../../src/records/id-table.ts'
+import { IdTableBuilder, openTextHash } from '../../src/records/id-table.ts'
 import { HashTable } from '../../src/records/partitioned-table.ts'
 
 describe('the table of ids', () => {
@@ -44,5 +44,19 @@ describe('the table of ids', () => {
     const table = new HashTable({ withValues: true })
     for (let index = 1; index <= 50_000; index++) table.put(index, index % 7, index * 2)
     for (let index = 1; index <= 50_000; index++) expect(table.get(index, index % 7)).toBe(index * 2)
+  })
+
+  it('keeps a mark on an id when it grows', async () => {
+    const table = await IdTableBuilder.open()
+    const hash = await openTextHash()
+    const add = (from: number, to: number) => {
+      for (let n = from; n < to; n++) table.add(`P${n}`, n)
+    }
+    const isNew = (n: number) => table.mark(hash(`P${n}`))
+    add(0, 10_000)
+    for (let n = 0; n < 10_000; n += 2) expect(isNew(n)).toBe(true)
+    add(10_000, 100_000)
+    for (let n = 0; n < 20_000; n++) expect(isNew(n)).toBe(n >= 10_000 || n % 2 === 1)
+    expect(isNew(100_000)).toBeUndefined()
   })
 })
