@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { openCatalogCalls } from './api/catalog-calls.ts'
 import { productCalls, withTokenOf } from './api/classify.ts'
@@ -16,7 +17,9 @@ import { readVersion } from './lib/version.ts'
 import type { Watchdog } from './lib/watchdog.ts'
 import type { CatalogMeter } from './metrics/catalog-meter.ts'
 import type { LiveMirror } from './mirror/live-mirror.ts'
+import { catalogKeys } from './outbox/keys.ts'
 import type { Offered } from './outbox/model.ts'
+import { tellCall } from './outbox/told-calls.ts'
 import type { RedisConnections } from './redis/connections.ts'
 import { openTicketQueue } from './redis/tickets.ts'
 import { closeToOthers } from './sources/layout.ts'
@@ -192,8 +195,13 @@ export class CatalogService implements AsyncDisposable {
         ...{ catalog, connections, clock, mirrorId: () => this.#mirror?.mirrorId },
         mirror: () => (this.#mirror?.isCompared ? this.#mirror : this.isElsewhere ? undefined : 'starting'),
       }),
-      // Hosts without the mirror have their call log alone.
-      noteCall: (call) => this.#mirror?.noteCall(call),
+      noteCall: (call) => {
+        if (this.#mirror) this.#mirror.noteCall(call)
+        else if (config.history.callsBytes > 0)
+          tellCall(connections.commands, catalogKeys(catalog.name), { ...call, host: hostname() }).catch(
+            (error: unknown) => log.debug({ err: error }, 'a call could not be told'),
+          )
+      },
       calls: withTokenOf(productCalls, api.productsToken),
       config: delivery,
       progress: watchedProgress(watchdog, `delivering ${catalog.name}`),

@@ -15,7 +15,7 @@ export const callsCommand: CommandDefinition<CallsOptions> = {
   usage: 'calls [call]',
   summary: 'list the last calls with their answers, or show one with its products',
   details:
-    'Those that this host made, as many as history.calls keeps. --status takes a number, none (no answer came) or failed.',
+    'As many as history.calls keeps, those of hosts without the mirror, too. --status takes a number, none (no answer came) or failed.',
   examples: [
     'catalogd calls',
     'catalogd calls --status failed',

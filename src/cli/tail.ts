@@ -17,7 +17,7 @@ export const tailCommand: CommandDefinition<TailOptions> = {
   usage: 'tail',
   summary: 'show calls as they are answered, with what changed in their products',
   details:
-    'Those that this host makes, of all catalogs or of the one that --catalog names, until Ctrl+C. Reads the mirror, so Redis may be away.',
+    'Those of all catalogs or of the one that --catalog names, until Ctrl+C. Reads the mirror, so Redis may be away.',
   examples: ['catalogd tail', 'catalogd tail --lane urgent', 'catalogd tail --product SKU-1 --json'],
   options: [
     { flags: '--lane <lane>', description: 'only calls with products of this lane', choices: laneNames },

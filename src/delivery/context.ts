@@ -50,7 +50,7 @@ export interface DeliveryContext {
   outbox: RedisOutbox
   client: DeliveryClient
   callLog: Pick<CallLog, 'begin' | 'end'>
-  /** Keeps what became of a call where the mirror is; without it the call log alone tells. */
+  /** Keeps what became of a call where the mirror is. */
   noteCall?: ((call: MadeCall) => void) | undefined
   config: DeliveryConfig
   calls: CallKind

@@ -20,6 +20,8 @@ export interface CallFacts {
   description: string | null
   /** Products that the endpoint refused by name. */
   refused: number
+  /** Where it was made, if that was not where the mirror is. */
+  host?: string
 }
 
 export interface MadeCall extends CallFacts {

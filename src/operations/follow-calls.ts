@@ -32,7 +32,7 @@ const lookEveryMs = 500
 /** Of one look: who is further behind goes on with the newest. */
 const callsMax = 1_000
 
-/** Calls of this host, as they are answered, until the signal is aborted. From the mirror: needs neither Redis nor a daemon. */
+/** Calls as they are answered, until the signal is aborted. From the mirror: needs neither Redis nor a daemon. */
 export async function* followCalls(following: Following): AsyncIterable<FollowedCall> {
   const { config, catalogs, clock, signal } = following
   const seen = new Map<string, number>()

@@ -1,7 +1,7 @@
 import { type CallFacts, holdsId, type StoredCall, unpackIds } from '../mirror/calls.ts'
 import type { MirrorReader } from '../mirror/reader.ts'
 
-/** One call of this host, as people read it: times are ISO 8601. Hosts without the mirror have their call log alone. */
+/** One call, as people read it: times are ISO 8601. */
 export interface CallEntry extends Omit<CallFacts, 'beganMs' | 'endedMs'> {
   number: number
   beganAt: string

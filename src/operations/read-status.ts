@@ -53,7 +53,7 @@ export interface FeedStatus {
   pull: PullStatus | null
 }
 
-/** Of the calls that this host made; a host without the mirror keeps none. */
+/** Of the calls that the mirror knows. */
 interface RecentCalls {
   lastAcknowledgedAt: string | null
   /** What was acknowledged in the minute before. */

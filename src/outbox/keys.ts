@@ -52,6 +52,8 @@ export const keyNames = [
   'probed',
   /** STRING with expiry: who probes. */
   'probeTurn',
+  /** LIST of calls that processes without the mirror made: until taken over, at most 200. No script knows it. */
+  'calls',
 ] as const
 
 export type CatalogKeys = Readonly<Record<(typeof keyNames)[number], string>>

@@ -14,6 +14,7 @@ import { leaseMs, type Offered } from './model.ts'
 import { canAnswer, endFilling, hasOffers, isBehind, pump } from './pump.ts'
 import { type RedisState, readRedisState } from './redis-state.ts'
 import { isStartingOver, reopen, repair, startOver } from './repair.ts'
+import { takeCalls } from './told-calls.ts'
 
 const retakeEveryMs = 5_000
 const busyPauseMs = 50
@@ -137,6 +138,7 @@ export class OutboxLoop implements AsyncDisposable {
     this.#isWoken = false
     this.#checkWhole(access, state)
     await followCalls(access, state)
+    if (state.calls > 0) await takeCalls(access)
     const { mirror, clock, deferredAfterMs } = access
     mirror.numberDue({ nowMs: clock.now(), deferredAfterMs, rowsMax: 2_000 })
     const isShort = hasOffers(access, state) && isShortOfMemory

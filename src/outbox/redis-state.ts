@@ -13,6 +13,8 @@ export interface RedisState extends LaneState {
   refused: number
   /** Something of products is there. */
   isBusy: boolean
+  /** Calls that the mirror has to learn. */
+  calls: number
   /** JSON by reason. */
   pause: Readonly<Record<string, string>>
   /** The newest decision to resume that was carried out. */
@@ -43,6 +45,7 @@ export async function readRedisState({
     .hgetall(keys.pause)
     .hmget(keys.pace, 'resumedAt', 'fillsUntil', 'readAt')
     .time()
+    .llen(keys.calls)
     .hlen(keys.pending)
     .hlen(keys.claimed)
     .zcard(keys.echoes)
@@ -53,7 +56,7 @@ export async function readRedisState({
   })
   if (values.length === 0) throw new OutboxMovedError('Redis does not answer')
   const [, , guard, beat, positions, bytes, acknowledged, dead, ...others] = values
-  const [refused, requests, pause, pace, time, ...busy] = others
+  const [refused, requests, pause, pace, time, calls, ...busy] = others
   const [resumedAt, fillsUntil, readAt] = pace as (string | null)[]
   const [seconds = 0] = time as (string | number)[]
   const sizes = bytes as (string | null)[]
@@ -72,6 +75,7 @@ export async function readRedisState({
     fills: typeof fillsUntil === 'string',
     // By its own clock, which may be set back.
     isRead: Math.abs(1_000 * Number(seconds) - Number(readAt ?? 0)) < readForMs,
+    calls: Number(calls),
     isBusy: busy.some((count) => Number(count) > 0),
   }
 }

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Child } from '../support/child.ts'
@@ -44,5 +45,9 @@ test('three delivering processes on one Redis, killed at random: the newest stat
   await dropNext()
   await site.untilQuiet()
   await site.expectDocuments(expectedDocuments(version, products))
+  // Each call is told where the mirror is, whoever made it.
+  const listed = await site.run('calls', '--limit', '1000', '--json')
+  const hosts = (JSON.parse(listed) as { host?: string }[]).map(({ host }) => host)
+  expect(new Set(hosts)).toEqual(new Set([undefined, hostname()]))
   expect((await site.summary()).overlapping).toEqual({ count: 0, ids: [] })
 })

@@ -62,7 +62,7 @@ export function callTable(view: View, calls: readonly CallEntry[]): Html {
     label: 'Calls, newest first',
     head: ['Call', 'Began', 'Took', 'Products', 'Size', 'Status', 'Outcome', 'Request'],
     rows: calls.map((call) => [
-      html`<a href="${linkTo(view, `/calls/${call.number}`)}">${call.number}</a>`,
+      html`<a href="${linkTo(view, `/calls/${call.number}`)}">${call.number}</a>${call.host !== undefined && html` <span class="quiet">on ${call.host}</span>`}`,
       moment(call.beganAt, view.nowMs),
       `${count(call.durationMs)} ms`,
       productsOf(call),
