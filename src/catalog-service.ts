@@ -16,6 +16,7 @@ import { readStateId } from './imports/state-id.ts'
 import { readVersion } from './lib/version.ts'
 import type { Watchdog } from './lib/watchdog.ts'
 import type { CatalogMeter } from './metrics/catalog-meter.ts'
+import { packIds } from './mirror/calls.ts'
 import type { LiveMirror } from './mirror/live-mirror.ts'
 import { catalogKeys } from './outbox/keys.ts'
 import type { Offered } from './outbox/model.ts'
@@ -196,11 +197,12 @@ export class CatalogService implements AsyncDisposable {
         mirror: () => (this.#mirror?.isCompared ? this.#mirror : this.isElsewhere ? undefined : 'starting'),
       }),
       noteCall: (call) => {
-        if (this.#mirror) this.#mirror.noteCall(call)
-        else if (config.history.callsBytes > 0)
-          tellCall(connections.commands, catalogKeys(catalog.name), { ...call, host: hostname() }).catch(
-            (error: unknown) => log.debug({ err: error }, 'a call could not be told'),
-          )
+        if (this.#mirror) return this.#mirror.noteCall(call)
+        if (config.history.callsBytes === 0) return
+        const told = { ...call, host: hostname(), ids: packIds(call.ids) }
+        tellCall(connections.commands, catalogKeys(catalog.name), told).catch((error: unknown) =>
+          log.debug({ err: error }, 'a call could not be told'),
+        )
       },
       calls: withTokenOf(productCalls, api.productsToken),
       config: delivery,

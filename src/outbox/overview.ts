@@ -51,16 +51,18 @@ export async function readDelivery(
   connection: RedisConnection,
   keys: CatalogKeys,
 ): Promise<DeliveryOverview> {
-  const now = await readRedisTime(connection)
-  const [inFlight, pause, pace, counters] = await Promise.all([
+  const [now, inFlight, pause, pace, counters, echoes, lastEcho] = await Promise.all([
+    readRedisTime(connection),
     connection.hlen(keys.claimed),
     connection.hgetall(keys.pause),
     connection.hgetall(keys.pace),
     connection.hgetall(keys.counters),
+    connection.zcard(keys.echoes),
+    connection.zrange(keys.echoes, '-1', '-1', 'WITHSCORES'),
   ])
   const holdMs = Math.max(0, Math.ceil(Number(pace.until ?? 0) - now))
   return {
-    echoes: await readEchoes(connection, keys.echoes, now),
+    echoes: { waiting: echoes, dueInMs: Math.max(0, Math.round(Number(scoreOf(lastEcho) ?? now) - now)) },
     inFlight,
     paused: Object.entries(pause).map(([reason, text]) => {
       return { reason: reason as PauseReason, ...(JSON.parse(text) as { since: string; hint: string }) }
@@ -116,14 +118,6 @@ export async function readOverview(access: OverviewAccess): Promise<OutboxOvervi
     lanes,
     dead,
   }
-}
-
-async function readEchoes(connection: RedisConnection, key: string, now: number) {
-  const [waiting, last] = await Promise.all([
-    connection.zcard(key),
-    connection.zrange(key, '-1', '-1', 'WITHSCORES'),
-  ])
-  return { waiting, dueInMs: Math.max(0, Math.round(Number(scoreOf(last) ?? now) - now)) }
 }
 
 /** RESP3 answers pairs, RESP2 a flat list. */

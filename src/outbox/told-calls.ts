@@ -1,4 +1,4 @@
-import { type CallFacts, type MadeCall, packIds, type SettledCall } from '../mirror/calls.ts'
+import type { CallFacts, SettledCall } from '../mirror/calls.ts'
 import type { RedisConnection } from '../redis/connection.ts'
 import type { CatalogKeys } from './keys.ts'
 import type { LoopAccess } from './loop-access.ts'
@@ -11,9 +11,9 @@ const lineEnd = 10
 export async function tellCall(
   connection: RedisConnection,
   { calls }: CatalogKeys,
-  { ids, ...facts }: MadeCall,
+  { ids, ...facts }: SettledCall,
 ): Promise<void> {
-  const entry = Buffer.concat([Buffer.from(`${JSON.stringify(facts)}\n`), packIds(ids)])
+  const entry = Buffer.concat([Buffer.from(`${JSON.stringify(facts)}\n`), ids])
   await connection.multi().rpush(calls, entry).ltrim(calls, -callsMax, -1).exec()
 }
 

@@ -15,12 +15,15 @@ export async function readUnderWay(
   keys: CatalogKeys,
   id: ProductId,
 ): Promise<UnderWay> {
-  const claim = await connection.hget(keys.claimed, id)
+  const [claim, delivery] = await Promise.all([
+    connection.hget(keys.claimed, id),
+    readDelivery(connection, keys),
+  ])
   const [token = '', began] = claim?.split(' ') ?? []
   const lease = claim ? await connection.zscore(keys.leases, token) : null
   const leaseEndsMs = lease == null ? undefined : Number(lease)
   return {
     claim: claim ? { token, beganMs: Number(began), leaseEndsMs } : undefined,
-    delivery: await readDelivery(connection, keys),
+    delivery,
   }
 }

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { type MadeCall, unpackIds } from '../../src/mirror/calls.ts'
+import { packIds, type SettledCall, unpackIds } from '../../src/mirror/calls.ts'
 import { MirrorReader } from '../../src/mirror/reader.ts'
 import { tellCall } from '../../src/outbox/told-calls.ts'
 import { openHarness } from './harness.ts'
 
-const callOf = (n: number): MadeCall => ({
+const callOf = (n: number): SettledCall => ({
   ...{ beganMs: n, endedMs: n + 1, products: 1, lanes: null, bytes: 10, status: 200, requestId: `r${n}` },
-  ...{ outcome: 'acknowledge', description: null, refused: 0, host: 'deliverer', ids: [`p${n}`] },
+  ...{ outcome: 'acknowledge', description: null, refused: 0, host: 'deliverer', ids: packIds([`p${n}`]) },
 })
 
 test('calls of a process without the mirror stand in the mirror, the newest ones after a long time', async () => {

@@ -16,7 +16,7 @@ export function heldOf(view: View, held: Held, sample: HeldSample | undefined): 
   const fields = { import: String(sequence) }
   const approve =
     kind === 'removals' ? `${count(held.missing)} products go out of stock.` : 'The whole file is applied.'
-  return html`<div class="card" id="held-${sequence}"><p><strong>Import <a href="${linkTo(view, `/imports/${sequence}`)}">${sequence}</a> is held since ${moment(at, view.nowMs)}</strong></p>
+  return html`<div class="card" id="held-${sequence}"><p><strong>Import <a href="${linkTo(view, `/imports/${sequence}`)}">${sequence}</a> was held ${moment(at, view.nowMs)}</strong></p>
 <p><strong>${reason}</strong>. ${what}</p>
 ${sample && sampleOf(view, sample)}
 <div class="buttons">${button(view, { action: 'approve', label: 'Approve', fields, confirm: approve })}

@@ -75,7 +75,7 @@ function stateOf({ nowMs }: View, state: StoryState): Content {
     case 'given-up':
       return html`Given up by an operator ${moment(state.at, nowMs)}; a newer document is sent again.`
     case 'claimed':
-      return html`In a call since ${moment(state.since, nowMs)}.`
+      return html`In a call that began ${moment(state.since, nowMs)}.`
     case 'due':
       return html`Due in lane ${state.lane} since ${moment(state.since, nowMs)}${state.isDoubtful && ', since a call of unknown outcome may have taken effect'}, ${state.isOffered ? 'offered to Redis' : 'not offered to Redis yet'}.`
     case 'deferred':
