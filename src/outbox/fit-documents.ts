@@ -37,22 +37,38 @@ export function addPlaces(products: readonly ClaimedProduct[], reader: DocumentR
 const blockIds = 64
 const holdsUpMs = 3
 
-/** A block after the other; others have their turn in between. */
-export async function readInBlocks(
-  reader: DocumentReader,
-  ids: readonly ProductId[],
-  clock: Clock,
-): Promise<FoundDocuments> {
-  const found: FoundDocuments = new Map()
-  let beganAt = clock.monotonic()
-  for (let start = 0; start < ids.length; start += blockIds) {
-    if (clock.monotonic() - beganAt > holdsUpMs) {
-      await afterOthers()
-      beganAt = clock.monotonic()
-    }
-    for (const [id, newest] of reader.readDocuments(ids.slice(start, start + blockIds))) found.set(id, newest)
+/**
+ * Reads the documents of one call after the other, and lets others have their turn after every few blocks of them. Few
+ * documents, which may be urgent, are read at once.
+ */
+export class BlockReader {
+  readonly #clock: Clock
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
   }
-  return found
+
+  read(reader: DocumentReader, ids: readonly ProductId[]): Promise<FoundDocuments> {
+    if (ids.length <= blockIds) return this.#readAll(reader, ids)
+    const read = this.#last.then(() => this.#readAll(reader, ids))
+    this.#last = read.catch(() => undefined)
+    return read
+  }
+
+  async #readAll(reader: DocumentReader, ids: readonly ProductId[]): Promise<FoundDocuments> {
+    const found: FoundDocuments = new Map()
+    let beganAt = this.#clock.monotonic()
+    for (let start = 0; start < ids.length; start += blockIds) {
+      if (this.#clock.monotonic() - beganAt > holdsUpMs) {
+        await afterOthers()
+        beganAt = this.#clock.monotonic()
+      }
+      for (const [id, newest] of reader.readDocuments(ids.slice(start, start + blockIds)))
+        found.set(id, newest)
+    }
+    return found
+  }
 }
 
 /** What was offered with its document. */

@@ -4,7 +4,7 @@ import type { ProductId } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { RedisConnection } from '../redis/connection.ts'
 import { parseIdle, parseLanes, parseWithheld, texts } from './claim-answer.ts'
-import { addPlaces, type DocumentReader, fitDocuments, readInBlocks, readOffered } from './fit-documents.ts'
+import { addPlaces, BlockReader, type DocumentReader, fitDocuments, readOffered } from './fit-documents.ts'
 import { limitFields } from './follow-calls.ts'
 import { GuardPass } from './guard-pass.ts'
 import type { CatalogKeys } from './keys.ts'
@@ -55,9 +55,8 @@ export interface RedisOutboxOptions {
  * A product waits in one lane → is claimed by one call under a lease → is acknowledged, goes back to its lane (not sent,
  * unknown, lease ended), or becomes a dead letter. All transitions are scripts over ids that use Redis time, so any
  * number of processes may deliver; documents never pass through Lua: who has the mirror reads the newest there, others read
- * with plain commands what was offered. No call begins or
- * goes on unless the guard names this endpoint, these scripts and the run of Redis that this connection talks to. All
- * methods are safe to repeat.
+ * with plain commands what was offered. No call begins or goes on unless the guard names this endpoint, these scripts and
+ * the run of Redis that this connection talks to. All methods are safe to repeat.
  */
 export class RedisOutbox {
   readonly #connection: RedisConnection
@@ -66,6 +65,7 @@ export class RedisOutbox {
   readonly #options: RedisOutboxOptions
   readonly #open = new OpenClaims()
   readonly #pass: GuardPass
+  readonly #blocks: BlockReader
 
   constructor(options: RedisOutboxOptions) {
     this.#connection = options.connection
@@ -73,6 +73,7 @@ export class RedisOutbox {
     this.#scripts = options.scripts
     this.#options = options
     const { connection, keys, endpoint = () => '', mirrorId } = options
+    this.#blocks = new BlockReader(options.clock)
     this.#pass = new GuardPass({ connection, keys, endpoint, mirrorId })
   }
 
@@ -248,7 +249,7 @@ export class RedisOutbox {
     const ids = claimed.filter((_, at) => at % 2 === 0).map(String) as ProductId[]
     this.#open.add(token, ids)
     const found = reader
-      ? await readInBlocks(reader, ids, this.#options.clock)
+      ? await this.#blocks.read(reader, ids)
       : await readOffered(this.#connection, this.#keys, ids)
     const { products, documentBytes, ...others } = fitDocuments({ ids, claimed, found, bodyBytesMax })
     if (reader) {
