@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
+import { writeDurably } from '../lib/durable.ts'
 import { systemErrorCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import { writeDurably } from '../sources/durable.ts'
 import type { AlertPayload, BookEntry } from './alert-book.ts'
 
 /** What outlives the process, so that a restart tells nothing twice and loses nothing. */

@@ -1,8 +1,7 @@
 import type { Clock } from '../lib/clock.ts'
 import { isDamaged } from '../lib/database-failure.ts'
-import { describeError } from '../lib/errors.ts'
+import { describeError, isOperatingFailure } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import { isOperatingFailure } from '../sources/durable.ts'
 import type { Importer } from './importer.ts'
 import type { UnexpectedFailures } from './unexpected-failures.ts'
 

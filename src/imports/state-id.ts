@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeFolder, writeDurably } from '../lib/durable.ts'
 import { ifPresent } from '../lib/errors.ts'
-import { makeFolder, writeDurably } from '../sources/durable.ts'
 
 /** Names this state folder, so that sequences of another one are never taken for its own. */
 export async function readStateId(dir: string): Promise<string> {

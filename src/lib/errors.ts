@@ -65,6 +65,12 @@ export function systemErrorCode(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined
 }
 
+/** Something outside the program is wrong; everything else is a bug. Node gives its own errors codes with `ERR_`. */
+export function isOperatingFailure(error: unknown): boolean {
+  const code = systemErrorCode(error)
+  return error instanceof OperatingError || (code !== undefined && !code.startsWith('ERR_'))
+}
+
 /** What is asked of a file or folder; undefined where there is no such. */
 export async function ifPresent<T>(asked: Promise<T>): Promise<T | undefined> {
   try {

@@ -4,8 +4,8 @@ import { z } from 'zod'
 import type { Config } from '../config/model.ts'
 import { ConfigProblemsError } from '../config/problems.ts'
 import type { Clock } from '../lib/clock.ts'
+import { writeDurably } from '../lib/durable.ts'
 import { ConfigError, ifPresent, type OperatingError, StorageError } from '../lib/errors.ts'
-import { writeDurably } from '../sources/durable.ts'
 import { signalLockHolder } from '../sources/state-lock.ts'
 
 const outcomeSchema = z.object({

@@ -1,23 +1,13 @@
 import { createHash } from 'node:crypto'
-import {
-  chmod,
-  lstat,
-  mkdir,
-  readdir,
-  readFile,
-  readlink,
-  realpath,
-  rename,
-  rm,
-  writeFile,
-} from 'node:fs/promises'
+import { chmod, lstat, mkdir, readdir, readFile, readlink, realpath, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import lockfile from 'proper-lockfile'
 import type { Clock } from '../lib/clock.ts'
+import { writeDurably } from '../lib/durable.ts'
 import { StorageError, systemErrorCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import { privateFileMode, privateFolderMode } from '../lib/private-modes.ts'
+import { privateFolderMode } from '../lib/private-modes.ts'
 import { isProcess, syncFolder } from '../lib/system.ts'
 
 /** The shortest limit of all systems (macOS: 104 bytes with the closing zero). */
@@ -77,9 +67,7 @@ export class EmbeddedFolder {
   }
 
   async writeRecord({ pid, socketPath }: ServerRecord): Promise<void> {
-    const file = `${this.#recordFile}.${process.pid}.tmp`
-    await writeFile(file, `${pid}\n${socketPath}\n`, { mode: privateFileMode })
-    await rename(file, this.#recordFile)
+    await writeDurably(this.#recordFile, `${pid}\n${socketPath}\n`, `${this.#recordFile}.${process.pid}.tmp`)
   }
 
   /**
@@ -99,11 +87,8 @@ export class EmbeddedFolder {
 
   /** After the end of a run. */
   async writeCleanRuns(runIds: readonly string[]): Promise<void> {
-    const file = `${this.#cleanFile}.${process.pid}.tmp`
-    const text = runIds.slice(-cleanRunsMax).map((runId) => `${runId}\n`)
-    await writeFile(file, text, { mode: privateFileMode, flush: true })
-    await rename(file, this.#cleanFile)
-    await syncFolder(this.path)
+    const lines = runIds.slice(-cleanRunsMax).map((runId) => `${runId}\n`)
+    await writeDurably(this.#cleanFile, lines.join(''), `${this.#cleanFile}.${process.pid}.tmp`)
   }
 
   /** Where the server shall listen: in this folder, or in a short private one when the path would be too long. */

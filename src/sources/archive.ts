@@ -1,18 +1,18 @@
 import { link, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { systemErrorCode } from '../lib/errors.ts'
-import { syncFolder } from '../lib/system.ts'
-import { claimFileName, partsOf } from './claim-name.ts'
-import { compressContent, hashContent, startsCompressed } from './compress.ts'
 import {
   copyDurably,
   copyInParts,
-  linkUnsupported,
   makeFolder,
   removeIfPresent,
   syncFile,
   writeDurably,
-} from './durable.ts'
+} from '../lib/durable.ts'
+import { systemErrorCode } from '../lib/errors.ts'
+import { syncFolder } from '../lib/system.ts'
+import { claimFileName, partsOf } from './claim-name.ts'
+import { compressContent, hashContent, startsCompressed } from './compress.ts'
+import { linkUnsupported } from './folder-access.ts'
 import { lstatIfPresent } from './folder-scan.ts'
 import { claimOfReport, compressName, failedDirOf, failedReportSuffix, layoutOf } from './layout.ts'
 import type { Manifest } from './manifest.ts'

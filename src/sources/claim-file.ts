@@ -2,8 +2,8 @@ import { constants, type Stats } from 'node:fs'
 import { link, lstat, open, rename, unlink } from 'node:fs/promises'
 import { systemErrorCode } from '../lib/errors.ts'
 import { privateFileMode } from '../lib/private-modes.ts'
-import { linkUnsupported } from './durable.ts'
 import { type FileCalls, pooledCalls } from './file-calls.ts'
+import { linkUnsupported } from './folder-access.ts'
 
 /** How a file looked when it was found settled. */
 export interface SeenFile {

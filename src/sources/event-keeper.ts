@@ -3,8 +3,8 @@ import { realpath, statfs } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { systemErrorCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import { folderIdentity } from './durable.ts'
 import { type RawName, rawNameOf } from './entry-name.ts'
+import { folderIdentity } from './folder-access.ts'
 import type { NoticeBoard } from './notices.ts'
 
 interface EventKeeperOptions {

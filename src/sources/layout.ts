@@ -1,9 +1,9 @@
 import { chmod, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CatalogName, FeedName } from '../lib/brand.ts'
+import { makeFolder } from '../lib/durable.ts'
 import { ifPresent } from '../lib/errors.ts'
 import { privateFolderMode } from '../lib/private-modes.ts'
-import { makeFolder } from './durable.ts'
 import type { ClaimId } from './model.ts'
 
 /** Where things stand inside `state/<catalog>`. */

@@ -1,4 +1,4 @@
-import { removeIfPresent } from './durable.ts'
+import { removeIfPresent } from '../lib/durable.ts'
 import { displayName, entryPath, type RawName } from './entry-name.ts'
 import { compileMarkerPattern, markersOf } from './file-patterns.ts'
 import { lstatIfPresent, scanFolder } from './folder-scan.ts'

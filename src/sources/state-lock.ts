@@ -6,8 +6,8 @@ import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import type { Clock } from '../lib/clock.ts'
+import { makeFolder, removeIfPresent, writeDurably } from '../lib/durable.ts'
 import { ifPresent, SourceError, systemErrorCode } from '../lib/errors.ts'
-import { makeFolder, removeIfPresent, writeDurably } from './durable.ts'
 import { acquireLockFolder, folderIdentity, type LockFolder } from './lock-folder.ts'
 
 /** A holder that did not renew for so long has lost the lock. */

@@ -1,18 +1,13 @@
 import type { FeedConfig } from '../config/model.ts'
-import { describeError } from '../lib/errors.ts'
+import { removeIfPresent } from '../lib/durable.ts'
+import { describeError, isOperatingFailure } from '../lib/errors.ts'
 import { AwaitedSides } from './awaited-sides.ts'
 import type { Candidate, DropPlace } from './claim-candidate.ts'
 import type { BatchResult, DropAcceptor } from './drop-acceptor.ts'
 import { DropFolder, type LeftAlone } from './drop-folder.ts'
-import {
-  describeFolderError,
-  ensureDropFolder,
-  fileAccessError,
-  isOperatingFailure,
-  removeIfPresent,
-} from './durable.ts'
 import { displayName, entryPath, isTemporaryName, type RawName } from './entry-name.ts'
 import { EventKeeper } from './event-keeper.ts'
+import { describeFolderError, ensureDropFolder, fileAccessError } from './folder-access.ts'
 import { Loop } from './loop.ts'
 import { fullError, isFull } from './space.ts'
 import type { AcceptingParts, Upkeep } from './upkeep.ts'

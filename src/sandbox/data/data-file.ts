@@ -1,10 +1,11 @@
 import { createReadStream } from 'node:fs'
-import { readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { z } from 'zod'
+import { writeDurably } from '../../lib/durable.ts'
 import { ConfigError, StorageError, systemErrorCode } from '../../lib/errors.ts'
-import { isProcess, syncFolder } from '../../lib/system.ts'
+import { isProcess } from '../../lib/system.ts'
 import type { ConsentStore, HeldConsent } from '../consent/consent-store.ts'
 import { inChunks } from '../page-query.ts'
 import type { HeldProduct, ProductStore } from '../products/product-store.ts'
@@ -71,11 +72,8 @@ export async function writeDataFile(path: string, parts: KeptParts): Promise<voi
       (line) => `${line}\n`,
       (chunk) => chunk.join(''),
     )
-    await writeFile(temporary, lines, { mode: 0o600, flush: true })
-    await rename(temporary, path)
-    await syncFolder(dirname(path))
+    await writeDurably(path, lines, temporary)
   } catch (cause) {
-    await rm(temporary, { force: true })
     throw new StorageError('sandbox-data', `the data file ${path} cannot be written`, {
       hint: 'Check the folder and the space on its disk',
       cause,

@@ -1,7 +1,7 @@
 import { rename } from 'node:fs/promises'
 import type { UrlSource } from '../../config/model.ts'
+import { removeIfPresent } from '../../lib/durable.ts'
 import { readVersion } from '../../lib/version.ts'
-import { removeIfPresent } from '../durable.ts'
 import { cleanName } from '../entry-name.ts'
 import { describeUrl } from './describe-source.ts'
 import { download } from './download.ts'

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { FeedConfig } from '../../config/model.ts'
+import { writeDurably } from '../../lib/durable.ts'
 import { ifPresent } from '../../lib/errors.ts'
-import { writeDurably } from '../durable.ts'
 
 const validators = z.object({ etag: z.string().optional(), lastModified: z.string().optional() })
 const version = z.object({

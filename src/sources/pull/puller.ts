@@ -1,6 +1,5 @@
 import type { FeedConfig, PullConfig } from '../../config/model.ts'
-import { describeError } from '../../lib/errors.ts'
-import { isOperatingFailure } from '../durable.ts'
+import { describeError, isOperatingFailure } from '../../lib/errors.ts'
 import type { NoticeBoard } from '../notices.ts'
 import { isFull } from '../space.ts'
 import { accessOf, placeOf } from './describe-source.ts'
