@@ -38,9 +38,15 @@ ${matters.length > 0 && html`<ul class="matters">${matters.map(({ text, hint, pa
 }
 
 /** The one number that tells whether prices flow. */
-function headline({ nowMs, figures, catalog }: View, { overview }: CatalogStatus, { state }: Verdict): Html {
+function headline(
+  { nowMs, figures, catalog }: View,
+  { overview, calls }: CatalogStatus,
+  { state }: Verdict,
+): Html {
   const { waiting, oldestMs } = overview.lanes.urgent
-  const last = figures.lastAcknowledgedMs(catalog.name)
+  // The calls tell of the time before this process, the counters also of hosts without the mirror.
+  const known = calls.lastAcknowledgedAt === null ? 0 : Date.parse(calls.lastAcknowledgedAt)
+  const last = Math.max(figures.lastAcknowledgedMs(catalog.name) ?? 0, known)
   const below =
     waiting === 0
       ? html`Every price and availability change that was accepted is acknowledged.`
@@ -48,7 +54,7 @@ function headline({ nowMs, figures, catalog }: View, { overview }: CatalogStatus
   return html`<div class="headline ${state === 'stopped' ? 'stopped' : ''}">
 <p class="what">Oldest unacknowledged urgent change</p>
 <p class="number">${waiting === 0 ? 'none' : span(oldestMs)}</p>
-<p>${below} Last acknowledgement: ${last === undefined ? 'none since this console began' : moment(last, nowMs)}.</p></div>`
+<p>${below} Last acknowledgement: ${last === 0 ? 'none that is known' : moment(last, nowMs)}.</p></div>`
 }
 
 function tiles({ figures, catalog }: View, { overview }: CatalogStatus): Html {
