@@ -25,9 +25,11 @@ export async function explainProduct(
 ): Promise<ExplainedProduct> {
   const { config, catalog, clock, readManifest: read = readManifest } = context
   const productId = given as ProductId
-  const isRunning = (await findDaemon(context)) !== undefined
-  const asksRedis = isRunning || config.redisUrl !== ''
-  const underWay = asksRedis ? await askRedis(context, productId) : undefined
+  const finding = findDaemon(context)
+  const asksRedis = config.redisUrl !== '' || (await finding) !== undefined
+  const asked = asksRedis ? askRedis(context, productId) : undefined
+  const [daemon, underWay] = await Promise.all([finding, asked])
+  const isRunning = daemon !== undefined
   using mirror = await openMirror(config, catalog)
   using manifest = await read(stateDirOf(config, catalog.name))
   const told = { catalog, mirror, manifest, underWay, isRunning, nowMs: clock.now(), ...options }

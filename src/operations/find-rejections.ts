@@ -6,6 +6,7 @@ import { readReport, reportPath } from '../imports/report.ts'
 import type { AcceptSequence } from '../lib/brand.ts'
 import { ifPresent } from '../lib/errors.ts'
 import type { ManifestView } from '../sources/manifest-index.ts'
+import type { AcceptLine } from '../sources/model.ts'
 
 /** A rejected record that names the product: what it says counts nowhere. */
 export interface Rejection {
@@ -22,17 +23,20 @@ const bytesMax = 2_000_000
 
 /** Among the last imports, newest first. `dir`: `state/<catalog>`. */
 export async function findRejections(dir: string, manifest: ManifestView, id: string): Promise<Rejection[]> {
-  const found: Rejection[] = []
-  let looked = 0
-  for (let sequence = manifest.nextSequence - 1; sequence > 0 && looked < importsMax; sequence -= 1) {
+  const accepts: AcceptLine[] = []
+  for (let sequence = manifest.nextSequence - 1; sequence > 0 && accepts.length < importsMax; sequence -= 1) {
     const accept = manifest.file(sequence as AcceptSequence)
-    if (!accept) continue
-    looked += 1
-    const report = await readReport(reportPath(join(dir, 'reports'), accept))
-    const { rejectsFile } = report ?? {}
+    if (accept) accepts.push(accept)
+  }
+  const reports = await Promise.all(
+    accepts.map((accept) => readReport(reportPath(join(dir, 'reports'), accept))),
+  )
+  const found: Rejection[] = []
+  for (const [at, { sequence, feed }] of accepts.entries()) {
+    const rejectsFile = reports[at]?.rejectsFile
     const line = rejectsFile === undefined ? undefined : await findLine(rejectsFile, id)
     if (rejectsFile !== undefined && line !== undefined)
-      found.push({ import: sequence, feed: accept.feed, rejectsFile, line })
+      found.push({ import: sequence, feed, rejectsFile, line })
   }
   return found
 }

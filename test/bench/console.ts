@@ -29,6 +29,8 @@ const pages: Record<string, (product: string, turn: number) => string> = {
   'calls by status': () => '/calls?status=failed',
   'dead letters': () => '/dead-letters',
   settings: () => '/settings',
+  // Reads nothing: what the machine alone takes.
+  '/live': () => '/live',
 }
 
 /**
