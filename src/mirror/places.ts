@@ -3,6 +3,7 @@ import type { ProductId } from '../lib/brand.ts'
 import type { Database } from '../lib/database.ts'
 import { checkedDocument, damaged } from './digest.ts'
 import { type Documents, newest } from './documents.ts'
+import type { History } from './history.ts'
 import { LaneNumbers, type LaneRank, laneRank } from './lanes.ts'
 import type { Place } from './loop-model.ts'
 import { type NextPlace, placeAfterEdit, type SendingRow, sameBytes } from './place-after-edit.ts'
@@ -228,8 +229,7 @@ export interface Access {
   database: Database
   places: Places
   documents: Documents
-  /** Of one product's history at most. */
-  historyBytes: number
+  history: History
 }
 
 export interface DueOptions {

@@ -3,6 +3,7 @@ import type { FeedName, ProductId } from '../lib/brand.ts'
 import type { Database } from '../lib/database.ts'
 import { bufferOf, checkedDocument } from './digest.ts'
 import { newest } from './documents.ts'
+import { readHistory } from './history.ts'
 import { type LaneRank, lanes } from './lanes.ts'
 import type { DeadLetter, StoredProduct } from './model.ts'
 import { sameBytes } from './place-after-edit.ts'
@@ -75,8 +76,7 @@ export function readStory(
     digest: row.digest ? Buffer.from(row.digest).toString('hex') : undefined,
     absentMs: row.absent ?? undefined,
     heldBy: database.all<{ feed: FeedName }>(held, row.key).map(({ feed }) => feed),
-    // What stands behind the last line end was cut off.
-    history: row.entries ? Buffer.from(row.entries).toString('utf8').split('\n').slice(0, -1) : [],
+    history: readHistory(database, row.key, row.entries),
   }
 }
 

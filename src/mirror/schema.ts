@@ -104,6 +104,8 @@ export type FactKind =
   | 'known'
   | 'notice'
   | 'calls'
+  /** See `History`. */
+  | 'changes'
   /** `count:<claim>`: counters of an unfinished import. */
   | `count:${string}`
 

@@ -6,6 +6,7 @@ import { type SettledCall, writeCalls } from './calls.ts'
 import { Documents } from './documents.ts'
 import { drain, forgetDead, readRow } from './drain.ts'
 import { readCalls, readFact } from './facts.ts'
+import { History } from './history.ts'
 import { beginGeneration, checkFile, readIdentity, writeFile, writeIdentity } from './identity.ts'
 import { laneRank } from './lanes.ts'
 import type { Drained, MirrorIdentity, Place } from './loop-model.ts'
@@ -67,7 +68,7 @@ export class MirrorStore implements Disposable {
     this.#documents = new Documents(database)
     this.#access = {
       ...{ database, places: this.#places, documents: this.#documents },
-      historyBytes: kept.historyBytes,
+      history: new History(database, kept.historyBytes),
     }
   }
 
@@ -118,11 +119,13 @@ export class MirrorStore implements Disposable {
 
   /**
    * To be called while nothing else is to be done: it takes a while. A portion of the documents that were edited goes where
-   * it belongs.
+   * it belongs, and one of what changed.
    */
   rest(): void {
     this.#endCalls()
     if (this.#documents.hasMany) unlessFull(() => this.#change(() => this.#documents.move()))
+    const { history } = this.#access
+    if (history.hasAny) unlessFull(() => this.#change(() => history.move()))
     if (this.isLogLong()) this.endCheckpoint()
   }
 
@@ -274,6 +277,7 @@ export class MirrorStore implements Disposable {
     } catch (error) {
       numbers.reload()
       this.#documents.reload()
+      this.#access.history.reload()
       throw error
     }
   }

@@ -11,9 +11,10 @@ import { writeAbsent, writeIndexes, writeOrigins, writeProduct } from './write-p
 /** Makes all changes of the chunk, inside a transaction. Safe to repeat, but for the counters. */
 export function writeChunk(access: Access, chunk: MirrorChunk, nowMs: number): void {
   for (const write of chunk.writes) writeProduct(access, write, nowMs)
+  access.history.write()
   writeOrigins(access, chunk)
   writeIndexes(access.database, chunk)
-  if (chunk.absent) writeAbsent(access.database, chunk.absent)
+  if (chunk.absent) writeAbsent(access, chunk.absent)
   writeDecisions(access, chunk, nowMs)
   writeHeld(access.database, chunk)
   writeKnown(access.database, chunk)

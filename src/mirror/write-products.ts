@@ -35,7 +35,7 @@ export function writeProduct(access: Access, write: ProductWrite, nowMs: number)
   // Also where no feed changed it: what is stored is what an acknowledgement has to name.
   const digest = write.document && digestDocument(write.document)
   documents.write(key, write, { digest, isNew: !known })
-  if (write.change !== undefined) noteChange(access, { key, change: write.change, nowMs })
+  if (write.change !== undefined) access.history.note(key, { change: write.change, nowMs })
   placeProduct(access, write, { key, known, digest, nowMs })
 }
 
@@ -44,17 +44,6 @@ interface Placing {
   known: KnownProduct | undefined
   digest: DocumentDigest | undefined
   nowMs: number
-}
-
-/** The newest change stands first; what exceeds the bound is cut off behind, the last entry that fits in part with it. */
-function noteChange(
-  { database, historyBytes }: Access,
-  { key, change, nowMs }: { key: number; change: string; nowMs: number },
-): void {
-  if (historyBytes === 0) return
-  const sql = `INSERT INTO history VALUES (?1, ?2) ON CONFLICT DO
-    UPDATE SET entries = substr(CAST(CAST(?2 AS TEXT) || CAST(entries AS TEXT) AS BLOB), 1, ?3)`
-  database.run(sql, key, Buffer.from(`${nowMs} ${change}\n`), historyBytes)
 }
 
 /** Of products that stay as they are. */
@@ -108,7 +97,7 @@ function changeKey(database: Database, sql: string, { field, value, productId }:
 
 /** Products that no feed names: noted, or removed with all that is known of them. Inside a transaction. */
 export function writeAbsent(
-  database: Database,
+  { database, history }: Access,
   { absent, present, forget, nowMs }: NonNullable<MirrorChunk['absent']>,
 ): void {
   const keysOf = (ids: readonly ProductId[]) => ids.flatMap((id) => keyOf(database, id) ?? [])
@@ -117,6 +106,8 @@ export function writeAbsent(
   const hasPlace = 'SELECT 1 AS found FROM sending WHERE product = ? AND lane IS NOT NULL'
   const keys = JSON.stringify(keysOf(forget).filter((key) => !database.get(hasPlace, key)))
   if (keys === '[]') return
+  // Their keys may be given to others.
+  while (history.hasAny) history.move()
   for (const table of [
     'documents',
     'digests',

@@ -26,6 +26,14 @@ it('the changes of a product take no more bytes than they may, and the oldest go
   expect(reader.story(idOf(0))?.history).toEqual([])
   for (let n = 2; n < 30; n++)
     commit(store, [{ ...writeOf(0, String(n), 'urgent'), change: `["ä",${n}]` }], 1_000 + n)
+  // What waits is told, too.
+  expect(reader.story(idOf(0))?.history.slice(0, 3)).toEqual([
+    '1029 ["ä",29]',
+    '1028 ["ä",28]',
+    '1027 ["ä",27]',
+  ])
+  expect(reader.story(idOf(1))?.history).toEqual([])
+  for (let n = 0; n < 20; n++) store.rest()
   const history = reader.story(idOf(0))?.history ?? []
   expect(history.slice(0, 2)).toEqual(['1029 ["ä",29]', '1028 ["ä",28]'])
   // 14 bytes each, and a line end: six of them fit.
@@ -93,4 +101,32 @@ it('a call holds all of its ids and no others, packed with marks or as before', 
     expect(others.filter((id) => holdsId(packed, id))).toEqual([])
   }
   expect(holdsId(packIds([]), '')).toBe(false)
+})
+
+it('changes that wait outlive the process, go to their products in order, and go with them', async () => {
+  const { file, store } = await openStore({ historyBytes: 1_000, callsBytes: 0 })
+  const change = (n: number, nth: number) => ({ ...writeOf(n, `${nth}`, 'urgent'), change: `["n",${nth}]` })
+  commit(store, [writeOf(0, '0'), writeOf(1, '0')])
+  for (let nth = 1; nth <= 600; nth++) commit(store, [change(0, nth), change(1, nth)], nth)
+  store[Symbol.dispose]()
+  using again = MirrorStore.open({ file, isExpected: true, kept: { historyBytes: 1_000, callsBytes: 0 } })
+  using reader = new MirrorReader(file)
+  const newest = Array.from({ length: 50 }, (_, at) => `${600 - at} ["n",${600 - at}]`)
+  expect(reader.story(idOf(0))?.history.slice(0, 50)).toEqual(newest)
+  // Nothing of what failed stays.
+  const failing = { ...change(1, 601), productId: null as never }
+  expect(() => commit(again, [change(0, 601), failing], 601)).toThrow()
+  commit(again, [change(0, 601)], 601)
+  for (let n = 0; n < 10; n++) again.rest()
+  expect(reader.story(idOf(0))?.history.slice(0, 51)).toEqual(['601 ["n",601]', ...newest])
+  for (let n = 0; n < 40; n++) again.rest()
+  expect(reader.story(idOf(0))?.history.slice(0, 51)).toEqual(['601 ["n",601]', ...newest])
+  commit(again, [change(1, 602)], 602)
+  const places = again.readPlaces({ lane: 'urgent', after: 0, bytesMax: 1e9, rowsMax: 10, documents: false })
+  const acknowledged = places.map(({ productId, digest }) => ({ productId, digest, held: false }))
+  again.drain({ acknowledged, positions: again.readIdentity().last }, 602)
+  const gone = [{ writes: [], absent: { absent: [], present: [], forget: [idOf(1)], nowMs: 603 } }]
+  again.commit(() => gone.pop(), 603)
+  commit(again, [writeOf(2, '1')], 604)
+  expect(reader.story(idOf(2))?.history ?? []).toEqual([])
 })
