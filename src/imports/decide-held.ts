@@ -13,7 +13,7 @@ export async function decideHeld(
   context: FeedContext,
   step: DecisionLine,
 ): Promise<{ rewindTo: AcceptSequence } | undefined> {
-  const { feed, mirror, manifest, log } = context
+  const { feed, book, manifest, log } = context
   if (step.decision !== 'approve' && step.decision !== 'discard') return undefined
   const applied = appliedStep(feed.name, step)
   const all = readHeld(context)
@@ -24,15 +24,14 @@ export async function decideHeld(
   if (held === undefined || accept === undefined || isCarriedOut) {
     if (!isCarriedOut)
       log.info({ feed: feed.name, import: step.import }, 'nothing of this import is held any more')
-    await mirror.update([], () => ({ writes: [], applied }))
+    await book.update({ applied })
     return undefined
   }
   if (step.decision === 'approve' && held.kind === 'file')
     return bypassHold(context, { all, held, claim: accept.claim, by: step.sequence })
   if (step.decision === 'approve') await applyRemovals(context, accept)
   const rest = all.filter((each) => each !== held)
-  await mirror.update([], () => ({
-    writes: [],
+  await book.update({
     applied,
     held: { feed: feed.name, value: formatHeld(rest) },
     // The index counts the products of the feed.
@@ -40,7 +39,7 @@ export async function decideHeld(
       ? { heldIds: { feed: feed.name, clear: true }, known: { feed: feed.name, value: undefined } }
       : {}),
     forgetCounts: accept.claim,
-  }))
+  })
   return undefined
 }
 
@@ -51,14 +50,13 @@ interface Bypassing {
   by: AcceptSequence
 }
 
-async function bypassHold({ feed, mirror }: FeedContext, { all, held, claim, by }: Bypassing) {
+async function bypassHold({ feed, book }: FeedContext, { all, held, claim, by }: Bypassing) {
   const rewindTo = (held.sequence - 1) as AcceptSequence
   const value = formatHeld(all.map((each) => (each === held ? { ...each, approvedBy: by } : each)))
-  await mirror.update([], () => ({
-    writes: [],
+  await book.update({
     rewind: { scope: feed.name, sequence: rewindTo },
     held: { feed: feed.name, value },
     forgetCounts: claim,
-  }))
+  })
   return { rewindTo }
 }

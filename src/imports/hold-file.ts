@@ -98,7 +98,7 @@ function describeChanges({ counts, atMost, products }: Counted): string | undefi
  */
 async function countChanges(options: ApplyOptions): Promise<Tally> {
   const { context, accept, file } = options
-  const { feed, rules, mirror, clock } = context
+  const { feed, rules, mirror, book, clock } = context
   const tally = emptyTally()
   const count = (patches: readonly ProductPatch[]) => {
     const stored = mirror.read(patches.map(({ productId }) => productId))
@@ -122,8 +122,7 @@ async function countChanges(options: ApplyOptions): Promise<Tally> {
       apply: async ({ items, progressJson: value }) => {
         const patches = items.map(({ item }) => item)
         count(key === undefined ? patches : patchesOfKnown(patches, lookUp(patches, key)))
-        if (value !== undefined)
-          await mirror.update([], () => ({ writes: [], progress: { feed: feed.name, value } }))
+        if (value !== undefined) await book.update({ progress: { feed: feed.name, value } })
       },
     },
   )

@@ -66,13 +66,13 @@ function reasonOfAll({ feed }: FeedContext): string | undefined {
 
 /** From now on no other file may use the index: what a file has applied in part is in none. */
 export async function beginKnownRecords({ context, accept }: ImportRun, known: KnownRecords | undefined) {
-  const { feed, mirror } = context
+  const { feed, mirror, book } = context
   const { claim } = accept
   const named = readKnown(mirror, feed.name)
   if (!named) return
   const isOwn = (named.claim ?? claim) === claim
   const value = isOwn && known ? { ...named, claim } : undefined
-  await mirror.update([], () => ({ writes: [], known: { feed: feed.name, value } }))
+  await book.update({ known: { feed: feed.name, value } })
 }
 
 /** Which index holds the records of the feed's last full file. */
@@ -87,13 +87,13 @@ export async function saveKnownRecords(
   known: KnownRecords,
   options: { keepsAbsent: boolean },
 ): Promise<void> {
-  const { feed, mirror, rulesDigest: rules } = context
+  const { feed, mirror, book, rulesDigest: rules } = context
   const index = known.next(options)
   const id = index ? randomUUID() : readKnown(mirror, feed.name)?.id
   if (id === undefined) return
   const path = pathOf(context, id)
   if (index) await moveDurably(index.finish(), path)
-  await mirror.update([], () => ({ writes: [], known: { feed: feed.name, value: { id, rules } } }))
+  await book.update({ known: { feed: feed.name, value: { id, rules } } })
   for (const name of await readdir(dirname(path))) {
     const other = join(dirname(path), name)
     if (other !== path && name.startsWith(prefixOf(context))) await removeIfPresent(other)

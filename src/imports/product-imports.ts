@@ -44,18 +44,19 @@ async function openImporter(
 ): Promise<Importer> {
   const { catalog, dir, manifest, archive, mirror, unexpectedFailures, clock, log, onApplying } = options
   const rulesDigest = digestOf(catalog)
+  const book = mirrorBook(mirror)
   const parts: ProductParts = { rules: planRulesOf(catalog), rulesDigest, mirror }
   await prepareKeyIndexes({ ...options, ...parts, signal })
   for (const feed of mirror.known().keys()) {
     if (readKnown(mirror, feed)?.rules !== rulesDigest)
-      await mirror.update([], () => ({ writes: [], known: { feed, value: undefined } }))
+      await book.update({ known: { feed, value: undefined } })
   }
   return new Importer({
     ...options,
     feeds: [...catalog.feeds.values()].filter(({ kind }) => kind === 'products'),
     context: {
       ...{ catalog, manifest, archive, unexpectedFailures, clock, log, onApplying },
-      ...{ reportsDir: join(dir, 'reports'), book: mirrorBook(mirror) },
+      ...{ reportsDir: join(dir, 'reports'), book },
     },
     importFile: (context, accept) => importFile({ ...context, ...parts }, accept, importProducts),
     decideHeld: (context, step) => decideHeld({ ...context, ...parts }, step),

@@ -13,8 +13,8 @@ export async function findRemovals(
   absentOf: AbsentProducts,
   index: KnownRecords | undefined,
 ): Promise<Removals> {
-  const { feed, mirror } = context
-  await mirror.update([], () => ({ writes: [], heldIds: { feed: feed.name, clear: true } }))
+  const { feed, book } = context
+  await book.update({ heldIds: { feed: feed.name, clear: true } })
   const unmissed = index?.unmissed()
   if (unmissed) return unmissed
   const removals: Removals = { missing: 0, of: 0 }
@@ -24,7 +24,7 @@ export async function findRemovals(
     const absent = new Set(add)
     for (const id of index ? known : []) index?.addProduct(id, absent.has(id))
     removals.missing += add.length
-    if (add.length > 0) await mirror.update([], () => ({ writes: [], heldIds: { feed: feed.name, add } }))
+    if (add.length > 0) await book.update({ heldIds: { feed: feed.name, add } })
   }
   return removals
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CatalogName } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
 import { ifPresent, StorageError } from '../lib/errors.ts'
@@ -79,7 +80,7 @@ async function moveAll(store: OldStore, options: UpgradeOptions): Promise<void> 
     const commit = async () => {
       mirror.commit(() => chunks.shift(), clock.now())
       work.advance()
-      await othersTurn()
+      await nextTurn()
     }
     for await (const chunk of readBookkeeping(store, manifest)) {
       chunks.push({ writes: [], ...chunk })
@@ -109,7 +110,8 @@ async function progressOf(store: OldStore, { clock, log, work }: UpgradeOptions)
       toldAt = clock.monotonic()
       log.info({ moved, products }, 'moving the catalog out of Redis')
     }
-    await othersTurn()
+    // The console answers meanwhile.
+    await nextTurn()
   }
 }
 
@@ -155,9 +157,4 @@ async function readStateId(dir: string): Promise<string | undefined> {
 
 async function removeDatabase(file: string): Promise<void> {
   for (const end of ['', '-wal', '-shm', '-journal']) await rm(`${file}${end}`, { force: true })
-}
-
-/** The console answers meanwhile. */
-function othersTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }
