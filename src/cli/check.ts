@@ -2,6 +2,7 @@ import { ExitCode } from '../lib/errors.ts'
 import type { FileCheck } from '../operations/check-file.ts'
 import type { CommandDefinition } from './context.ts'
 import { findFeed } from './feeds.ts'
+import { withReadBar } from './read-bar.ts'
 import { countOf, formatCount, formatProblems, formatTable } from './table.ts'
 
 export const checkCommand: CommandDefinition = {
@@ -13,7 +14,10 @@ export const checkCommand: CommandDefinition = {
   async run(context, { args: [name = '', file = ''] }) {
     const { checkFile } = await import('../operations/check-file.ts')
     const feed = findFeed(await context.catalog(), name)
-    const check = await checkFile({ feed, file, nowMs: context.clock.now(), signal: context.signal })
+    const { barLine, clock, signal } = context
+    const check = await withReadBar(file, { label: 'checking', passes: 2, barLine, clock }, (onProgress) =>
+      checkFile({ feed, file, nowMs: clock.now(), signal, onProgress }),
+    )
     context.print(check, formatCheck)
     return check.ok ? ExitCode.done : ExitCode.data
   },

@@ -11,6 +11,7 @@ import { ConfigError, type ExitCode } from '../lib/errors.ts'
 import { type Log, type LogLevel, logLevelOf, openLog } from '../lib/log.ts'
 import { safeLines, safeValue, type TextStream } from '../lib/terminal-text.ts'
 import type { OperationContext } from '../operations/run-here.ts'
+import type { BarLine } from './bar-line.ts'
 
 export type InputStream = Readable & { isTTY?: boolean }
 
@@ -29,6 +30,8 @@ export interface Surroundings {
 
 /** Its streams let nothing through that commands a terminal (`safeStream`). */
 interface SafeSurroundings extends Surroundings {
+  /** Where a person watches: the line at the bottom, above which the others write. */
+  barLine: BarLine | undefined
   /** Of the log, which has colours of its own and makes its lines safe itself. */
   logStream: TextStream
   /** Standard output for what makes its lines safe itself, and then colours them. */
@@ -82,6 +85,11 @@ export class CommandContext {
   /** Whether a person watches the output: progress bars and colours are for them only. */
   get isTerminal(): boolean {
     return this.#surroundings.stdout.isTTY === true && !this.json
+  }
+
+  /** For bars; undefined where nobody watches standard error. */
+  get barLine(): BarLine | undefined {
+    return this.json ? undefined : this.#surroundings.barLine
   }
 
   get columns(): number {

@@ -5,6 +5,7 @@ import type { FileDiff } from '../operations/diff-file.ts'
 import type { CommandContext, CommandDefinition } from './context.ts'
 import { findFeed } from './feeds.ts'
 import { importNumber } from './option-values.ts'
+import { withReadBar } from './read-bar.ts'
 import { countOf } from './table.ts'
 
 export const diffCommand: CommandDefinition<{ limit: number }> = {
@@ -61,7 +62,10 @@ export async function diffWithMirror(
   const options = { catalog, dir, nowMs: clock.now(), signal, onChange, mirror }
   if (/^[1-9]\d{0,14}$/.test(file) && !existsSync(file))
     return await diffImport(options, { feed: name, sequence: importNumber(file) })
-  return await diffFile({ ...options, feed, file })
+  const { barLine } = context
+  return await withReadBar(file, { label: 'comparing', passes: 2, barLine, clock }, (onProgress) =>
+    diffFile({ ...options, feed, file, onProgress }),
+  )
 }
 
 export function formatChange({ productId, kind, lane, fields }: Change): string {

@@ -27,9 +27,9 @@ export async function initFrom(context: CommandContext, options: FromOptions): P
   const file = context.namedConfigFile ?? 'config/catalogd.yaml'
   await refuseExisting(file, 'Name another one with --config, and copy the feed from there')
   const { from } = options
-  const { isTerminal, signal } = context
+  const { barLine, clock, signal } = context
   const guessWith = (known: Given) =>
-    withReadBar(from, { label: 'Looking at the file', passes: 1, isTerminal }, (onProgress) =>
+    withReadBar(from, { label: 'looking at the file', passes: 1, barLine, clock }, (onProgress) =>
       guessFeed({ file: from, given: known, signal, onProgress }),
     )
   let given = givenBy(options)
@@ -38,7 +38,7 @@ export async function initFrom(context: CommandContext, options: FromOptions): P
     given = await askOpen(context, guess, given)
     guess = await guessWith(given)
   }
-  const bar = { label: 'Checking the guess', passes: trialPasses, isTerminal }
+  const bar = { label: 'checking the guess', passes: trialPasses, barLine, clock }
   const nowMs = context.clock.now()
   const trial = await withReadBar(from, bar, (onProgress) =>
     tryGuess(guess, { file: from, given, nowMs, signal, onProgress }),

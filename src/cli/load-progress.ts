@@ -1,6 +1,9 @@
+import type { Clock } from '../lib/clock.ts'
 import type { LoadProgress } from '../operations/load-files.ts'
+import type { OutboxOverview } from '../outbox/overview.ts'
+import type { BarLine } from './bar-line.ts'
 import type { CommandContext } from './context.ts'
-import { openProgressBar } from './progress-bar.ts'
+import { Estimate, openProgressBar } from './progress-bar.ts'
 import { describeHold, formatAge } from './status-format.ts'
 import { countOf, formatCount } from './table.ts'
 
@@ -10,57 +13,142 @@ interface ProgressView extends Disposable {
   show(progress: LoadProgress): void
 }
 
-/** A bar on a terminal, otherwise a line every few seconds and whenever the state changes. */
+/** A bar on a terminal, otherwise a line every few seconds and whenever the state changes; above it what stops the line. */
 export function openLoadProgress(context: CommandContext): ProgressView {
-  return context.isTerminal ? openBar() : openLines(context)
+  const { barLine, clock } = context
+  const view = barLine ? openBar(barLine, clock) : openLines(context)
+  let told = ''
+  let isFirst = true
+  return {
+    show: (progress) => {
+      if (isFirst && progress.daemonPid !== undefined)
+        context.note(`done by the daemon (pid ${progress.daemonPid})`)
+      isFirst = false
+      const stops = describeStops(progress)
+      const text = stops.map(({ reason }) => reason).join()
+      if (text !== told) for (const { line } of stops) context.note(line)
+      told = text
+      view.show(progress)
+    },
+    [Symbol.dispose]: () => view[Symbol.dispose](),
+  }
 }
 
-function openBar(): ProgressView {
-  const bar = openProgressBar()
+function openBar(line: BarLine, clock: Clock): ProgressView {
+  const bar = openProgressBar(line, clock)
+  const sent = new Sent()
+  const pace = new Pace(clock)
   return {
-    show: (progress) => bar.show(percentOf(progress), describe(progress)),
+    show: (progress) => {
+      const stops = describeStops(progress)
+        .map(({ short }) => short)
+        .join(', ')
+      const text = stops || describeStep(progress, pace)
+      bar.show(shareOf(progress, sent.shareOf(progress.overview)), text)
+    },
     [Symbol.dispose]: () => bar[Symbol.dispose](),
   }
 }
 
 function openLines(context: CommandContext): ProgressView {
+  const { clock } = context
+  const estimate = new Estimate(clock)
+  const sent = new Sent()
   let lastAt = Number.NEGATIVE_INFINITY
   let lastState = ''
   return {
     show: (progress) => {
-      const now = context.clock.monotonic()
-      const state = stateOf(progress)
+      const { percent, left } = estimate.describe(shareOf(progress, sent.shareOf(progress.overview)))
+      const now = clock.monotonic()
+      const { running, imported } = progress
+      const state = `${running?.file} ${running?.phase} ${imported}`
       if (state === lastState && now - lastAt < lineEveryMs) return
       lastAt = now
       lastState = state
-      context.note(describe(progress))
+      context.note([`${percent} %${left && `, ${left}`}`, ...describeAll(progress)].join(' · '))
     },
     [Symbol.dispose]: () => undefined,
   }
 }
 
-/** Reading counts for half, delivering for the other. */
-function percentOf({ running, imported, files, overview }: LoadProgress): number {
+/** Of the whole, as measured with first loads: judging, applying, and what then is still to be sent. */
+const judgingShare = 0.1
+const applyingShare = 0.6
+
+function shareOf({ running, imported, files }: LoadProgress, sentShare: number): number {
   const read = running ? running.bytesRead / Math.max(1, running.bytes) : 0
-  const importShare = Math.min(1, (imported + read) / files)
-  const { pending, dead, products } = overview
-  const delivered = products === 0 ? 0 : 1 - Math.min(1, (pending - dead) / products)
-  return Math.round(100 * (importShare / 2 + (importShare === 1 ? delivered / 2 : 0)))
+  const isJudging = running?.phase === 'judging'
+  const judged = (imported + (running ? (isJudging ? read : 1) : 0)) / files
+  const applied = (imported + (running && !isJudging ? read : 0)) / files
+  const share = judgingShare * judged + applyingShare * applied
+  return Math.min(1, share + (1 - judgingShare - applyingShare) * applied * sentShare)
 }
 
-function stateOf({ running, imported, overview }: LoadProgress): string {
-  const paused = overview.paused.map(({ reason }) => reason).join()
-  return `${running?.file} ${running?.phase} ${imported} ${paused} ${overview.holdReason}`
+/** Of what is to be sent since the first look, so much is acknowledged. */
+class Sent {
+  #before: number | undefined
+
+  shareOf({ pending, dead, counters }: OutboxOverview): number {
+    const all = Object.entries(counters)
+      .filter(([name]) => name.startsWith('acknowledged:'))
+      .reduce((sum, [, count]) => sum + count, 0)
+    this.#before ??= all
+    const [acknowledged, waiting] = [all - this.#before, Math.max(0, pending - dead)]
+    return waiting === 0 ? 1 : acknowledged / (acknowledged + waiting)
+  }
 }
 
-function describe({ running, imported, files, daemonPid, overview }: LoadProgress): string {
-  const { lanes, echoes, inFlight, paused, holdMs, holdReason, lastFailure } = overview
+/** Of a count that grows, by the second: over 5 s. */
+class Pace {
+  readonly #clock: Pick<Clock, 'monotonic'>
+  #seen: { at: number; count: number }[] = []
+  #of = ''
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock
+  }
+
+  describe(of: string, count: number, unit: string): string {
+    const at = this.#clock.monotonic()
+    if (of !== this.#of) this.#seen = []
+    this.#of = of
+    this.#seen.push({ at, count })
+    while (at - (this.#seen[1]?.at ?? at) > lineEveryMs) this.#seen.shift()
+    const { at: from = at, count: before = count } = this.#seen[0] ?? {}
+    const perSecond = Math.round((1000 * (count - before)) / Math.max(1, at - from))
+    return perSecond > 0 ? `, ${formatCount(perSecond)} ${unit}/s` : ''
+  }
+}
+
+/** What is being done now, in the rest of a line. */
+function describeStep({ running, imported, files, overview }: LoadProgress, pace: Pace): string {
+  if (running) {
+    const { phase, file, bytesRead, records } = running
+    const rate =
+      phase === 'judging'
+        ? pace.describe(file, Math.round(bytesRead / 1e6), 'MB')
+        : pace.describe(`${phase} ${file}`, records, 'records')
+    return `${phase}${rate}: ${file}`
+  }
+  if (imported < files)
+    return imported === 0 ? 'waiting to be imported' : `${imported} of ${files} files imported`
+  const { pending, dead, echoes, lanes } = overview
+  const waiting = Math.max(0, pending - dead)
+  const isDeferred = waiting > 0 && waiting === lanes.deferred.waiting && lanes.deferred.dueInMs > 0
+  if (isDeferred) return `${formatCount(waiting)} deferred, due in ${formatAge(lanes.deferred.dueInMs)}`
+  if (waiting === 0 && echoes.waiting > 0) {
+    return `${formatCount(echoes.waiting)} sent once more in ${formatAge(echoes.dueInMs)}: no answer came`
+  }
+  return `sending${pace.describe('sending', -waiting, 'products')}: ${formatCount(waiting)} wait`
+}
+
+function describeAll({ running, imported, files, overview }: LoadProgress): string[] {
+  const { lanes, echoes, inFlight } = overview
   const parts: string[] = []
   if (running) {
-    const percent = Math.round((100 * running.bytesRead) / Math.max(1, running.bytes))
     // Records are counted by the second pass.
     const records = running.phase === 'judging' ? '' : `, ${countOf(running.records, 'record')}`
-    parts.push(`${running.file}: ${running.phase} ${percent} %${records}`)
+    parts.push(`${running.file}: ${running.phase}${records}`)
   } else if (imported < files) {
     parts.push(`${imported} of ${countOf(files, 'file')} imported`)
   }
@@ -71,18 +159,32 @@ function describe({ running, imported, files, daemonPid, overview }: LoadProgres
   })
   if (waiting.length > 0) parts.push(`waiting: ${waiting.join(', ')}`)
   else if (imported === files) parts.push('nothing waiting')
-  if (inFlight > 0) parts.push(`${inFlight} in flight`)
+  if (inFlight > 0) parts.push(`${formatCount(inFlight)} in flight`)
   if (echoes.waiting > 0) {
     parts.push(
-      `${echoes.waiting} to be repeated within ${Math.ceil(echoes.dueInMs / 1000)} s (their outcome was unknown)`,
+      `${formatCount(echoes.waiting)} to be repeated within ${formatAge(echoes.dueInMs)} (their outcome was unknown)`,
     )
   }
-  for (const { reason, hint } of paused) parts.push(`paused (${reason}): ${hint}`)
-  if (holdReason !== undefined) {
-    parts.push(
-      `${describeHold(holdReason)}, next call in ${Math.ceil(holdMs / 1000)} s${lastFailure ? `: ${lastFailure.text}` : ''}`,
-    )
-  }
-  if (daemonPid !== undefined) parts.push(`done by the daemon (pid ${daemonPid})`)
-  return parts.join(' · ')
+  return parts
+}
+
+interface Stop {
+  reason: string
+  short: string
+  line: string
+}
+
+/** Why no call is made. */
+function describeStops({ overview }: LoadProgress): Stop[] {
+  const { paused, holdMs, holdReason, lastFailure } = overview
+  const stops: Stop[] = paused.map(({ reason, hint }) => {
+    return { reason, short: `paused (${reason})`, line: `Paused (${reason}): ${hint}` }
+  })
+  if (holdReason === undefined) return stops
+  const why = describeHold(holdReason)
+  const short = `${why}, next call in ${Math.ceil(holdMs / 1000)} s`
+  return [
+    ...stops,
+    { reason: holdReason, short, line: `${why}${lastFailure ? `: ${lastFailure.text}` : ''}` },
+  ]
 }

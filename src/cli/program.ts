@@ -1,7 +1,8 @@
 import { Command, Option } from 'commander'
 import { ExitCode, OperatingError } from '../lib/errors.ts'
-import { safeStream } from '../lib/terminal-text.ts'
+import { safeStream, type TextStream } from '../lib/terminal-text.ts'
 import { readVersion } from '../lib/version.ts'
+import { BarLine } from './bar-line.ts'
 import { readCommands } from './commands.ts'
 import type { CommandDefinition, CommonOptions, OptionDefinition, Surroundings } from './context.ts'
 import { reportFailure } from './failures.ts'
@@ -16,8 +17,11 @@ export interface ProgramOptions extends Surroundings {
 export async function runProgram({ argv, commands, ...given }: ProgramOptions): Promise<number> {
   const { signal } = given
   // All that is written goes through these two.
-  const [stdout, stderr] = [safeStream(given.stdout), safeStream(given.stderr)]
-  const surroundings = { ...given, stdout, stderr, logStream: given.stderr, colourStream: given.stdout }
+  const barLine = given.stderr.isTTY ? new BarLine(given.stderr) : undefined
+  const above = (stream: TextStream) => barLine?.above(stream) ?? stream
+  const [colourStream, logStream] = [above(given.stdout), above(given.stderr)]
+  const [stdout, stderr] = [safeStream(colourStream), safeStream(logStream)]
+  const surroundings = { ...given, stdout, stderr, barLine, logStream, colourStream }
   let exitCode: number = ExitCode.done
   const run: Run = async (definition, command) => {
     const options = command.optsWithGlobals<CommonOptions>()

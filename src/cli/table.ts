@@ -1,3 +1,4 @@
+import stringWidth from 'string-width'
 import type { ProblemSummary } from '../imports/report.ts'
 import { reasonOf } from '../lib/reason-of.ts'
 import { safeLine } from '../lib/terminal-text.ts'
@@ -20,10 +21,9 @@ export function formatTable(rows: readonly (readonly (string | number)[])[], ind
     .join('\n')
 }
 
-/** Characters as a person counts them: combined ones once. */
+/** Columns of a terminal: two for a letter of Chinese or Japanese, none for what combines. */
 function widthOf(text: string): number {
-  if (/^[ -~]*$/.test(text)) return text.length
-  return [...new Intl.Segmenter().segment(text)].length
+  return /^[ -~]*$/.test(text) ? text.length : stringWidth(text)
 }
 
 /** With a comma before each thousand. Not by `Intl`, whose tables take 10 ms to open. */
@@ -50,14 +50,19 @@ export function shownValue(value: unknown, charactersMax = 100): string {
     : cut(safeLine(JSON.stringify(value) ?? ''), charactersMax)
 }
 
-function cut(text: string, charactersMax: number): string {
-  // Cheap for long texts: no cell is built of more than a few times what is shown.
-  const characters = Array.from(
-    new Intl.Segmenter().segment(text.slice(0, charactersMax * 8)),
-    ({ segment }) => segment,
-  )
-  if (characters.length <= charactersMax && text.length <= charactersMax * 8) return text
-  return `${characters.slice(0, charactersMax - 1).join('')}…`
+/** The text in so many columns of a terminal, with … where it was longer. */
+export function cut(text: string, columnsMax: number): string {
+  // Cheap for long texts: no more is looked at than a few times what is shown.
+  const beginning = text.slice(0, columnsMax * 8)
+  if (beginning === text && widthOf(text) <= columnsMax) return text
+  let shown = ''
+  let width = 0
+  for (const { segment } of new Intl.Segmenter().segment(beginning)) {
+    width += widthOf(segment)
+    if (width >= columnsMax) break
+    shown += segment
+  }
+  return `${shown}…`
 }
 
 const problemsMax = 10

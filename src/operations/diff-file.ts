@@ -33,6 +33,7 @@ interface DiffOptions {
   /** For which time the file is read: since the epoch in ms. */
   nowMs: number
   signal: AbortSignal
+  onProgress?: ((bytesRead: number) => void) | undefined
   onChange: (change: Change) => void
 }
 
@@ -92,14 +93,18 @@ interface Opened {
 }
 
 async function diffRecords({ opened, found }: Opened, options: DiffOptions, diff: FileDiff): Promise<void> {
-  const { feed, nowMs } = options
+  const { feed, nowMs, onProgress } = options
   const { key } = feed
   const wanted = opened.judgement.ids
   const find = key === undefined ? undefined : await openProductFinder({ ...options, key, wanted })
   const problems = new ProblemCollector()
   const overridden = new OverriddenRecords()
   let unknown = 0
-  for await (const { items, superseded } of readFeedFile(opened, { now: () => nowMs, problems })) {
+  for await (const { items, superseded } of readFeedFile(opened, {
+    now: () => nowMs,
+    problems,
+    onProgress,
+  })) {
     diff.changes.superseded += superseded.length
     const patches = items.map(({ item }) => item)
     const known = find ? patchesOfKnown(patches, find(patches.map(({ productId }) => productId))) : patches

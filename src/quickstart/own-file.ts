@@ -1,5 +1,6 @@
 import { copyFile, rename } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { BarLine } from '../cli/bar-line.ts'
 import { formatProducts } from '../cli/product-format.ts'
 import { withReadBar } from '../cli/read-bar.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -38,7 +39,8 @@ export async function guessOwnFile(file: string, signal: AbortSignal): Promise<O
 async function tryOwnFile(file: string, signal: AbortSignal): Promise<GuessTrial> {
   const given = { shopUrl: undefined, currency: undefined, id: undefined }
   try {
-    const bar = { label: 'Looking at the file', passes: 1 + trialPasses, isTerminal: isWatched() }
+    const barLine = isWatched() ? new BarLine() : undefined
+    const bar = { label: 'looking at the file', passes: 1 + trialPasses, barLine, clock: systemClock }
     return await withReadBar(file, bar, async (onProgress) => {
       const guess = await guessFeed({ file, given, signal, onProgress })
       return await tryGuess(guess, { file, given, nowMs: systemClock.now(), signal, onProgress })

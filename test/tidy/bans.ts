@@ -17,7 +17,7 @@ const inTests = (path: string) => path.startsWith('test/')
 const writers: ReadonlySet<string> = new Set([
   'src/cli/interrupts.ts',
   'src/cli/process.ts',
-  'src/cli/progress-bar.ts',
+  'src/cli/bar-line.ts',
   'src/quickstart/print.ts',
 ])
 
@@ -70,7 +70,6 @@ const bans: readonly Ban[] = [
       isMember(node, 'process', 'stdout') ||
       isMember(node, 'process', 'stderr') ||
       importsFrom(node, 'node:process') ||
-      importsFrom(node, 'cli-progress') ||
       ['log', 'info', 'warn', 'error', 'debug', 'table'].some((name) => isMember(node, 'console', name)),
   },
   {

@@ -96,7 +96,7 @@ const table: Record<string, Row> = {
   quickstart: {
     values: [
       ...['config', 'operations', 'service.ts', 'storage.ts', 'sandbox'],
-      ...['cli/product-format.ts', 'cli/read-bar.ts', 'cli/stack-format.ts'],
+      ...['cli/bar-line.ts', 'cli/product-format.ts', 'cli/read-bar.ts', 'cli/stack-format.ts'],
     ],
     types: stages,
   },

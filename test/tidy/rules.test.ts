@@ -167,7 +167,6 @@ describe('banned syntax', () => {
     ['output', 'src/cli/a.ts', 'const { write } = process.stderr'],
     ['output', 'src/quickstart/a.ts', "console.log('a')"],
     ['output', 'src/cli/a.ts', "import { stdout } from 'node:process'"],
-    ['output', 'src/cli/a.ts', "import { SingleBar } from 'cli-progress'"],
     ['mock', 'test/a.ts', "vi.mock('../src/lib/clock.ts')"],
     ['mock', 'test/a.ts', "vi.doMock(import('../src/lib/clock.ts'))"],
     ['only', 'test/a.ts', "it.only('x', () => {})"],
