@@ -99,9 +99,7 @@ function describeForLog(error: unknown, depth = 0): unknown {
     message: redactText(error.message),
     ...pickTexts(error, ['code', 'hint', 'syscall', 'path', 'address']),
     // An operating failure is explained by its message and hint; anything else is a bug and needs the place.
-    ...(systemErrorCode(error) === undefined && error.stack !== undefined
-      ? { stack: redactText(error.stack) }
-      : {}),
+    ...(isBug(error) && error.stack !== undefined ? { stack: redactText(error.stack) } : {}),
     ...(error.cause !== undefined && depth < causesMax
       ? { cause: describeForLog(error.cause, depth + 1) }
       : {}),
@@ -109,6 +107,13 @@ function describeForLog(error: unknown, depth = 0): unknown {
       ? { errors: several.map((entry) => describeForLog(entry, depth + 1)) }
       : {}),
   }
+}
+
+/** Node gives codes to bugs, too: of a wrong argument (`ERR_INVALID_ARG_TYPE`), or what an assertion finds. */
+function isBug(error: Error): boolean {
+  const code = systemErrorCode(error)
+  const isProgramming = error instanceof TypeError || error instanceof RangeError
+  return code === undefined || code === 'ERR_ASSERTION' || (isProgramming && code.startsWith('ERR_'))
 }
 
 function pickTexts(error: object, names: readonly string[]): Record<string, string> {

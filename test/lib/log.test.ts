@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { ConfigError, EndpointError } from '../../src/lib/errors.ts'
 import { openLog } from '../../src/lib/log.ts'
@@ -69,6 +70,21 @@ describe('openLog', () => {
       hint: 'Is it up?',
       cause: { type: 'Error', message: 'connect ECONNREFUSED', code: 'ECONNREFUSED', address: '127.0.0.1' },
     })
+  })
+
+  it('keeps the stack of a bug that Node gives a code, and not of what the system refuses', () => {
+    const { log, lines } = collect()
+    for (const run of [() => Buffer.alloc(-1), () => readFileSync('/none')]) {
+      try {
+        run()
+      } catch (err) {
+        log.error({ err }, 'failed')
+      }
+    }
+    const [bug, refusal] = lines().map(({ err }) => err as { stack?: string; code: string })
+    expect(bug).toMatchObject({ code: 'ERR_OUT_OF_RANGE', stack: expect.stringContaining('log.test.ts') })
+    expect(refusal).toMatchObject({ code: 'ENOENT' })
+    expect(refusal).not.toHaveProperty('stack')
   })
 
   it('keeps the stack of a bug and the members of an aggregate', () => {
