@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { CatalogConfig, Config } from './config/model.ts'
 import type { CatalogName } from './lib/brand.ts'
 import type { Clock } from './lib/clock.ts'
+import { StorageError } from './lib/errors.ts'
 import type { Log, LogLevel } from './lib/log.ts'
 import { programFile } from './lib/program-file.ts'
 import type { Watchdog } from './lib/watchdog.ts'
@@ -45,7 +46,13 @@ export async function openStorage({ config, ...options }: StorageOptions) {
     if (config.redisUrl !== '') return { address: { kind: 'url', url: config.redisUrl }, ...within }
     const { openEmbeddedRedis } = await import('./redis/embedded-redis.ts')
     const dir = join(config.stateDir, 'redis')
-    const { socketPath, cleanRuns } = stack.use(await openEmbeddedRedis({ dir, ...options }))
+    const embedded = await openEmbeddedRedis({ dir, ...options }).catch((error: unknown) => {
+      // Who is to tell of outages tells of this one: it runs, and whoever started it waits for it.
+      if (options.isQuiet && error instanceof StorageError && error.code === 'redis-silent') return undefined
+      throw error
+    })
+    if (!embedded) return { address: { kind: 'socket', path: join(dir, 'redis.sock') }, ...within }
+    const { socketPath, cleanRuns } = stack.use(embedded)
     return { address: { kind: 'socket', path: socketPath }, cleanRuns }
   }
   const connections = stack.use(await openRedis({ ...options, ...(await at()) }))

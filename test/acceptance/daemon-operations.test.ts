@@ -182,4 +182,15 @@ describe('daemons', () => {
     const status = await workplace.runHere('status')
     expect(status.stdout).not.toContain('imports pause')
   })
+
+  it('whose own Redis is silent is told of by status, with all that stands on the disk', async () => {
+    await using workplace = await Workplace.open(catalog)
+    const daemon = await workplace.start()
+    const pid = Number(/"serverPid":(\d+)/.exec(daemon.stderr)?.[1])
+    process.kill(pid, 'SIGSTOP')
+    const status = await workplace.run('status')
+    process.kill(pid, 'SIGCONT')
+    expect(status).toMatchObject({ code: 4, stderr: '' })
+    expect(status.stdout).toMatch(/redis +down.*feed shop: no file yet/s)
+  })
 })
