@@ -49,7 +49,8 @@ function formatEntries(entries: readonly ImportEntry[]): string {
     sequence,
     feed,
     file,
-    acceptedAt,
+    // To the second, in the time zone that it says.
+    acceptedAt.replace('T', ' ').replace(/\.\d+Z$/, 'Z'),
     formatOutcome(outcome, decision),
     report?.records ?? '',
     report?.rejected ?? '',

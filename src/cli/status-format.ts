@@ -113,22 +113,17 @@ export function describeHold(reason: string): string {
 }
 
 function formatProducts(overview: OutboxOverview): string[] {
-  const { lanes, echoes } = overview
-  const lines = [
-    `  products  ${formatCount(overview.products)}, ${overview.pending - overview.dead} not delivered yet, ${overview.dead} refused (catalogd dead list), ${overview.incomplete} incomplete`,
-    formatTable(
-      [
-        ['  lane', 'waiting', 'overdue', 'next due'],
-        ...Object.entries(lanes).map(([lane, { waiting, oldestMs, dueInMs }]) => [
-          `  ${lane}`,
-          waiting,
-          oldestMs > 0 ? formatAge(oldestMs) : '',
-          waiting > 0 ? (dueInMs > 0 ? `in ${formatAge(dueInMs)}` : 'now') : '',
-        ]),
-      ],
-      '',
-    ),
-  ]
+  const { products, pending, dead, incomplete, lanes, echoes } = overview
+  const waits = pending - dead > 0 ? `${formatCount(pending - dead)} not delivered yet` : 'none waits'
+  const refused = dead > 0 ? `, ${formatCount(dead)} refused (catalogd dead list)` : ''
+  const lacking = incomplete > 0 ? `, ${formatCount(incomplete)} incomplete` : ''
+  const lines = [`  products  ${formatCount(products)}, ${waits}${refused}${lacking}`]
+  const rows = Object.entries(lanes).flatMap(([lane, { waiting, oldestMs, dueInMs }]) => {
+    const overdue = oldestMs > 0 ? formatAge(oldestMs) : ''
+    const due = dueInMs > 0 ? `in ${formatAge(dueInMs)}` : 'now'
+    return waiting > 0 ? [[`  ${lane}`, formatCount(waiting), overdue, due]] : []
+  })
+  if (rows.length > 0) lines.push(formatTable([['  lane', 'waiting', 'overdue', 'next due'], ...rows]))
   if (overview.inFlight > 0) lines.push(`  ${overview.inFlight} in flight`)
   if (echoes.waiting > 0) {
     lines.push(`  ${echoes.waiting} to be sent once more, the last in ${formatAge(echoes.dueInMs)}`)
@@ -149,7 +144,7 @@ function formatRecent({ calls: { lastAcknowledgedAt, lastMinute } }: CatalogStat
     calls === 0
       ? 'no call in the last minute'
       : `${countOf(products, 'product')} in ${countOf(calls, 'call')} (${(bytes / 1e6).toFixed(1)} MB) in the last minute`
-  return [`  last acknowledgement ${agoOf(lastAcknowledgedAt, nowMs)}; ${rate}`]
+  return [`  last acknowledgement ${agoOf(lastAcknowledgedAt, nowMs)}`, `    ${rate}`]
 }
 
 function formatConsents(overview: OutboxOverview, nowMs: number): string[] {
