@@ -47,7 +47,7 @@ describe('the pages of shops', () => {
       }
       expect(products).toBeGreaterThan(0)
     },
-    60_000,
+    300_000,
   )
 })
 
