@@ -168,8 +168,15 @@ function changeOf(entry: ChangeEntry, calls: readonly CallEntry[], manifest: Man
 }
 
 /** Of a product that has not changed since it came: when it was written down is not kept. */
-function firstDelivery({ origins, manifest, stored }: Told, calls: readonly CallEntry[]): DeliveryTimes {
-  const imports = [...origins.values()].flatMap(({ records }) => records.map((record) => record.import))
+function firstDelivery(
+  { origins, manifest, stored, state }: Told,
+  calls: readonly CallEntry[],
+): DeliveryTimes {
+  // A record whose values are all hidden brought nothing that was sent.
+  const imports = productFields.flatMap((field) => {
+    const feed = state.writers[field]
+    return feed === undefined ? [] : (originOf(origins.get(feed), field)?.import ?? [])
+  })
   const newest = imports.length === 0 ? undefined : importOf(Math.max(...imports), manifest)
   return timesOf({ acceptedAt: newest?.acceptedAt ?? null, queuedMs: stored.place?.sinceMs, calls })
 }

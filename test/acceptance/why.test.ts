@@ -13,6 +13,7 @@ feeds:
     fields: { product_id: sku, name: name, url: url, image_url: url, price: price, price_currency_code: { value: EUR }, availability: { value: InStock }, supplier_cost: cost }
     missing: { atMost: 60% }
   prices: { drop: ./drop/prices, mode: delta, settle: 0s, fields: { product_id: sku, price: price }, owns: [price] }
+  guesses: { drop: ./drop/guesses, mode: delta, settle: 0s, fields: { product_id: sku, price: price } }
 `
 
 let workplace: Workplace
@@ -126,4 +127,11 @@ it('tells of a refusal, and answers while neither daemon nor Redis are there', a
   expect(story.redis).toBe('away')
   expect(story.state.state).toBe('at-rest')
   expect(story.blocks).toMatchObject([{ reason: 'daemon' }])
+})
+
+it('a value that is hidden is no newer document', async () => {
+  await drop('guesses', 'guesses.csv', 'sku,price\n4713,77\n')
+  const { fields, delivery } = await why('4713')
+  expect(fields.find(({ field }) => field === 'price')?.hides).toMatchObject([{ feed: 'guesses', value: 77 }])
+  expect(delivery.call).toMatchObject({ outcome: 'acknowledge' })
 })

