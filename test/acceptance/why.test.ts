@@ -111,6 +111,13 @@ it('names the rejected record of a product, known or not', async () => {
   expect(await workplace.ask('why', '9x9')).toMatchObject({ kind: 'unknown', rejected: [] })
 })
 
+it('a value that is hidden is no newer document', async () => {
+  await drop('guesses', 'guesses.csv', 'sku,price\n4713,77\n')
+  const { fields, delivery } = await why('4713')
+  expect(fields.find(({ field }) => field === 'price')?.hides).toMatchObject([{ feed: 'guesses', value: 77 }])
+  expect(delivery.call).toMatchObject({ outcome: 'acknowledge' })
+})
+
 it('tells of a refusal, and answers while neither daemon nor Redis are there', async () => {
   await workplace.fault({ refuse: 'named', productIds: ['4713'], reason: 'no such brand' })
   await drop('shop', 'shop-3.csv', shop({ id: '4711', price: 9 }, { id: '4713', price: 11 }))
@@ -127,11 +134,4 @@ it('tells of a refusal, and answers while neither daemon nor Redis are there', a
   expect(story.redis).toBe('away')
   expect(story.state.state).toBe('at-rest')
   expect(story.blocks).toMatchObject([{ reason: 'daemon' }])
-})
-
-it('a value that is hidden is no newer document', async () => {
-  await drop('guesses', 'guesses.csv', 'sku,price\n4713,77\n')
-  const { fields, delivery } = await why('4713')
-  expect(fields.find(({ field }) => field === 'price')?.hides).toMatchObject([{ feed: 'guesses', value: 77 }])
-  expect(delivery.call).toMatchObject({ outcome: 'acknowledge' })
 })
