@@ -6,6 +6,7 @@ import type { RedisState } from './redis-state.ts'
 import type { ScriptArgument } from './scripts/scripts.ts'
 
 const digestBytes = 16
+const heldMark = '1'.charCodeAt(0)
 const fieldsMax = 2_000
 /** What is to be offered goes before so many acknowledgements, for `drainAfterMs`. */
 const fieldsKept = 20_000
@@ -15,6 +16,8 @@ const partsMax = { alone: 50, besideOffers: 5 }
 /** One field of Redis. `held`: something of the product is under way there, so it keeps its place. */
 interface Field {
   id: ProductId
+  /** The id as it came. */
+  key: Buffer
   value: Buffer
   held: boolean
 }
@@ -83,11 +86,14 @@ export class Drain {
     const { connection, scripts, session } = this.#access
     const answer = (await scripts.run(connection, 'drain', [session, this.#cursor, fieldsMax])) as unknown[]
     if (answer.length === 0) throw new OutboxMovedError('another process has taken over')
-    const [cursor, acknowledged, letters, positions] = answer as [Buffer, unknown[], unknown[], unknown[]]
+    const [cursor, acknowledged, marks, letters, letterMarks, positions] = answer as [
+      ...[cursor: Buffer, acknowledged: Buffer[], marks: Buffer, letters: Buffer[], letterMarks: Buffer],
+      positions: unknown[],
+    ]
     this.#cursor = cursor.toString()
     return {
-      acknowledged: fieldsOf(acknowledged),
-      letters: fieldsOf(letters),
+      acknowledged: fieldsOf(acknowledged, marks),
+      letters: fieldsOf(letters, letterMarks),
       positions: numbersOf(positions),
     }
   }
@@ -95,22 +101,20 @@ export class Drain {
   async #remove(acknowledged: readonly Field[], letters: readonly Field[]): Promise<void> {
     const { connection, scripts, session } = this.#access
     if (acknowledged.length === 0 && letters.length === 0) return
-    const args: ScriptArgument[] = [session, acknowledged.length]
-    for (const { id, value, held } of [...acknowledged, ...letters]) args.push(id, value, held ? 1 : 0)
+    const fields = [...acknowledged, ...letters]
+    const marks = fields.map(({ held }) => (held ? '1' : '0')).join('')
+    const args: ScriptArgument[] = [session, acknowledged.length, marks]
+    for (const { key, value } of fields) args.push(key, value)
     checkSession(await scripts.run(connection, 'drained', args))
   }
 }
 
-function fieldsOf(list: readonly unknown[]): Field[] {
-  const fields: Field[] = []
-  for (let i = 0; i + 2 < list.length; i += 3) {
-    fields.push({
-      id: String(list[i]) as ProductId,
-      value: list[i + 1] as Buffer,
-      held: Number(list[i + 2]) === 1,
-    })
-  }
-  return fields
+/** `list`: id and value of each in turn; `marks`: a 1 for each that is held. */
+function fieldsOf(list: readonly Buffer[], marks: Buffer): Field[] {
+  return Array.from(marks, (mark, index) => {
+    const [key, value] = list.slice(2 * index, 2 * index + 2) as [Buffer, Buffer]
+    return { id: key.toString() as ProductId, key, value, held: mark === heldMark }
+  })
 }
 
 /** A digest, nothing for a doubt, or `=` of an offer that was dropped. */

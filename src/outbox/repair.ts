@@ -120,10 +120,8 @@ async function doubtAcknowledged(access: LoopAccess): Promise<void> {
     const [next, fields] = answer as [Buffer, Buffer[]]
     cursor = next.toString()
     doubt(access, fields.map(String))
-    const taken = fields.flatMap((value, index) =>
-      index % 2 === 1 ? [fields[index - 1] ?? '', value, '-'] : [],
-    )
-    checkSession(await scripts.run(connection, 'drained', [session, taken.length / 3, ...taken]))
+    const count = fields.length / 2
+    checkSession(await scripts.run(connection, 'drained', [session, count, '-'.repeat(count), ...fields]))
   } while (cursor !== '0')
 }
 

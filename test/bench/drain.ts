@@ -1,4 +1,6 @@
 import type { ProductId } from '../../src/lib/brand.ts'
+import { Watchdog } from '../../src/lib/watchdog.ts'
+import { Checkpointer, moveLog } from '../../src/mirror/checkpointer.ts'
 import { digestDocument } from '../../src/mirror/digest.ts'
 import { openHarness, write } from '../outbox/harness.ts'
 import { machine } from './stage.ts'
@@ -40,11 +42,16 @@ export async function measureDrain(products: number) {
       0,
     )
   }
+  await using watchdog = new Watchdog({ onStall: () => undefined })
+  // As in the daemon: see `serveMirror`.
+  await using checkpointer = new Checkpointer(harness.file, watchdog.runBeside(moveLog), () =>
+    mirror.endCheckpoint(),
+  )
   const cpuBefore = await redisCpu()
   const [began, cpu] = [performance.now(), process.cpuUsage()]
   for (let checkpointAt = began + checkpointEveryMs; (await loop.turn()).done; ) {
     if (performance.now() < checkpointAt) continue
-    mirror.rest()
+    if (mirror.isLogLong()) checkpointer.move()
     checkpointAt = performance.now() + checkpointEveryMs
   }
   const seconds = (performance.now() - began) / 1000
