@@ -1,9 +1,9 @@
 import { ApiClient, type ClientOptions, type RequestOptions, type TokenSource } from './api-caller.ts'
 import { ContractError } from './api-error.ts'
-import { consentRequest } from './consent-calls.ts'
-import { consentSchema } from './contract/consent.ts'
+import { type Consent, consentPath, consentPathDefault, consentSchema } from './contract/consent.ts'
 import { contractProblems } from './contract/problems.ts'
 import { requireTaken } from './read-answer.ts'
+import { basicCredentials, type TransportRequest } from './transport.ts'
 
 export interface ConsentClientOptions extends ClientOptions {
   /** Of kind Email; any other kind is refused. */
@@ -43,5 +43,21 @@ export class ConsentClient extends ApiClient {
     const request = { ...consentRequest(consent, { path, token: () => token }), signal, timeoutMs }
     const outcome = await this.caller.send(request)
     requireTaken(outcome, this.caller.describe(request, [token, email]), 'consent')
+  }
+}
+
+/** The request that sets one permission; what it shows has no address. */
+export function consentRequest(
+  { email, consent }: Consent,
+  { path = consentPathDefault, token }: { path: string | undefined; token: () => string },
+): TransportRequest {
+  const inner = path.replace(/^\/+|\/+$/g, '')
+  const prefix = inner === '' ? '' : `/${inner}`
+  return {
+    method: 'POST',
+    // Half of a surrogate pair cannot be percent-encoded.
+    path: consentPath({ email: email.toWellFormed(), consent }, prefix),
+    shownPath: `${prefix}/…/${consent}`,
+    headers: () => ({ authorization: basicCredentials(token()), accept: 'application/json' }),
   }
 }

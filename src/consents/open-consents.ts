@@ -9,7 +9,7 @@ import { StorageError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { ManifestView } from '../sources/manifest-index.ts'
 import { readManifest } from '../sources/manifest-reader.ts'
-import { consentsPath, makeConsentTables } from './reader.ts'
+import { consentsPath } from './reader.ts'
 import type { ConsentRow } from './row.ts'
 import { ConsentStore } from './store.ts'
 
@@ -53,7 +53,7 @@ export async function openConsents(options: OpenConsentsOptions): Promise<Consen
   using stack = new DisposableStack()
   const database = stack.use(Database.open({ file, access: 'write' }))
   database.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}`)
-  const store = stack.use(new ConsentStore({ database: makeConsentTables(database), clock, onLost }))
+  const store = stack.use(new ConsentStore({ database, clock, onLost }))
   store.commit(() => identify(store, file, { ...options, manifest }))
   stack.move()
   return store

@@ -5,7 +5,7 @@ import type { ConsentId } from '../lib/brand.ts'
 import { Database } from '../lib/database.ts'
 import { StorageError } from '../lib/errors.ts'
 import type { PauseReason } from '../outbox/model.ts'
-import type { OutboxOverview } from '../outbox/overview.ts'
+import type { DeliveryOverview, OutboxOverview } from '../outbox/overview.ts'
 import type { ConsentLetter, ConsentRow } from './row.ts'
 
 const format = 1
@@ -29,38 +29,17 @@ CREATE INDEX letters ON consents (number) WHERE letter IS NOT NULL;
 CREATE INDEX refusals ON consents (number) WHERE refused IS NOT NULL;
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID`
 
-/** Whether the tables are there. Throws a StorageError where they are of another version. */
-function hasConsentTables(database: Database): boolean {
-  if (database.format <= format) return database.format === format
-  throw new StorageError(
-    'database-format',
-    `${database.file} has format ${database.format}, this version knows ${format}`,
-    { hint: 'Use the newer version of catalogd that wrote it' },
-  )
-}
-
-/** Safe to repeat after a crash. */
-export function makeConsentTables(database: Database): Database {
-  if (!hasConsentTables(database))
-    database.transaction(() => database.exec(`${schema}; PRAGMA user_version = ${format}`))
-  return database
-}
-
 /** By the folder of a catalog, `state/<catalog>`. */
 export function consentsPath(dir: string): string {
   return join(dir, 'consents.db')
 }
 
 /** How calls stand: what outlives the process, though not each change of it at once. */
-export interface CallState {
+export interface CallState extends Pick<DeliveryOverview, 'failuresInARow' | 'lastFailure' | 'inFlight'> {
   pauses: Partial<Record<PauseReason, { since: string; hint: string }>>
   /** No call starts before then (epoch ms), and why. */
   holdUntilMs: number
   holdReason?: 'throttled' | 'failing'
-  failuresInARow: number
-  lastFailure?: { at: string; text: string }
-  /** Calls that are under way. */
-  inFlight: number
   counters: Record<string, number>
 }
 
@@ -71,9 +50,17 @@ export class ConsentReader implements Disposable {
   protected readonly database: Database
   #secret: ReturnType<typeof createSecretKey> | undefined
 
-  /** The tables are there. */
+  /** Makes the tables where there are none; safe to repeat after a crash. Throws a StorageError where they are of a later version. */
   constructor(database: Database) {
     this.database = database
+    const known = database.format
+    if (known > format) {
+      const hint = 'Use the newer version of catalogd that wrote it'
+      const problem = `${database.file} has format ${known}, this version knows ${format}`
+      throw new StorageError('database-format', problem, { hint })
+    }
+    if (known < format)
+      database.transaction(() => database.exec(`${schema}; PRAGMA user_version = ${format}`))
   }
 
   /** Of `state/<catalog>`; empty where no consent was ever taken in. Creates nothing. */
@@ -81,9 +68,11 @@ export class ConsentReader implements Disposable {
     const file = consentsPath(dir)
     using stack = new DisposableStack()
     const found = existsSync(file) ? stack.use(Database.open({ file, access: 'read' })) : undefined
-    if (!found || !hasConsentTables(found)) return new ConsentReader(makeConsentTables(Database.inMemory()))
+    // Its writer is about to make the tables.
+    if (!found?.format) return new ConsentReader(Database.inMemory())
+    const reader = new ConsentReader(found)
     stack.move()
-    return new ConsentReader(found)
+    return reader
   }
 
   /**
@@ -127,13 +116,11 @@ export class ConsentReader implements Disposable {
 
   /** Refused, or grants that were not confirmed in time; oldest first. */
   dead(): DeadConsent[] {
-    return this.database
-      .all<ConsentRow>('SELECT * FROM consents WHERE letter IS NOT NULL')
-      .map(({ id, email, consent, letter }) => ({
-        ...{ id, email: email ?? '', consent: consent === 1 },
-        ...(JSON.parse(letter ?? '{}') as ConsentLetter),
-      }))
-      .sort((one, other) => one.at.localeCompare(other.at))
+    const sql = "SELECT * FROM consents WHERE letter IS NOT NULL ORDER BY letter ->> 'at', number"
+    return this.database.all<ConsentRow>(sql).map(({ id, email, consent, letter }) => ({
+      ...{ id, email: email ?? '', consent: consent === 1 },
+      ...(JSON.parse(letter ?? '{}') as ConsentLetter),
+    }))
   }
 
   overview(nowMs: number): OutboxOverview {

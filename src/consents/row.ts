@@ -42,14 +42,6 @@ export interface ConsentStep {
   position: ConsentPosition
 }
 
-/** A consent that is being sent. */
-export interface ConsentCall extends Pick<ConsentRow, 'id' | 'position' | 'known' | 'lane'> {
-  email: string
-  consent: boolean
-  /** Of this record; otherwise an earlier call was not confirmed. */
-  isFirst: boolean
-}
-
 /**
  * What became of a call. `not-taken`: nothing reached the endpoint. `failed`: answered with an error; it may have taken
  * effect all the same, but not any more. `unknown`: it may also take effect later.
@@ -137,25 +129,27 @@ export function mayBeSent(
   return consent !== 1 || attempted === null || Math.abs(nowMs - attempted) < horizonMs
 }
 
-/** A newer record that came during the call has its own place, and no attempt. */
-export function rowAfter(row: ConsentRow, call: ConsentCall, end: CallEnd, nowMs: number): ConsentRow {
-  const consent = call.consent ? 1 : 0
-  const isSame = row.position === call.position
+/**
+ * `sent`: as it was when its call began. A newer record that came during the call has its own place, and no attempt.
+ */
+export function rowAfter(row: ConsentRow, sent: ConsentRow, end: CallEnd, nowMs: number): ConsentRow {
+  const { consent, known } = sent
+  const isSame = row.position === sent.position
   // No call of this record is left that was not confirmed; it is tried again behind the others.
   const since = row.lane === null ? null : nowMs
-  const over = isSame && call.isFirst ? { attempted: null, since } : {}
+  const over = isSame && sent.attempted === null ? { attempted: null, since } : {}
   switch (end.kind) {
     case 'taken':
       return settledIfKnown({ ...row, known: consent, attempted: isSame ? null : row.attempted })
     case 'not-taken':
-      return settledIfKnown({ ...row, known: call.known, ...over })
+      return settledIfKnown({ ...row, known, ...over })
     case 'failed':
       return { ...row, ...over }
     case 'unknown':
       return isSame && row.lane !== null ? { ...row, lane: firstLane } : row
     case 'refused': {
       if (row.consent !== consent) return row
-      const letter = JSON.stringify({ ...end.letter, consent: call.consent })
+      const letter = JSON.stringify({ ...end.letter, consent: consent === 1 })
       return { ...row, ...settled, attempted: null, letter, refused: end.isNamed ? null : 1 }
     }
   }

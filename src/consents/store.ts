@@ -6,7 +6,6 @@ import { type CallState, ConsentReader } from './reader.ts'
 import {
   acceptedBefore,
   type CallEnd,
-  type ConsentCall,
   type ConsentChange,
   type ConsentRow,
   type ConsentStep,
@@ -39,7 +38,7 @@ interface StoreOptions {
  * A catalog's consents in the process that holds the state lock: the one writer. What says so is a transaction of its own;
  * everything else that changes rows is a part of the one that `commit` makes. Times are epoch ms.
  */
-export class ConsentStore extends ConsentReader implements AsyncDisposable {
+export class ConsentStore extends ConsentReader {
   /** Changed at once and in place; what has changed is written with the next transaction. */
   readonly callState: CallState
   /** Everything that was accepted before this process began is applied: what is due is the newest state. */
@@ -122,10 +121,6 @@ export class ConsentStore extends ConsentReader implements AsyncDisposable {
     super[Symbol.dispose]()
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this[Symbol.dispose]()
-  }
-
   /** Those that have been due longest, of one lane. */
   due(lane: 0 | 1, count: number): ConsentRow[] {
     const sql = 'SELECT * FROM consents WHERE lane = ? ORDER BY lane, since, number LIMIT ?'
@@ -140,26 +135,26 @@ export class ConsentStore extends ConsentReader implements AsyncDisposable {
     return changeOf(row, step)
   }
 
-  /** Marks that the call of one that is due begins. Undefined: it waits for the operator now. */
-  begin(row: ConsentRow, options: Parameters<typeof mayBeSent>[1]): ConsentCall | undefined {
-    const { id, email, consent, position, known, lane, attempted } = row
-    if (!mayBeSent(row, options)) {
-      const since = new Date(attempted ?? 0).toISOString()
-      const why = `first sent at ${since}, no answer said what became of it, and it is not repeated after ${options.horizonMs / 1000} s`
-      this.write({ ...row, ...settled, letter: notConfirmed(why, options.nowMs) })
-      return undefined
+  /** Marks that the call of one that is due begins. False: it waits for the operator now. */
+  begin(row: ConsentRow, options: Parameters<typeof mayBeSent>[1]): boolean {
+    const { nowMs, horizonMs } = options
+    if (mayBeSent(row, options)) {
+      const sql = 'UPDATE consents SET known = NULL, attempted = ? WHERE id = ?'
+      this.database.run(sql, row.attempted ?? nowMs, row.id)
+      return true
     }
-    const sql = 'UPDATE consents SET known = NULL, attempted = ? WHERE id = ?'
-    this.database.run(sql, attempted ?? options.nowMs, id)
-    const isFirst = attempted === null
-    return { id, email: email ?? '', consent: consent === 1, position, known, lane, isFirst }
+    const since = new Date(row.attempted ?? 0).toISOString()
+    const why = `first sent at ${since}, no answer said what became of it, and it is not repeated after ${horizonMs / 1000} s`
+    this.write({ ...row, ...settled, letter: notConfirmed(why, nowMs) })
+    return false
   }
 
-  end(call: ConsentCall, end: CallEnd, nowMs: number): void {
+  /** `sent`: as it was when its call began. */
+  end(sent: ConsentRow, end: CallEnd, nowMs: number): void {
     if (end.kind === 'taken')
       this.database.run('UPDATE consents SET refused = NULL WHERE refused IS NOT NULL')
-    const row = this.find(call.id)
-    if (row) this.write(rowAfter(row, call, end, nowMs))
+    const row = this.find(sent.id)
+    if (row) this.write(rowAfter(row, sent, end, nowMs))
   }
 
   /** How many were refused since the last one was taken, without being named. */
@@ -191,8 +186,7 @@ export class ConsentStore extends ConsentReader implements AsyncDisposable {
     this.database.run(`UPDATE consents ${grants}`, notConfirmed(acceptedBefore, nowMs), Number(isForeign))
   }
 
-  /** Facts to set, or to remove (undefined). */
-  remember(facts: Readonly<Record<string, string | undefined>>): void {
+  remember(facts: Facts): void {
     for (const [name, value] of Object.entries(facts)) {
       if (value === undefined) this.database.run('DELETE FROM facts WHERE name = ?', name)
       else this.database.run('INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)', name, value)

@@ -1,15 +1,9 @@
 import type { CallOutcome } from '../api/call-outcome.ts'
-import { type CallKind, classify, type Verdict, withTokenOf } from '../api/classify.ts'
-import { type ConsentCalls, openConsentCalls } from '../api/consent-calls.ts'
+import { type CallKind, classify, isAboutProducts, type Verdict, withTokenOf } from '../api/classify.ts'
+import { consentRequest } from '../api/consent-client.ts'
+import { Transport } from '../api/transport.ts'
 import type { CatalogConfig } from '../config/model.ts'
-import {
-  type CallEnd,
-  type ConsentCall,
-  type ConsentLetter,
-  type ConsentRow,
-  firstLane,
-  grantLane,
-} from '../consents/row.ts'
+import { type CallEnd, type ConsentLetter, type ConsentRow, firstLane, grantLane } from '../consents/row.ts'
 import type { ConsentStore } from '../consents/store.ts'
 import type { ConsentId } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -48,7 +42,8 @@ interface ConsentSlotsOptions {
   onFatal: (error: unknown) => void
 }
 
-interface OpenCall extends ConsentCall {
+/** As the row was when the call began. */
+interface OpenCall extends ConsentRow {
   /** Sent to find out whether the credentials are taken again. */
   isTrial: boolean
 }
@@ -65,15 +60,14 @@ interface OpenCall extends ConsentCall {
 export class ConsentSlots implements AsyncDisposable {
   readonly #options: ConsentSlotsOptions
   readonly #log: Log
-  readonly #calls: ConsentCalls
-  readonly #kind: CallKind
+  readonly #transport: Transport
   readonly #pace: ConsentPace
-  readonly #pathRefusals: PathRefusals
   /** Calls that are under way, or whose end is not durable yet. */
   readonly #open = new Map<ConsentId, OpenCall>()
   #ended: { call: OpenCall; end: CallEnd }[] = []
   /** What was refused since the last acceptance is due again. */
   #takesBack = false
+  readonly #pathRefusals = new PathRefusals(() => (this.#takesBack = true))
   readonly #stopping = new AbortController()
   readonly #giveUp = new AbortController()
   readonly #running: Promise<void>
@@ -85,20 +79,14 @@ export class ConsentSlots implements AsyncDisposable {
     const { store, catalog, clock, onFatal } = options
     const { api, consents: config } = catalog
     this.#log = options.log.child({ kind: 'consents' })
-    this.#kind = withTokenOf(consentCalls, api.emailToken)
-    this.#calls = openConsentCalls({
+    this.#transport = new Transport({
       url: () => api.url.value(),
       network: api.network,
-      token: () => api.emailToken.value(),
-      path: config.path,
       timeoutMs: config.timeoutMs,
       connections: config.concurrency,
       version: readVersion(),
     })
     this.#pace = new ConsentPace({ store, clock, callsPerSecond: config.callsPerSecond })
-    this.#pathRefusals = new PathRefusals(() => {
-      this.#takesBack = true
-    })
     store.onDue = () => this.#wake.abort()
     this.#running = this.#run().catch(onFatal)
   }
@@ -110,7 +98,7 @@ export class ConsentSlots implements AsyncDisposable {
     await this.#running
     clearTimeout(timer)
     this.#giveUp.abort()
-    await this.#calls[Symbol.asyncDispose]()
+    await this.#transport[Symbol.asyncDispose]()
   }
 
   async #run(): Promise<void> {
@@ -180,11 +168,10 @@ export class ConsentSlots implements AsyncDisposable {
     const isTrial = this.#pace.takeProbeTurn()
     for (const row of this.#findDue(open)) {
       if (isTrial ? turn.begun.length > 0 : this.#pace.waitMs() > 0) break
-      const call = store.begin(row, { nowMs, horizonMs })
-      if (call) {
+      if (store.begin(row, { nowMs, horizonMs })) {
         this.#pace.take()
         store.callState.inFlight += 1
-        turn.begun.push({ ...call, isTrial })
+        turn.begun.push({ ...row, isTrial })
       } else turn.parked += 1
     }
     return turn
@@ -208,54 +195,55 @@ export class ConsentSlots implements AsyncDisposable {
 
   /** One request: sent, judged. What the answer says is kept without the address. */
   async #call(call: OpenCall): Promise<void> {
-    const { clock } = this.#options
+    const { catalog, clock } = this.#options
     const beganAt = clock.monotonic()
-    const outcome = hideEmail(await this.#calls.set(call, { signal: this.#giveUp.signal }), call.email)
+    const consent = { email: call.email ?? '', consent: call.consent === 1 }
+    const access = { path: catalog.consents.path, token: () => catalog.api.emailToken.value() }
+    const request = { ...consentRequest(consent, access), signal: this.#giveUp.signal }
+    const outcome = hideEmail(await this.#transport.send(request), consent.email)
     const durationMs = Math.round(clock.monotonic() - beganAt)
     const verdict = this.#judge(call, outcome)
     const { status, requestId } = describeResponse(outcome)
     const fields = { consentId: call.id, status, requestId, durationMs, verdict: verdict.kind }
     if (verdict.kind === 'acknowledge') this.#log.debug(fields, 'call acknowledged')
     else this.#log.warn(fields, verdict.description)
-    this.#note(call, outcome, verdict)
-    if (call.isTrial) this.#noteTrial(outcome)
     const at = new Date(clock.now()).toISOString()
     const answer = { status: status ?? null, requestId: requestId ?? null, at }
     const end = endOf(outcome, verdict, answer)
-    if (end.kind === 'refused') this.#pace.count('refused')
+    this.#note(call, outcome, { verdict, end })
     this.#ended.push({ call, end })
     // The first begins to wait for the others, the last of them ends that.
     if (this.#ended.length === 1 || this.#ended.length === this.#open.size) this.#wake.abort()
   }
 
-  #judge({ id }: ConsentCall, outcome: CallOutcome): Verdict {
-    const { clock } = this.#options
-    const isResponse = outcome.kind === 'response'
-    const blame = isResponse && this.#pathRefusals.blames({ id, response: outcome, at: clock.monotonic() })
+  #judge({ id }: ConsentRow, outcome: CallOutcome): Verdict {
+    const { catalog, clock } = this.#options
+    const answered = outcome.kind === 'response' && { id, response: outcome, at: clock.monotonic() }
+    const pathToBlame = answered && this.#pathRefusals.blames(answered)
     const { recentlyProbed } = this.#pace
-    const how = { recentlyProbed, pathToBlame: blame, now: clock.now(), calls: this.#kind }
-    return classify({ outcome, productIds: [id], ...how })
+    const calls = withTokenOf(consentCalls, catalog.api.emailToken)
+    return classify({ outcome, productIds: [id], recentlyProbed, pathToBlame, now: clock.now(), calls })
   }
 
   /** What follows for other calls, at once: no slot repeats a mistake. */
-  #note({ lane }: ConsentCall, outcome: CallOutcome, verdict: Verdict): void {
+  #note(
+    { lane, isTrial }: OpenCall,
+    outcome: CallOutcome,
+    { verdict, end }: { verdict: Verdict; end: CallEnd },
+  ): void {
     const pace = this.#pace
     if (outcome.kind !== 'not-sent') {
       pace.count('calls')
       pace.count('products')
       pace.count('unanswered', outcome.kind === 'response' ? 0 : 1)
     }
-    if (verdict.kind === 'acknowledge' && verdict.refused.length === 0) {
+    if (end.kind === 'refused') pace.count('refused')
+    if (end.kind === 'taken') {
       this.#options.store.callState.failuresInARow = 0
-      pace.count(lane === 0 ? 'acknowledged:u' : 'acknowledged:n')
-    } else if (verdict.kind === 'pause') {
-      pace.pause('credentials', `${verdict.description}. ${verdict.hint}`)
-    } else if (
-      !this.#giveUp.signal.aborted &&
-      (verdict.kind === 'retry' || verdict.kind === 'throttle' || verdict.kind === 'unknown')
-    ) {
-      pace.fail(verdict)
-    }
+      pace.count(lane === firstLane ? 'acknowledged:u' : 'acknowledged:n')
+    } else if (verdict.kind === 'pause') pace.pause('credentials', `${verdict.description}. ${verdict.hint}`)
+    else if (!isAboutProducts(verdict) && !this.#giveUp.signal.aborted) pace.fail(verdict)
+    if (isTrial) this.#noteTrial(outcome)
   }
 
   /** No consent call is empty, so refused credentials are tried again with a consent that is due. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ContractError } from '../../src/api/api-error.ts'
-import { openConsentCalls } from '../../src/api/consent-calls.ts'
-import { ConsentClient } from '../../src/api/consent-client.ts'
+import { ConsentClient, consentRequest } from '../../src/api/consent-client.ts'
+import { Transport } from '../../src/api/transport.ts'
 import { ConfigError } from '../../src/lib/errors.ts'
 import { leakCheck } from '../support/leak-check.ts'
 import { email, token } from './clients.ts'
@@ -108,13 +108,19 @@ test('a token that changes is used at the next call', async () => {
   expect(passwords).toEqual([':old-token', ':new-token'])
 })
 
-const settings = { timeoutMs: 5_000, connections: 1, version: '0' }
+/** As the daemon makes calls, which decides itself what follows. */
+function openCalls(url: string) {
+  const transport = new Transport({ url: () => new URL(url), timeoutMs: 5_000, connections: 1, version: '0' })
+  const set = (consent: { email: string; consent: boolean }, getToken = () => token) =>
+    transport.send(consentRequest(consent, { path: undefined, token: getToken }))
+  return { set, [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose]() }
+}
 
 test('single calls answer what became of them, without the address', async () => {
   await using server = await openServer((_, count) =>
     count === 1 ? { status: 429, headers: { 'retry-after': '3' } } : 'reset',
   )
-  await using calls = openConsentCalls({ ...settings, url: () => new URL(server.url), token: () => token })
+  await using calls = openCalls(server.url)
   expect(await calls.set({ email, consent: false })).toMatchObject({
     kind: 'response',
     status: 429,
@@ -129,26 +135,19 @@ test('single calls answer what became of them, without the address', async () =>
 test('single calls never throw, also where nothing can be sent', async () => {
   const noToken = new ConfigError('unset', 'EMAIL_TOKEN is not set')
   await using server = await openServer()
-  await using calls = openConsentCalls({
-    ...settings,
-    url: () => new URL(server.url),
-    token: () => {
-      throw noToken
-    },
-  })
-  expect(await calls.set({ email: '\ud800@example.com', consent: true })).toMatchObject({
+  await using calls = openCalls(server.url)
+  const getNone = () => {
+    throw noToken
+  }
+  expect(await calls.set({ email, consent: true }, getNone)).toMatchObject({
     kind: 'not-sent',
     error: { message: 'EMAIL_TOKEN is not set' },
   })
-  expect(await calls.set({ email, consent: true }, { token: 'other' })).toMatchObject({ status: 200 })
+  expect(await calls.set({ email: '\ud800@example.com', consent: true })).toMatchObject({ status: 200 })
 })
 
 test('single calls refuse a base address that would give the token away', async () => {
-  await using calls = openConsentCalls({
-    ...settings,
-    url: () => new URL('http://api.example.net'),
-    token: () => token,
-  })
+  await using calls = openCalls('http://api.example.net')
   expect(await calls.set({ email, consent: true })).toMatchObject({
     kind: 'not-sent',
     error: { code: 'no-endpoint', message: expect.stringContaining('expected https') },
