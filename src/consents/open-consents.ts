@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import type { FeedName } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Database } from '../lib/database.ts'
@@ -9,12 +10,9 @@ import { StorageError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { ManifestView } from '../sources/manifest-index.ts'
 import { readManifest } from '../sources/manifest-reader.ts'
-import { consentsPath } from './reader.ts'
+import { consentsFileName } from './reader.ts'
 import type { ConsentRow } from './row.ts'
 import { ConsentStore } from './store.ts'
-
-/** Moves the log into the file after so many pages. */
-const checkpointPages = 1_000
 
 /** What a version that kept consents in Redis has left. Addresses are filled in when the archive is applied again. */
 export interface OldConsents {
@@ -45,15 +43,16 @@ export interface OpenConsentsOptions {
  */
 export async function openConsents(options: OpenConsentsOptions): Promise<ConsentStore> {
   const { dir, feeds, clock, onLost, old } = options
-  const file = consentsPath(dir)
+  const file = join(dir, consentsFileName)
   await makeFolder(dir)
   using manifest = await readManifest(dir)
   const isAccepted = [...feeds].some((feed) => manifest.newest(feed) !== undefined)
   if (!existsSync(file) && !old && isAccepted) throw lostDatabase(file)
   using stack = new DisposableStack()
   const database = stack.use(Database.open({ file, access: 'write' }))
-  database.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}`)
-  const store = stack.use(new ConsentStore({ database, clock, onLost }))
+  // After so many pages the log is moved into the file.
+  database.exec('PRAGMA wal_autocheckpoint = 1000')
+  const store = stack.use(new ConsentStore(database, clock, onLost))
   store.commit(() => identify(store, file, { ...options, manifest }))
   stack.move()
   return store
@@ -102,11 +101,7 @@ function foreignDatabase(file: string, problem: string): StorageError {
 }
 
 function lostDatabase(file: string): StorageError {
-  return new StorageError(
-    'consents-lost',
-    `${file} is missing, although consents were accepted: nobody knows which were sent`,
-    {
-      hint: `Put the last backup back: catalogd restore <folder>. Without one create an empty file there (touch ${file}): then every revocation that the archive still holds is sent again, and grants wait for your decision`,
-    },
-  )
+  const problem = `${file} is missing, although consents were accepted: nobody knows which were sent`
+  const hint = `Put the last backup back: catalogd restore <folder>. Without one create an empty file there (touch ${file}): then every revocation that the archive still holds is sent again, and grants wait for your decision`
+  return new StorageError('consents-lost', problem, { hint })
 }

@@ -29,10 +29,8 @@ CREATE INDEX letters ON consents (number) WHERE letter IS NOT NULL;
 CREATE INDEX refusals ON consents (number) WHERE refused IS NOT NULL;
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID`
 
-/** By the folder of a catalog, `state/<catalog>`. */
-export function consentsPath(dir: string): string {
-  return join(dir, 'consents.db')
-}
+/** In the folder of a catalog, `state/<catalog>`. */
+export const consentsFileName = 'consents.db'
 
 /** How calls stand: what outlives the process, though not each change of it at once. */
 export interface CallState extends Pick<DeliveryOverview, 'failuresInARow' | 'lastFailure' | 'inFlight'> {
@@ -53,26 +51,19 @@ export class ConsentReader implements Disposable {
   /** Makes the tables where there are none; safe to repeat after a crash. Throws a StorageError where they are of a later version. */
   constructor(database: Database) {
     this.database = database
-    const known = database.format
-    if (known > format) {
-      const hint = 'Use the newer version of catalogd that wrote it'
-      const problem = `${database.file} has format ${known}, this version knows ${format}`
-      throw new StorageError('database-format', problem, { hint })
-    }
-    if (known < format)
-      database.transaction(() => database.exec(`${schema}; PRAGMA user_version = ${format}`))
+    const { file, format: found } = database
+    if (found === 0) database.transaction(() => database.exec(`${schema}; PRAGMA user_version = ${format}`))
+    if (found <= format) return
+    database[Symbol.dispose]()
+    const hint = 'Use the newer version of catalogd that wrote it'
+    const problem = `${file} has format ${found}, this version knows ${format}`
+    throw new StorageError('database-format', problem, { hint })
   }
 
   /** Of `state/<catalog>`; empty where no consent was ever taken in. Creates nothing. */
   static open(dir: string): ConsentReader {
-    const file = consentsPath(dir)
-    using stack = new DisposableStack()
-    const found = existsSync(file) ? stack.use(Database.open({ file, access: 'read' })) : undefined
-    // Its writer is about to make the tables.
-    if (!found?.format) return new ConsentReader(Database.inMemory())
-    const reader = new ConsentReader(found)
-    stack.move()
-    return reader
+    const file = join(dir, consentsFileName)
+    return new ConsentReader(existsSync(file) ? Database.openMade(file) : Database.inMemory())
   }
 
   /**

@@ -27,13 +27,6 @@ const write = `INSERT INTO consents (${columns}) VALUES (${columns.map(() => '?'
 /** By name: to set, or to remove (undefined). */
 export type Facts = Readonly<Record<string, string | undefined>>
 
-interface StoreOptions {
-  database: Database
-  clock: Clock
-  /** The file was removed or replaced: nothing that is written counts any more. */
-  onLost: (error: StorageError) => void
-}
-
 /**
  * A catalog's consents in the process that holds the state lock: the one writer. What says so is a transaction of its own;
  * everything else that changes rows is a part of the one that `commit` makes. Times are epoch ms.
@@ -49,7 +42,8 @@ export class ConsentStore extends ConsentReader {
   readonly #watch: Disposable
   #writtenCalls = ''
 
-  constructor({ database, clock, onLost }: StoreOptions) {
+  /** `onLost`: the file was removed or replaced, and nothing that is written counts any more. */
+  constructor(database: Database, clock: Clock, onLost: (error: StorageError) => void) {
     super(database)
     this.callState = this.calls
     this.#clock = clock

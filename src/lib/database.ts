@@ -49,6 +49,19 @@ export class Database implements Disposable {
     })
   }
 
+  /** For reading. While nobody has made tables in the file, which has to be there, one in memory takes its place. */
+  static openMade(file: string): Database {
+    const database = Database.open({ file, access: 'read' })
+    try {
+      if (database.format > 0) return database
+    } catch (error) {
+      database[Symbol.dispose]()
+      throw error
+    }
+    database[Symbol.dispose]()
+    return Database.inMemory()
+  }
+
   /** Empty; gone when it is closed. */
   static inMemory(): Database {
     return new Database('memory', new DatabaseSync(':memory:'))

@@ -43,13 +43,10 @@ export class MirrorReader implements Disposable {
 
   /** A file in which its writer is about to make the tables, or `undefined`, is a mirror that holds nothing. */
   constructor(file: string | undefined) {
-    this.#database = file === undefined ? Database.inMemory() : Database.open({ file, access: 'read' })
+    this.#database = file === undefined ? Database.inMemory() : Database.openMade(file)
     try {
       checkReadable(this.#database)
-      if (this.#database.format > 0) return
-      this[Symbol.dispose]()
-      this.#database = Database.inMemory()
-      prepareTables(this.#database)
+      if (this.#database.format === 0) prepareTables(this.#database)
     } catch (error) {
       this[Symbol.dispose]()
       throw error

@@ -1,13 +1,14 @@
 import { open, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { consentsFileName } from '../consents/reader.ts'
 import { StorageError, systemErrorCode } from '../lib/errors.ts'
 import { hashContent } from '../sources/compress.ts'
 import { manifestFileName } from '../sources/manifest.ts'
 import { mirrorFileName } from '../storage.ts'
 
 /** The databases of a catalog, each where it has one. The last is what makes a state folder whole. */
-export const databaseNames = ['consents.db', mirrorFileName] as const
+export const databaseNames = [consentsFileName, mirrorFileName] as const
 /** Which manifest the databases speak of. */
 export const stateIdName = 'id'
 /** In the order in which they are copied: the manifest is never behind what the databases name. */

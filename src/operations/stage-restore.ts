@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CatalogConfig } from '../config/model.ts'
-import { ConsentReader, consentsPath } from '../consents/reader.ts'
+import { ConsentReader, consentsFileName } from '../consents/reader.ts'
 import { readConsentBook } from '../imports/import-consents.ts'
 import { staysOut } from '../imports/import-file.ts'
 import { appliedUpTo, stepsAfter } from '../imports/manifest-steps.ts'
@@ -69,7 +69,7 @@ async function stageIn(staging: string, { catalog, dir, backup }: StagingOptions
   using manifest = await readManifest(manifestDir)
   using mirror = new MirrorReader(file)
   // A backup that holds none leaves the one that is there.
-  using consents = ConsentReader.open(existsSync(consentsPath(staging)) ? staging : dir)
+  using consents = ConsentReader.open(existsSync(join(staging, consentsFileName)) ? staging : dir)
   const feeds = new Map([...catalog.feeds, ...catalog.consents.feeds])
   const steps = [...feeds].flatMap(([scope, { kind }]) => {
     const book = kind === 'products' ? mirror : readConsentBook(consents, manifest)

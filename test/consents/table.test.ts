@@ -17,7 +17,7 @@ let table: ConsentStore
 beforeAll(async () => {
   folder = await tempDir('consents')
   database = Database.open({ file: folder.join('consents.db'), access: 'write' })
-  table = new ConsentStore({ database, clock: systemClock, onLost: () => undefined })
+  table = new ConsentStore(database, systemClock, () => undefined)
   // Never committed, and so never synced.
   database.exec('BEGIN')
 })
