@@ -1,3 +1,4 @@
+import type { Consent } from '../api/contract/consent.ts'
 import { isEmailAddress } from '../api/contract/values.ts'
 import type { FeedConfig } from '../config/model.ts'
 import type { FieldRule } from '../config/rule-model.ts'
@@ -6,20 +7,16 @@ import type { IdReader } from '../records/judge-model.ts'
 import type { ParsedRecord, RecordIssue } from '../records/model.ts'
 import { openAliases } from './aliases.ts'
 import type { CompiledRule, Compute } from './compiled-rule.ts'
-import { readId } from './map-record.ts'
-import { type Binding, implicitRules, missingColumn } from './mapping.ts'
+import { type Binding, implicitRules, type MappedRecord, missingColumn, openIdReader } from './mapping.ts'
 import { openNotes, Problem } from './problem.ts'
 import { compileSteps } from './steps.ts'
 import { textOf } from './text-of.ts'
 
 type ConsentField = 'email' | 'consent'
+type ByField<Value> = Readonly<Record<ConsentField, Value>>
 
-/** What one record says. */
-export interface ConsentStatement {
-  /** As it is written, without surrounding blanks. */
-  email: string
-  consent: boolean
-}
+/** What one record says; the address as it is written, without surrounding blanks. */
+export type ConsentStatement = Consent
 
 /** How the records of one feed become consents. */
 export interface ConsentMapping {
@@ -32,32 +29,28 @@ export interface BoundConsents {
   /** Ids are the addresses in lower case: different spellings of an address are one. */
   readonly idReader: IdReader
   /** No issue shows an address. `id` is there where the address could be read. */
-  map(record: ParsedRecord): {
-    id: string | undefined
-    statement: ConsentStatement | undefined
-    issues: readonly RecordIssue[]
-  }
+  map(record: ParsedRecord): MappedRecord<ConsentStatement>
 }
 
 const fields: readonly ConsentField[] = ['email', 'consent']
-const coercers = { email: coerceEmail, consent: coerceConsent }
-const expected = { email: 'an e-mail address', consent: 'true or false' }
+const kinds = {
+  email: { coerce: coerceEmail, describe: () => 'a value (not shown)', expected: 'an e-mail address' },
+  consent: { coerce: coerceConsent, describe: describeCell, expected: 'true or false' },
+}
 const locale = { decimal: '.', thousands: undefined } as const
 
 /** Throws a ConfigError that names everything wrong with the feed's rules, whatever its files hold. */
 export function compileConsentMapping(feed: FeedConfig): ConsentMapping {
   const given = Object.keys(feed.fields).length === 0 ? implicitRules(fields) : feed.fields
   const problems: string[] = []
-  const compile = (field: ConsentField) => {
+  const [email, consent] = fields.map((field) => {
     const rule = given[field]
     if (rule === undefined) problems.push(`fields do not map ${field}`)
     return rule && compileField(field, rule, problems)
-  }
-  const [email, consent] = [compile('email'), compile('consent')]
+  })
   if (!email || !consent) {
-    throw new ConfigError('mapping', `feed ${feed.name}: ${problems.join('; ')}`, {
-      hint: 'Correct fields in the configuration',
-    })
+    const hint = 'Correct fields in the configuration'
+    throw new ConfigError('mapping', `feed ${feed.name}: ${problems.join('; ')}`, { hint })
   }
   return {
     neededColumns: [...new Set([...email.columns, ...consent.columns])],
@@ -75,15 +68,12 @@ export function checkConsentRule(field: string, rule: FieldRule): string[] {
 }
 
 function compileField(field: ConsentField, rule: FieldRule, problems: string[]): CompiledRule | undefined {
-  const describe = field === 'email' ? () => 'a value (not shown)' : describeCell
+  const { coerce, describe } = kinds[field]
   const options = { locale, secret: true, describe }
-  return compileSteps(rule, { options, shape: 'scalar', coerce: coercers[field], problems })
+  return compileSteps(rule, { options, shape: 'scalar', coerce, problems })
 }
 
-function bindColumns(
-  names: readonly string[],
-  rules: Readonly<Record<ConsentField, CompiledRule>>,
-): Binding<BoundConsents> {
+function bindColumns(names: readonly string[], rules: ByField<CompiledRule>): Binding<BoundConsents> {
   const columns = openAliases(names, undefined)
   // A header with an address in it is a record of a file without a header.
   const shown = names.filter((name) => !name.includes('@'))
@@ -92,56 +82,46 @@ function bindColumns(
   )
   if (missingColumns.length > 0) return { kind: 'missing-columns', missingColumns }
   const computes = { email: rules.email.bind(columns), consent: rules.consent.bind(columns) }
-  // The id reader is given only the cells of the address, so there the columns have other places.
-  const ofId = columns.pick(rules.email.columns)
-  const computeId = rules.email.bind(ofId.columns)
-  const read = (cells: readonly unknown[]) => readId(computeId, cells)?.toLowerCase()
-  const map = (record: ParsedRecord) => mapRecord(record, computes)
-  return { kind: 'bound', bound: { idReader: { indices: ofId.indices, read }, map } }
+  const { indices, read } = openIdReader(rules.email, columns)
+  const idReader = { indices, read: (cells: readonly unknown[]) => read(cells)?.toLowerCase() }
+  return { kind: 'bound', bound: { idReader, map: (record) => mapRecord(record, computes) } }
 }
 
-function mapRecord(record: ParsedRecord, computes: Readonly<Record<ConsentField, Compute>>) {
+function mapRecord(record: ParsedRecord, computes: ByField<Compute>): MappedRecord<ConsentStatement> {
   const notes = openNotes(record, 0)
   const email = computes.email(record.cells, notes)
   const consent = computes.consent(record.cells, notes)
   const id = typeof email === 'string' ? email.toLowerCase() : undefined
   if (typeof email === 'string' && typeof consent === 'boolean') {
-    return { id, statement: { email, consent }, issues: [] }
+    return { id, item: { email, consent }, issues: [] }
   }
-  const issues = [issueOf(record, 'email', email), issueOf(record, 'consent', consent)]
-  return { id, statement: undefined, issues: issues.filter((issue) => issue !== undefined) }
+  const issues = [...issuesOf(record, 'email', email), ...issuesOf(record, 'consent', consent)]
+  return { id, item: undefined, issues }
 }
 
-function issueOf(
-  { record, line }: ParsedRecord,
-  field: ConsentField,
-  value: unknown,
-): RecordIssue | undefined {
-  if (typeof value === 'string' || typeof value === 'boolean') return undefined
-  const words = { found: `found nothing, expected ${expected[field]}`, remedy: 'give it a value' }
+function issuesOf({ record, line }: ParsedRecord, field: ConsentField, value: unknown): RecordIssue[] {
+  if (typeof value === 'string' || typeof value === 'boolean') return []
+  const words = { found: `found nothing, expected ${kinds[field].expected}`, remedy: 'give it a value' }
   const { code, text, remedy } = value instanceof Problem ? value : new Problem('required-empty', words)
-  return { record, line, field, code, message: `${field}: ${text}`, remedy, severity: 'reject' }
+  return [{ record, line, field, code, message: `${field}: ${text}`, remedy, severity: 'reject' }]
 }
 
 /**
  * Words that files write for the two states, in any case, with a blank, hyphen or underscore between their parts or
  * none. Only words that mean the same everywhere: a file that writes "A" and "N" needs `when`.
  */
-const grants = words('true t yes y 1 on optin optedin subscribe subscribed grant granted')
-const revocations = words('false f no n 0 off optout optedout unsubscribe unsubscribed revoke revoked')
+const grants = 'true t yes y 1 on optin optedin subscribe subscribed grant granted'.split(' ')
+const revocations = 'false f no n 0 off optout optedout unsubscribe unsubscribed revoke revoked'.split(' ')
 
 const shownCharactersMax = 20
 
 /** A permission; empty cells never get here. */
 export function coerceConsent(value: unknown): boolean | Problem {
-  const text = textOf(value)
+  const text = textOf(value)?.trim().toLowerCase() ?? ''
   // Only between letters: -1 is no 1.
-  const word = text
-    ?.trim()
-    .toLowerCase()
-    .replaceAll(/(?<=[a-z])[ _-](?=[a-z])/g, '')
-  if (word !== undefined && grants.has(word)) return true
-  if (word !== undefined && revocations.has(word)) return false
+  const word = text.replaceAll(/(?<=[a-z])[ _-](?=[a-z])/g, '')
+  if (grants.includes(word)) return true
+  if (revocations.includes(word)) return false
   const found = `found ${describeCell(value)}, expected true or false, yes or no, 1 or 0`
   return new Problem('not-a-consent', { found, remedy: 'correct it, or translate the word with when' })
 }
@@ -161,8 +141,4 @@ function describeCell(value: unknown): string {
   const text = textOf(value)
   const isWord = text !== undefined && text.length <= shownCharactersMax && /^[\p{L}\p{N} _-]*$/u.test(text)
   return isWord ? `the text ${JSON.stringify(text)}` : 'a value (not shown)'
-}
-
-function words(list: string): ReadonlySet<string> {
-  return new Set(list.split(' '))
 }

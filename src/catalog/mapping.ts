@@ -32,6 +32,13 @@ export type Binding<Bound> =
   | { kind: 'bound'; bound: Bound }
   | { kind: 'missing-columns'; missingColumns: readonly MissingColumn[] }
 
+/** What a record says of what; without an item where it is rejected. */
+export interface MappedRecord<Item> {
+  id: string | undefined
+  item: Item | undefined
+  issues: readonly RecordIssue[]
+}
+
 export interface MissingColumn {
   column: string
   /** `group` where rows could not be put together without the column. */
@@ -204,14 +211,8 @@ function bindRules({ rules, id, key, aliases, isImplicit }: Rules, columns: Name
   const idField = { field: id.field, clears: true, columns: id.rule.valueColumns, ownPlace: undefined }
   const compute = id.rule.bind(columns)
   const boundId: BoundField = { ...idField, compute, timed: false, abovePrice: false }
-  // The id reader is given only the id's cells, so there the columns have other places.
-  const ofId = columns.pick(id.rule.columns)
-  const computeId = id.rule.bind(ofId.columns)
   return {
-    idReader: {
-      indices: ofId.indices,
-      read: (cells) => readId(computeId, ofId.columns.fill(cells)),
-    },
+    idReader: openIdReader(id.rule, columns),
     map: (given, now) => {
       const record = aliases ? fillRecord(given, columns) : given
       const mapped = mapRecord(record, { id: boundId, fields }, now)
@@ -219,6 +220,13 @@ function bindRules({ rules, id, key, aliases, isImplicit }: Rules, columns: Name
       return { ...mapped, issues: mapped.issues.map((issue) => issueOfKey(issue, key)) }
     },
   }
+}
+
+/** It is given only the id's cells, so for it the columns have other places. */
+export function openIdReader(rule: CompiledRule, columns: NamedColumns): IdReader {
+  const picked = columns.pick(rule.columns)
+  const compute = rule.bind(picked.columns)
+  return { indices: picked.indices, read: (cells) => readId(compute, picked.columns.fill(cells)) }
 }
 
 function fillRecord(record: ParsedRecord, columns: NamedColumns): ParsedRecord {

@@ -1,5 +1,5 @@
 import { type ConsentStatement, compileConsentMapping } from '../catalog/consent-mapping.ts'
-import { type Binding, compileMapping, type MissingColumn } from '../catalog/mapping.ts'
+import { type Binding, compileMapping, type MappedRecord, type MissingColumn } from '../catalog/mapping.ts'
 import type { ProductPatch } from '../catalog/model.ts'
 import type { FeedConfig, FeedMode } from '../config/model.ts'
 import type { FileRefusedError } from '../lib/errors.ts'
@@ -13,13 +13,6 @@ import type { ReadOptions as RecordOptions } from '../records/read-records.ts'
 import { rejectedRows, type TransformStep, transformRecords } from '../records/transform-records.ts'
 import { readTables } from './read-tables.ts'
 import type { ProblemCollector } from './report.ts'
-
-/** What a record says of what; without an item where it is rejected. */
-export interface MappedRecord<Item> {
-  id: string | undefined
-  item: Item | undefined
-  issues: readonly RecordIssue[]
-}
 
 /** A file that was judged and whose columns are those that its feed maps. */
 export interface FeedFile<Item> {
@@ -103,10 +96,7 @@ export async function openConsents(options: OpenOptions): Promise<ConsentFile | 
     ...file,
     kind: 'consents',
     judgement: shown,
-    map: (record) => {
-      const { id, statement, issues } = bound.map(record)
-      return { id, item: statement, issues }
-    },
+    map: bound.map,
     show: withoutAddress,
   }
 }

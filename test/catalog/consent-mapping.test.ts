@@ -39,10 +39,10 @@ describe('records', () => {
   it('say who wants what', () => {
     expect(read([' Anna.B+x@Shop.example ', 'yes'])).toEqual({
       id: 'anna.b+x@shop.example',
-      statement: { email: 'Anna.B+x@Shop.example', consent: true },
+      item: { email: 'Anna.B+x@Shop.example', consent: true },
       issues: [],
     })
-    expect(read(['a@b', false]).statement).toEqual({ email: 'a@b', consent: false })
+    expect(read(['a@b', false]).item).toEqual({ email: 'a@b', consent: false })
   })
 
   it('are refused with every reason at once, and none shows the address', () => {
@@ -62,8 +62,8 @@ describe('records', () => {
       [['anna@shop.example'], 'yes', ['email: found a text (not shown)']],
     ]
     for (const [email, consent, expected] of cells) {
-      const { statement, issues } = read([email, consent])
-      expect(statement).toBeUndefined()
+      const { item, issues } = read([email, consent])
+      expect(item).toBeUndefined()
       expect(issues.map(({ message }) => message)).toEqual(
         expected.map((part) => expect.stringContaining(part) as string),
       )
@@ -79,8 +79,8 @@ describe('records', () => {
     }
     const map = (cells: readonly unknown[]) =>
       bind(['Status', 'Mail'], fields).map({ record: 1, line: 2, cells })
-    expect(map(['A', 'mailto:a@b.example']).statement).toEqual({ email: 'a@b.example', consent: true })
-    expect(map(['', 'mailto:a@b.example']).statement).toEqual({ email: 'a@b.example', consent: false })
+    expect(map(['A', 'mailto:a@b.example']).item).toEqual({ email: 'a@b.example', consent: true })
+    expect(map(['', 'mailto:a@b.example']).item).toEqual({ email: 'a@b.example', consent: false })
     for (const cells of [
       ['A', 'anna@shop.example'],
       ['anna@shop.example', 'mailto:anna@shop.example'],
@@ -93,7 +93,7 @@ describe('records', () => {
       email: columnRule('email'),
       consent: { from: { kind: 'value', value: false } },
     })
-    expect(revoked.statement?.consent).toBe(false)
+    expect(revoked.item?.consent).toBe(false)
   })
 
   it('have the same id in both passes, however the address is written', () => {
