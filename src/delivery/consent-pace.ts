@@ -1,20 +1,14 @@
+import type { CallOutcome } from '../api/call-outcome.ts'
 import type { FailureVerdict } from '../api/classify.ts'
 import type { CallState } from '../consents/reader.ts'
-import type { ConsentStore } from '../consents/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import { type PauseReason, probedForMs } from '../outbox/model.ts'
-import { probeTurnMs } from './probe.ts'
+import { isGoodAnswer, probeTurnMs, showsCredentialsTaken } from './probe.ts'
 import { backoffMs, holdAfter } from './waiting.ts'
 
 /** Timers are this coarse: so much of the rate is caught up with at once. */
 const catchUpMs = 20
 const holdMsMax = 86_400_000
-
-interface PaceOptions {
-  store: ConsentStore
-  callsPerSecond: number
-  clock: Clock
-}
 
 /**
  * When a call of a consent may begin: not while they are paused, held back by the endpoint or by failures, or ahead of
@@ -22,8 +16,9 @@ interface PaceOptions {
  * after 5 s, then less and less often up to every 30 s.
  */
 export class ConsentPace {
-  readonly #options: PaceOptions
   readonly #state: CallState
+  readonly #clock: Clock
+  readonly #callsPerSecond: number
   /** Monotonic ms, as all times here. */
   #heldUntil: number
   #nextCallAt = 0
@@ -31,37 +26,37 @@ export class ConsentPace {
   #probes = 0
   #probedAt = Number.NEGATIVE_INFINITY
 
-  constructor(options: PaceOptions) {
-    this.#options = options
-    const { store, clock } = options
-    this.#state = store.callState
-    const restMs = this.#state.holdUntilMs - clock.now()
+  /** `state` is changed in place. */
+  constructor(state: CallState, clock: Clock, callsPerSecond: number) {
+    this.#state = state
+    this.#clock = clock
+    this.#callsPerSecond = callsPerSecond
+    const restMs = state.holdUntilMs - clock.now()
     this.#heldUntil = clock.monotonic() + Math.min(holdMsMax, Math.max(0, restMs))
   }
 
   /** How long no call may begin; 0: one may. */
   waitMs(): number {
     if (Object.keys(this.#state.pauses).length > 0) return Number.POSITIVE_INFINITY
-    const now = this.#options.clock.monotonic()
+    const now = this.#clock.monotonic()
     return Math.max(0, this.#heldUntil - now, this.#nextCallAt - now)
   }
 
   /** A call begins. */
   take(): void {
-    const { clock, callsPerSecond } = this.#options
-    this.#nextCallAt = Math.max(this.#nextCallAt, clock.monotonic() - catchUpMs) + 1000 / callsPerSecond
+    const from = Math.max(this.#nextCallAt, this.#clock.monotonic() - catchUpMs)
+    this.#nextCallAt = from + 1000 / this.#callsPerSecond
   }
 
   pause(reason: PauseReason, hint: string): void {
     const { pauses } = this.#state
     if (!pauses.credentials) this.#probes = this.#probeAt = 0
-    pauses[reason] ??= { since: new Date(this.#options.clock.now()).toISOString(), hint }
+    pauses[reason] ??= { since: new Date(this.#clock.now()).toISOString(), hint }
   }
 
   /** A call failed: none begins for a while, longer with each, or for as long as the endpoint wished. */
   fail(verdict: Exclude<FailureVerdict, { kind: 'pause' }>): void {
-    const { clock } = this.#options
-    const state = this.#state
+    const [state, clock] = [this.#state, this.#clock]
     state.failuresInARow += 1
     state.lastFailure = { at: new Date(clock.now()).toISOString(), text: verdict.description }
     const { forMs, reason } = holdAfter(verdict, backoffMs(state.failuresInARow, Math.random))
@@ -80,20 +75,22 @@ export class ConsentPace {
 
   /** True once whenever it is time to try refused credentials with a consent. */
   takeProbeTurn(): boolean {
-    const now = this.#options.clock.monotonic()
+    const now = this.#clock.monotonic()
     if (Object.keys(this.#state.pauses).join() !== 'credentials' || now < this.#probeAt) return false
     this.#probeAt = now + probeTurnMs(this.#probes)
     this.#probes += 1
     return true
   }
 
-  /** The credentials are not refused any more; `areTaken`: the endpoint has looked at them. */
-  probed({ areTaken }: { areTaken: boolean }): void {
-    if (areTaken) this.#probedAt = this.#options.clock.monotonic()
+  /** Answers whether the credentials are not refused any more, by what became of the call that tried them. */
+  endProbe(outcome: CallOutcome): boolean {
+    if (!isGoodAnswer(outcome, 'consent')) return false
+    if (showsCredentialsTaken(outcome)) this.#probedAt = this.#clock.monotonic()
     delete this.#state.pauses.credentials
+    return true
   }
 
   get recentlyProbed(): boolean {
-    return this.#options.clock.monotonic() - this.#probedAt < probedForMs
+    return this.#clock.monotonic() - this.#probedAt < probedForMs
   }
 }

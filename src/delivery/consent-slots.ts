@@ -14,14 +14,12 @@ import { ConsentPace } from './consent-pace.ts'
 import { describeResponse } from './deliver-call.ts'
 import { hideEmail } from './hide-email.ts'
 import { PathRefusals } from './path-refusals.ts'
-import { isGoodAnswer, showsCredentialsTaken } from './probe.ts'
+import { finishWithinMs } from './waiting.ts'
 
 /** Whatever wakes nobody is noticed after so long. */
 const lookAgainMs = 1_000
 /** What ends within so long shares a transaction while more is likely to end. */
 const gatherMs = 2
-/** Running calls may finish for so long after the stop. */
-const finishWithinMs = 9_000
 /**
  * So many refusals without a name, and no acceptance between, are taken for an endpoint that refuses everything.
  * Consents go out in the order of their file, where a run of bad addresses is ordinary.
@@ -86,7 +84,7 @@ export class ConsentSlots implements AsyncDisposable {
       connections: config.concurrency,
       version: readVersion(),
     })
-    this.#pace = new ConsentPace({ store, clock, callsPerSecond: config.callsPerSecond })
+    this.#pace = new ConsentPace(store.callState, clock, config.callsPerSecond)
     store.onDue = () => this.#wake.abort()
     this.#running = this.#run().catch(onFatal)
   }
@@ -210,7 +208,7 @@ export class ConsentSlots implements AsyncDisposable {
     const at = new Date(clock.now()).toISOString()
     const answer = { status: status ?? null, requestId: requestId ?? null, at }
     const end = endOf(outcome, verdict, answer)
-    this.#note(call, outcome, { verdict, end })
+    this.#note(call, outcome, verdict, end)
     this.#ended.push({ call, end })
     // The first begins to wait for the others, the last of them ends that.
     if (this.#ended.length === 1 || this.#ended.length === this.#open.size) this.#wake.abort()
@@ -226,11 +224,7 @@ export class ConsentSlots implements AsyncDisposable {
   }
 
   /** What follows for other calls, at once: no slot repeats a mistake. */
-  #note(
-    { lane, isTrial }: OpenCall,
-    outcome: CallOutcome,
-    { verdict, end }: { verdict: Verdict; end: CallEnd },
-  ): void {
+  #note({ lane, isTrial }: OpenCall, outcome: CallOutcome, verdict: Verdict, end: CallEnd): void {
     const pace = this.#pace
     if (outcome.kind !== 'not-sent') {
       pace.count('calls')
@@ -243,37 +237,22 @@ export class ConsentSlots implements AsyncDisposable {
       pace.count(lane === firstLane ? 'acknowledged:u' : 'acknowledged:n')
     } else if (verdict.kind === 'pause') pace.pause('credentials', `${verdict.description}. ${verdict.hint}`)
     else if (!isAboutProducts(verdict) && !this.#giveUp.signal.aborted) pace.fail(verdict)
-    if (isTrial) this.#noteTrial(outcome)
-  }
-
-  /** No consent call is empty, so refused credentials are tried again with a consent that is due. */
-  #noteTrial(outcome: CallOutcome): void {
-    const log = this.#log
-    if (!isGoodAnswer(outcome, 'consent')) {
-      log.warn('the endpoint still refuses the credentials or cannot be reached')
-      return
-    }
-    this.#pace.probed({ areTaken: showsCredentialsTaken(outcome) })
-    log.info('the credentials are not refused any more: consents are sent again')
-    this.#wake.abort()
+    // No consent call is empty, so refused credentials are tried again with a consent that is due.
+    if (isTrial && pace.endProbe(outcome)) {
+      this.#log.info('the credentials are not refused any more: consents are sent again')
+      this.#wake.abort()
+    } else if (isTrial) this.#log.warn('the endpoint still refuses the credentials or cannot be reached')
   }
 }
 
 function endOf(outcome: CallOutcome, verdict: Verdict, answer: Omit<ConsentLetter, 'reason'>): CallEnd {
-  const refused = (reason: string, isNamed: boolean): CallEnd => {
-    return { kind: 'refused', letter: { reason, ...answer }, isNamed }
+  if (!isAboutProducts(verdict)) {
+    if (verdict.kind === 'unknown') return { kind: 'unknown' }
+    return { kind: outcome.kind === 'not-sent' ? 'not-taken' : 'failed' }
   }
-  switch (verdict.kind) {
-    case 'acknowledge':
-    case 'reject':
-      return verdict.refused[0] ? refused(verdict.refused[0].reason, true) : { kind: 'taken' }
-    case 'bisect':
-      return refused(verdict.description, false)
-    case 'split':
-      return refused('too large for the endpoint', false)
-    case 'unknown':
-      return { kind: 'unknown' }
-    default:
-      return { kind: outcome.kind === 'not-sent' ? 'not-taken' : 'failed' }
-  }
+  const [named] = 'refused' in verdict ? verdict.refused : []
+  if (verdict.kind === 'acknowledge' && !named) return { kind: 'taken' }
+  const own = verdict.kind === 'bisect' ? verdict.description : 'too large for the endpoint'
+  const letter = { reason: named?.reason ?? own, ...answer }
+  return { kind: 'refused', letter, isNamed: named !== undefined }
 }

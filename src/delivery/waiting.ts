@@ -2,6 +2,8 @@ import type { FailureVerdict } from '../api/classify.ts'
 
 const backoffBaseMs = 500
 const backoffCapMs = 30_000
+/** Running calls may finish for so long after the stop; a second is left of ten to put products back. */
+export const finishWithinMs = 9_000
 
 /** Full jitter: anything between nothing and a bound that doubles with each failure, so that processes spread out. */
 export function backoffMs(failures: number, random: () => number): number {

@@ -7,12 +7,11 @@ import type { DeliveryContext } from './context.ts'
 import { CredentialsProbe } from './probe.ts'
 import { runTicket } from './run-ticket.ts'
 import { TicketPlan, type TicketQueue } from './tickets.ts'
+import { finishWithinMs } from './waiting.ts'
 
 const sweepEveryMs = 1_000
 /** What is due may all be in flight: a ticket that found nothing is not replaced at once, lest tickets spin. */
 const restAfterNothingMs = 50
-/** Running calls may finish for so long after the stop; a second is left of ten to put products back. */
-const finishWithinMs = 9_000
 
 export interface DeliveryOptions extends Omit<DeliveryContext, 'gate' | 'giveUp' | 'random'> {
   tickets: TicketQueue
