@@ -60,32 +60,26 @@ export interface ConsentLetter {
   consent?: boolean
 }
 
-export type ConsentChange = 'passed' | 'same' | 'added' | 'changed'
-
 /** Neither due nor waiting for the operator. */
 export const settled = { lane: null, since: null, letter: null, refused: null } as const
 
-/** What a record changes: the permission (`change`), or nothing that anybody would notice. Pure, as all here is. */
-export function changeOf(
-  row: Pick<ConsentRow, 'consent' | 'position'> | undefined,
-  { statement, position }: ConsentStep,
-): ConsentChange {
-  if (row && row.position >= position) return 'passed'
+/** What a record changes: the permission, or (undefined) nothing that anybody would notice. Pure, as all here is. */
+export type ConsentChange = 'added' | 'changed' | undefined
+
+export function changeOf(row: ConsentRow | undefined, { statement, position }: ConsentStep): ConsentChange {
+  if (row && row.position >= position) return undefined
   if (row === undefined || row.consent === null) return 'added'
-  return row.consent === Number(statement.consent) ? 'same' : 'changed'
+  return row.consent === Number(statement.consent) ? undefined : 'changed'
 }
 
-interface Applying {
-  nowMs: number
-  /** Grants of files before this accept sequence wait for the operator. */
-  waitsBefore: number
-}
-
-/** The newest accepted record wins, whatever order the feeds are applied in. Undefined: nothing changes. */
+/**
+ * The newest accepted record wins, whatever order the feeds are applied in. Grants of files before the accept sequence
+ * `waitsBefore` wait for the operator. Undefined: nothing changes.
+ */
 export function rowWith(
   row: ConsentRow | undefined,
   step: ConsentStep,
-  { nowMs, waitsBefore }: Applying,
+  { nowMs, waitsBefore }: { nowMs: number; waitsBefore: number },
 ): ConsentRow | undefined {
   const { id, position, statement } = step
   if (row && row.position >= position) return filled(row, step, nowMs)
@@ -104,13 +98,10 @@ export function rowWith(
 }
 
 /** Of a row that only the journal told of: what its record says. */
-function filled(
-  row: ConsentRow,
-  { statement: { email, consent }, position }: ConsentStep,
-  nowMs: number,
-): ConsentRow | undefined {
+function filled(row: ConsentRow, step: ConsentStep, nowMs: number): ConsentRow | undefined {
+  const { email, consent } = step.statement
   // Of several records the newest has the address as it was last written.
-  if (row.email !== null || row.position !== position) return undefined
+  if (row.email !== null || row.position !== step.position) return undefined
   const isDue = row.consent === null && row.attempted !== null
   const place = isDue ? ({ lane: firstLane, since: nowMs } as const) : {}
   return { ...row, ...place, email, consent: row.consent ?? (consent ? 1 : 0) }

@@ -26,11 +26,7 @@ import { emptyTally, type Tally } from './tally.ts'
 /** So many rows block the thread for a few milliseconds. */
 const stepsPerCommit = 250
 
-export interface ConsentContext extends StepContext {
-  consents: ConsentStore
-}
-
-type ConsentRun = ImportRun<ConsentContext>
+type ConsentRun = ImportRun<StepContext & { consents: ConsentStore }>
 
 /**
  * A file of consents: of several records with one address the last one of the file counts. Throws FileRefusedError when
@@ -42,34 +38,27 @@ export async function importConsents(run: ConsentRun): Promise<Ending> {
   const { judgement } = file
   await using rejects = openRejects(run, judgement)
   run.progress.update({ phase: 'applying', bytesRead: 0 })
-  const { unchanged, ...counted } = await applyPass(
-    { ...run, file, rejects },
-    { apply: (batch) => applyBatch(run, batch) },
-  )
+  const apply = (batch: BatchOf<ConsentStatement>) => applyBatch(run, batch)
+  const { unchanged, ...counted } = await applyPass({ ...run, file, rejects }, { apply })
   const ending: Ending = { ...describeJudgement(judgement), outcome: 'imported', unchanged, counted }
   return withRejects(ending, rejects)
 }
 
 /** Without the address, and without what it says, a record means nothing: there is no part that could be applied. */
-export function refuseColumns(
-  name: string,
-  { missingColumns, judgement: { columns } }: UnboundFile,
-): FileRefusedError {
+export function refuseColumns(name: string, { missingColumns, judgement }: UnboundFile): FileRefusedError {
+  const { columns } = judgement
   const hasHeader = !columns.some((column) => column.includes('@'))
   const found = hasHeader ? `it has ${listColumns(columns)}` : 'the first line holds an address in its place'
-  return new FileRefusedError(
-    'no-consent-columns',
-    `${name}: the header has no column ${listMissing(missingColumns)}; ${found}`,
-    {
-      hint: 'Correct fields in the configuration, or the header of the file, and drop it again',
-    },
-  )
+  const reason = `${name}: the header has no column ${listMissing(missingColumns)}; ${found}`
+  const hint = 'Correct fields in the configuration, or the header of the file, and drop it again'
+  return new FileRefusedError('no-consent-columns', reason, { hint })
 }
 
 async function applyBatch(
   { context: { consents, feed }, accept }: ConsentRun,
   { items, progressJson, applied }: BatchOf<ConsentStatement>,
 ): Promise<void> {
+  const progress = progressJson === undefined ? {} : { progress: { feed: feed.name, value: progressJson } }
   for (let start = 0; start < items.length; start += stepsPerCommit) {
     const steps = items
       .slice(start, start + stepsPerCommit)
@@ -81,10 +70,8 @@ async function applyBatch(
     await nextTurn()
     consents.apply(steps, (changes) => {
       const tally = emptyTally()
-      for (const [index, step] of steps.entries()) tallyConsent(tally, step, changes[index] ?? 'passed')
+      for (const [index, step] of steps.entries()) tallyConsent(tally, step, changes[index])
       applied.unchanged += steps.length - tally.added - tally.changed
-      const progress =
-        progressJson === undefined ? {} : { progress: { feed: feed.name, value: progressJson } }
       return factsOfBook(consents, { counts: { claim: accept.claim, add: { ...tally } }, ...progress })
     })
   }
@@ -92,20 +79,12 @@ async function applyBatch(
 
 /** Revocations count as urgent, grants as new. */
 export function tallyConsent(tally: Tally, { statement }: ConsentStep, change: ConsentChange): void {
-  if (change !== 'added' && change !== 'changed') return
+  if (change === undefined) return
   tally[change] += 1
   tally[statement.consent ? 'new' : 'urgent'] += 1
 }
 
-/** What imports of consents remember stands beside the consents; nothing of them is ever held. */
-export function consentBook(consents: ConsentStore, manifest: ManifestView): ImportBook {
-  return {
-    ...readConsentBook(consents, manifest),
-    update: async (change) => consents.apply([], () => factsOfBook(consents, change)),
-  }
-}
-
-/** The same for who only reads. */
+/** What imports of consents remember stands beside the consents; nothing of them is ever held. For who only reads. */
 export function readConsentBook(consents: ConsentReader, manifest: ManifestView): Omit<ImportBook, 'update'> {
   return {
     *applied(scope) {
@@ -123,8 +102,8 @@ export function readConsentBook(consents: ConsentReader, manifest: ManifestView)
   }
 }
 
-/** In the transaction that writes them. */
-function factsOfBook(
+/** What is to be written of it, in the transaction that writes the consents. */
+export function factsOfBook(
   consents: ConsentStore,
   { applied, progress, counts, forgetCounts }: Parameters<ImportBook['update']>[0],
 ): Facts {

@@ -97,7 +97,8 @@ export async function openIntake(options: IntakeOptions): Promise<Intake> {
   const onApplying = (accept: AcceptLine) => meter?.applying(accept)
   const common = { ...options, manifest, archive, onApplying, onImported }
   const products = openProducts({ ...common, onNotice: (text) => notices.set('imports', text) })
-  const ofConsents = consents && (await openConsents({ ...common, consents, notices }))
+  const onNotice = (text: string | undefined) => notices.set('consent-imports', text)
+  const ofConsents = consents && (await openConsents({ ...common, consents, onNotice }))
   // Each kind has its own store, and its own progress through the manifest.
   const runners = ofConsents ? [products, ofConsents.runner] : [products]
   const books = ofConsents ? [mirror, ofConsents.book] : [mirror]

@@ -204,7 +204,7 @@ async function diffConsents(
       const row = known.find(step.id)
       const kind = changeOf(row, step)
       tallyConsent(counts.changes, step, kind)
-      if (kind !== 'added' && kind !== 'changed') {
+      if (kind === undefined) {
         counts.unchanged += 1
         continue
       }
