@@ -51,8 +51,7 @@ export function consentRequest(
   { email, consent }: Consent,
   { path = consentPathDefault, token }: { path: string | undefined; token: () => string },
 ): TransportRequest {
-  const inner = path.replace(/^\/+|\/+$/g, '')
-  const prefix = inner === '' ? '' : `/${inner}`
+  const prefix = `/${path}`.replace(/^\/+/, '/').replace(/\/+$/, '')
   return {
     method: 'POST',
     // Half of a surrogate pair cannot be percent-encoded.

@@ -15,8 +15,7 @@ export const consentCommand: CommandDefinition<{ wait: boolean }> = {
     const { recordConsent } = await import('../operations/record-consent.ts')
     const recorded = await withCatalog(context, async (operation) => {
       using progress = openLoadProgress(context)
-      const onProgress = (step: Parameters<typeof progress.show>[0]) => progress.show(step)
-      return await recordConsent({ ...operation, email, consent, waits, onProgress })
+      return await recordConsent({ ...operation, email, consent, waits, onProgress: progress.show })
     })
     context.print(recorded, formatRecorded)
     return recorded.state === 'refused' ? ExitCode.data : ExitCode.done

@@ -103,8 +103,9 @@ export async function loadFiles(options: LoadOptions): Promise<LoadSummary> {
   }
 }
 
-interface TakingIn extends OperationContext {
+export interface TakingIn extends OperationContext {
   feed: FeedConfig
+  /** Until the endpoint has acknowledged it; otherwise only until it is taken in. */
   waits: boolean
   onProgress: (progress: LoadProgress) => void
   /** Puts files into the inbox; nothing is put there when something is wrong that a look can find. */

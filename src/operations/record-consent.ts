@@ -6,26 +6,25 @@ import type { ConsentId, FeedName } from '../lib/brand.ts'
 import { ConfigError, StorageError } from '../lib/errors.ts'
 import { putText } from '../sources/inbox.ts'
 import { stateDirOf } from '../storage.ts'
-import { type LoadProgress, takeIn } from './load-files.ts'
-import type { OperationContext } from './run-here.ts'
+import { type TakingIn, takeIn } from './load-files.ts'
 
-interface RecordOptions extends OperationContext {
+interface RecordOptions extends Omit<TakingIn, 'feed' | 'put' | 'isDelivered'> {
   email: string
   consent: boolean
-  /** Until the endpoint has acknowledged it; otherwise only until it is taken in. */
-  waits: boolean
-  onProgress: (progress: LoadProgress) => void
 }
 
-export interface RecordedConsent {
+interface ConsentState {
   /** What stands for the address in logs and lists. */
   id: ConsentId
-  consent: boolean
-  /** Of the import that took it in. */
-  sequence: number
   /** `waiting`: not delivered yet. `refused`: among the dead letters. */
   state: 'delivered' | 'waiting' | 'refused'
   refusal: Pick<ConsentLetter, 'reason' | 'status' | 'at'> | null
+}
+
+export interface RecordedConsent extends ConsentState {
+  consent: boolean
+  /** Of the import that took it in. */
+  sequence: number
 }
 
 /** Takes one consent in as a file of one record and follows it. Nothing that is thrown shows the address. */
@@ -55,19 +54,14 @@ export async function recordConsent(options: RecordOptions): Promise<RecordedCon
   })
   const taken = readState(dir, email)
   if (report?.outcome !== 'imported' || report.rejected > 0 || !taken) {
-    throw new StorageError(
-      'consent-not-taken-in',
-      `the consent was not taken in: ${report?.reason ?? 'see the log'}`,
-    )
+    const problem = `the consent was not taken in: ${report?.reason ?? 'see the log'}`
+    throw new StorageError('consent-not-taken-in', problem)
   }
   return { ...taken, consent, sequence: report.sequence }
 }
 
 /** Undefined: the address was never taken in. */
-function readState(
-  dir: string,
-  email: string,
-): Pick<RecordedConsent, 'id' | 'state' | 'refusal'> | undefined {
+function readState(dir: string, email: string): ConsentState | undefined {
   using consents = ConsentReader.open(dir)
   const row = consents.find(consents.idOf(email))
   if (!row) return undefined

@@ -31,19 +31,12 @@ export async function showConsents(daemon: TemporaryDaemon, observer: Observer):
   printText(`  $ catalogd consent ${revoked} false`)
   const { clock } = daemon.operation
   const startedMs = clock.monotonic()
-  const { id, state } = await recordConsent({
-    ...daemon.operation,
-    email: revoked,
-    consent: false,
-    waits: true,
-    onProgress: () => undefined,
-  })
+  const said = { email: revoked, consent: false, waits: true, onProgress: () => undefined }
+  const { id, state } = await recordConsent({ ...daemon.operation, ...said })
+  const tookMs = Math.round(clock.monotonic() - startedMs)
   const after = (await observer.summary()).consents
   printTable([
-    [
-      'state',
-      `${state} after ${Math.round(clock.monotonic() - startedMs)} ms; ${after.granted} granted, ${after.revoked} revoked`,
-    ],
+    ['state', `${state} after ${tookMs} ms; ${after.granted} granted, ${after.revoked} revoked`],
     ['in logs', `${id}, a keyed hash: no log shows an address`],
   ])
 }
