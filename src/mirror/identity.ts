@@ -15,7 +15,7 @@ export function readIdentity(database: Database): Remembered {
 const nothingRemembered: Remembered = {
   ...{ mirrorId: '', generation: '', former: [], endpoint: undefined, beat: 0, runId: undefined },
   ...{ repairing: undefined, lastLossMs: undefined, behindSinceMs: undefined, startOver: undefined },
-  callsFromMs: undefined,
+  ...{ callsFromMs: undefined, isMoving: undefined },
 }
 
 /** Inside a transaction. What is undefined is forgotten. */
@@ -60,9 +60,10 @@ export function beginGeneration(
   database: Database,
   { endpoint, former = [] }: { endpoint?: string; former?: readonly string[] },
 ): void {
-  const { generation, former: before } = readIdentity(database)
+  const { generation, former: before, endpoint: last } = readIdentity(database)
+  const isMoving = last !== undefined && endpoint !== last
   writeIdentity(database, {
-    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(endpoint === undefined ? {} : { endpoint, isMoving }),
     generation: randomUUID(),
     former: [...new Set([...before, generation, ...former])],
     behindSinceMs: undefined,

@@ -58,8 +58,10 @@ export interface MirrorIdentity {
   behindSinceMs: number | undefined
   /** How far starting over is; undefined: it is done, or was never begun. */
   startOver: number | undefined
-  /** Calls of before the newest start over may take effect until then, epoch ms: none begins earlier. */
+  /** Calls of before the newest start over may take effect until then, epoch ms: none to their endpoint begins earlier. */
   callsFromMs: number | undefined
+  /** The operator has confirmed another endpoint, and the start over that follows is not done. */
+  isMoving: boolean | undefined
   /** The last number that was given in each lane. */
   last: Readonly<Record<Lane, number>>
   /** Places up to these numbers may be known to Redis. */

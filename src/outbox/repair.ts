@@ -32,23 +32,27 @@ export async function repair(access: LoopAccess, cause: 'lost' | 'updated'): Pro
 }
 
 /**
- * A new generation: every product is sent once. Calls for the same endpoint begin when none of those before can take
- * effect any more.
+ * A new generation: every product is sent once. Calls begin when none of those before can take effect any more, unless they
+ * went elsewhere: the operator has confirmed another endpoint, it is no return to one that was left a moment ago, and the
+ * guard shows none for it.
  */
 export async function startOver(access: LoopAccess, guard: GuardState | undefined): Promise<void> {
   const { mirror, clock, endpoint } = access
   // A Redis that falls back shows a generation that this one has replaced, and not a later mirror's.
-  const { generation, former } = mirror.readIdentity()
+  const { generation, former, isMoving, callsFromMs = 0 } = mirror.readIdentity()
+  const wentElsewhere = isMoving && guard && guard.endpoint !== endpoint && callsFromMs <= clock.now()
   if (guard && guard.generation !== generation && !former.includes(guard.generation))
     mirror.beginStartOver({ former: [guard.generation] })
   await shut(access)
-  // An emptied Redis does not tell where the last calls went.
-  if (!guard || guard.endpoint === endpoint) {
-    // Redis may be emptied while it holds the calls.
-    mirror.remember({ callsFromMs: clock.now() + lateForMs(access) })
+  // Redis may be emptied while it holds the calls.
+  const noteCalls = () => mirror.remember({ callsFromMs: clock.now() + lateForMs(access) })
+  if (!wentElsewhere) {
+    noteCalls()
     await hold(access, lateForMs(access))
   }
   while (mirror.startOver({ nowMs: clock.now(), rowsMax })) await afterOthers()
+  // Where they went may be returned to.
+  if (wentElsewhere) noteCalls()
   await open(access, { how: 'start-over', positions: nothingOffered, echoForMs: 0 })
 }
 
@@ -63,7 +67,13 @@ export function isStartingOver({ mirror }: LoopAccess, guard: GuardState | undef
   const { startOver: cursor, generation } = mirror.readIdentity()
   if (cursor === undefined) return false
   const isDone = guard?.isOpen && guard.generation === generation
-  if (isDone) mirror.remember({ startOver: undefined, runId: guard.runId, endpoint: guard.endpoint })
+  if (isDone)
+    mirror.remember({
+      startOver: undefined,
+      isMoving: undefined,
+      runId: guard.runId,
+      endpoint: guard.endpoint,
+    })
   return !isDone
 }
 
@@ -96,7 +106,7 @@ async function open(access: LoopAccess, { how, positions, echoForMs }: Opening):
   const fields = guardFields({ ...ownerOf({ identity, endpoint }), ...place }, runId)
   const args = [session, how, identity.beat, ...numbers, echoForMs, ...fields]
   checkSession(await scripts.run(connection, 'open', args))
-  mirror.remember({ repairing: undefined, startOver: undefined, runId, endpoint })
+  mirror.remember({ repairing: undefined, startOver: undefined, isMoving: undefined, runId, endpoint })
 }
 
 /** Whatever Redis names is doubtful, whether the mirror remembers having offered it or not. */

@@ -62,6 +62,11 @@ const cases: Record<string, Command[][]> = {
     [{ kind: 'wipe' }, { kind: 'crash', at: 1 }, ...turns(20, 1), { kind: 'adopt', at: 1 }, ...turns(20, 1)],
     settled,
   ],
+  'Redis was another installation’s meanwhile: after a restore calls wait for those of before': [
+    [...added, { kind: 'backup', at: 0 }, { kind: 'copy-beside', at: 1 }, ...turns(20, 1)],
+    [...wipe, { kind: 'adopt', at: 1 }, ...turns(20, 1), ...putBack('restored'), ...settled],
+    [...wipe, ...higher, ...settled, ...deliver()],
+  ],
   'Redis falls back while the operator has paused': [
     [...added, ...higher, ...settled, { kind: 'pause', at: 0, on: true }, ...settled],
     [{ kind: 'roll-back', at: 0, by: 22 } as Command, ...settled, ...claim()],

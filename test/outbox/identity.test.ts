@@ -209,6 +209,7 @@ test('starting over takes the keys of another mirror, and sends to another endpo
   box.loop.forget()
   const mirror = await openOther(stack)
   const next = 'https://other.example'
+  mirror.remember({ endpoint })
   const theirs = (await box.connection.hget(box.keys.guard, 'generation')) ?? ''
   mirror.beginStartOver({ endpoint: next, former: [theirs] })
   await box.connection.hset(box.keys.guard, 'leaseEnds', 0)
@@ -221,6 +222,37 @@ test('starting over takes the keys of another mirror, and sends to another endpo
   // The one that it was taken from notices, and is refused.
   box.loop.forget()
   expect(await refusalOf(box.loop)).toMatchObject({ code: 'redis-other-mirror' })
+})
+
+test('starting over waits where the guard shows another endpoint, but calls of before may have gone to this one', async () => {
+  await using stack = new AsyncDisposableStack()
+  await using box = await openHarness()
+  await box.put('a', '1')
+  const any = { mode: 'any', bodyBytesMax } as const
+  // The keys were emptied, and somebody else used them meanwhile, for an endpoint of its own.
+  const own = box.mirror.readIdentity().generation
+  const generationOf = async () => (await box.connection.hget(box.keys.guard, 'generation')) ?? ''
+  const other = await openOther(stack)
+  other.beginStartOver({ endpoint: 'https://other.example', former: [own] })
+  await box.connection.hset(box.keys.guard, 'leaseEnds', 0)
+  const place = { host: 'host-2', folder: '/other/main' }
+  await box.settle(box.openLoop({ mirror: other, endpoint: 'https://other.example', place }))
+  box.mirror.beginStartOver({ former: [await generationOf()] })
+  await box.connection.hset(box.keys.guard, 'leaseEnds', 0)
+  box.loop.forget()
+  await box.settle()
+  expect(await box.outbox.claim(any)).toMatchObject({ kind: 'wait' })
+  // To another one the operator moves at once, and back not before calls of before have ended.
+  const moveTo = async (next: string) => {
+    box.mirror.beginStartOver({ endpoint: next })
+    await box.connection.hset(box.keys.guard, 'leaseEnds', 0)
+    await box.connection.hdel(box.keys.pace, 'until', 'untilFor')
+    await box.settle(box.openLoop({ endpoint: next }))
+    return await box.openOutbox({ endpoint: () => next }).claim(any)
+  }
+  box.mirror.remember({ callsFromMs: undefined })
+  expect(await moveTo('https://next.example')).toMatchObject({ kind: 'claimed' })
+  expect(await moveTo(endpoint)).toMatchObject({ kind: 'wait' })
 })
 
 test('starting over takes no keys of another mirror that nobody has named, but those left in its own place', async () => {
