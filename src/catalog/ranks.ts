@@ -13,6 +13,8 @@ import { noFields, sortedByKey } from './wire-order.ts'
 export interface FieldRanks {
   /** 0 writes; a feed that does not map the field ranks behind all that do. */
   rank(field: ProductField, feed: FeedName): number
+  /** Undefined: no feed maps the field. */
+  writer(field: ProductField): FeedName | undefined
   /** Fields that more than one feed maps, in contract order; `feeds` by rank. */
   readonly overlaps: readonly FieldOverlap[]
 }
@@ -36,7 +38,25 @@ export function rankFields(feeds: ReadonlyMap<FeedName, FeedConfig>): FieldRanks
     ranks.set(field, new Map(ordered.map((name, rank) => [name, rank])))
     if (ordered.length > 1) overlaps.push({ field, feeds: ordered, isOwned: owner !== undefined })
   }
-  return { rank: (field, feed) => ranks.get(field)?.get(feed) ?? Number.POSITIVE_INFINITY, overlaps }
+  return {
+    rank: (field, feed) => ranks.get(field)?.get(feed) ?? Number.POSITIVE_INFINITY,
+    writer: (field) => ranks.get(field)?.keys().next().value,
+    overlaps,
+  }
+}
+
+export interface MovedField {
+  field: ProductField
+  from: FeedName
+  to: FeedName
+}
+
+/** Fields that another feed writes now. Products keep what they have until that feed's next file names them. */
+export function movedFields(before: FieldRanks, after: FieldRanks): MovedField[] {
+  return productFields.flatMap((field) => {
+    const [from, to] = [before.writer(field), after.writer(field)]
+    return from === undefined || to === undefined || from === to ? [] : [{ field, from, to }]
+  })
 }
 
 function ownerOf(field: ProductField, feeds: ReadonlyMap<FeedName, FeedConfig>): FeedName | undefined {

@@ -12,10 +12,14 @@ export const reloadCommand: CommandDefinition = {
     const { reloadDaemon } = await import('../operations/reload.ts')
     const { clock, signal } = context
     const done = await reloadDaemon({ config, clock, signal })
-    context.print(done, ({ pid, changed }) =>
+    context.print(done, ({ pid, changed, notes }) =>
       changed.length === 0
         ? `catalogd (pid ${pid}) runs with this configuration already.`
-        : `catalogd (pid ${pid}) runs with the new configuration. Changed:\n${changed.map((path) => `  ${path}`).join('\n')}`,
+        : [
+            `catalogd (pid ${pid}) runs with the new configuration. Changed:`,
+            ...changed.map((path) => `  ${path}`),
+            ...notes.map((note) => `! ${note}`),
+          ].join('\n'),
     )
   },
 }

@@ -147,22 +147,24 @@ class Reloads {
 
   async #take(service: Service): Promise<ReloadOutcome> {
     const { log } = this.#context
-    const outcome = { at: this.#now(), number: ++this.#number, changed: [] }
+    const outcome = { at: this.#now(), number: ++this.#number, changed: [], notes: [] }
     try {
       const next = await this.#context.readConfig()
       const changes = compareConfigs(this.#running, next)
       const { paths } = changes
+      const { notesOf } = await import('../operations/reload.ts')
+      const notes = notesOf(this.#running.config, next.config)
       if (paths.length > 0) {
         log.info({ changed: paths }, 'the configuration has changed: reloading')
         const catalogs = this.#context.chosenOf(next)
         await service.reload({ config: next.config, catalogs }, changes)
         this.#running = next
         this.#loadedAt = outcome.at
-        for (const warning of next.warnings) log.warn(warning)
+        for (const warning of [...next.warnings, ...notes]) log.warn(warning)
       }
       service.noteRefusal(undefined)
       log.info({ changed: paths.length }, 'the configuration is reloaded')
-      return { ...outcome, changed: [...paths] }
+      return { ...outcome, changed: [...paths], notes }
     } catch (error) {
       if (!(error instanceof OperatingError)) throw error
       const { describeReloadError } = await import('../operations/reload.ts')

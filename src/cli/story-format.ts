@@ -1,14 +1,15 @@
 import type { ExplainedProduct } from '../operations/explain-product.ts'
 import type { CallEntry } from '../operations/list-calls.ts'
-import type {
-  DeliveryTimes,
-  FieldStory,
-  ImportOrigin,
-  KnownStory,
-  ProductStory,
-  RecordPlace,
-  StoryChange,
-  StoryState,
+import {
+  type DeliveryTimes,
+  type FieldStory,
+  type ImportOrigin,
+  type KnownStory,
+  type ProductStory,
+  type RecordPlace,
+  type StoryChange,
+  type StoryState,
+  whyHidden,
 } from '../operations/story.ts'
 import { cell, countOf, formatTable, shownValue } from './table.ts'
 
@@ -144,11 +145,12 @@ function headOfGroup({ feed, from }: FieldStory): string {
     : `Feed ${feed}: ${formatPlace(from)}${from.asOf === null ? '' : `, as of ${timeOf(from.asOf)}`}`
 }
 
-function notesOf({ feed, hides, because, insteadOf }: FieldStory): string[] {
-  const rule = because === 'owns' ? `${feed} owns the field` : `${feed} stands first in the configuration`
-  const notes = hides.map(({ feed: other, value, from }) => {
+function notesOf(field: FieldStory): string[] {
+  const { hides, insteadOf } = field
+  const notes = hides.map((hidden) => {
+    const { feed, value, from } = hidden
     const where = from === null ? '' : ` (${formatPlace(from)})`
-    return `hides ${cell(value)} of ${other}${where}: ${rule}`
+    return `hides ${cell(value)} of ${feed}${where}: ${whyHidden(field, hidden)}`
   })
   if (insteadOf !== undefined) notes.push(`instead of ${cell(insteadOf)}, since it is missing from a feed`)
   return notes

@@ -1,4 +1,4 @@
-import { productFields } from '../api/contract/product.ts'
+import { type ProductField, productFields } from '../api/contract/product.ts'
 import { type ChangeEntry, decodeChange } from '../catalog/change-entry.ts'
 import type { ProductState } from '../catalog/model.ts'
 import { decodeOrigins, type FeedOrigins, originOf, type RecordOrigin } from '../catalog/origins.ts'
@@ -69,7 +69,7 @@ function fieldsOf(told: Told): FieldStory[] {
   const ranks = rankFields(catalog.feeds)
   return productFields.flatMap((field): FieldStory[] => {
     const [sent, value] = [document[field], state.fields[field]]
-    const hides = hidersOf(field, told)
+    const hides = hidersOf(field, told, ranks)
     if (field === 'product_id' || (sent === undefined && hides.length === 0)) return []
     const feed = state.writers[field]
     const origin = feed === undefined ? undefined : originOf(told.origins.get(feed), field)
@@ -80,7 +80,7 @@ function fieldsOf(told: Told): FieldStory[] {
         value: shortValue(field, sent),
         feed: feed ?? null,
         from: placeOf(origin, told.manifest),
-        because: reasonOf(field, ranks),
+        because: reasonOf(field, { feed, hides, ranks }),
         hides,
         ...(isMarked ? { insteadOf: shortValue(field, value) } : {}),
       },
@@ -88,18 +88,25 @@ function fieldsOf(told: Told): FieldStory[] {
   })
 }
 
-function hidersOf(field: (typeof productFields)[number], { origins, manifest, state }: Told) {
+function hidersOf(field: ProductField, { origins, manifest, state }: Told, ranks: FieldRanks) {
   return [...origins].flatMap(([feed, known]): FieldStory['hides'] => {
     if (!(field in known.hidden) || state.writers[field] === feed) return []
     const value = shortValue(field, known.hidden[field])
-    return [{ feed, value, from: placeOf(originOf(known, field), manifest) }]
+    const isWriter = ranks.writer(field) === feed
+    return [{ feed, value, from: placeOf(originOf(known, field), manifest), isWriter }]
   })
 }
 
-function reasonOf(field: string, { overlaps }: FieldRanks): FieldStory['because'] {
-  const overlap = overlaps.find((each) => each.field === field)
+/** `feed` has written the value. */
+function reasonOf(
+  field: ProductField,
+  { feed, hides, ranks }: { feed: FeedName | undefined; hides: FieldStory['hides']; ranks: FieldRanks },
+): FieldStory['because'] {
+  const isEarlier = feed !== undefined && ranks.rank(field, feed) === Number.POSITIVE_INFINITY
+  if (isEarlier || hides.some(({ isWriter }) => isWriter)) return 'earlier'
+  const overlap = ranks.overlaps.find((each) => each.field === field)
   if (!overlap) return 'only'
-  return overlap.isOwned ? 'owns' : 'first'
+  return overlap.isOwned && feed === ranks.writer(field) ? 'owns' : 'first'
 }
 
 function feedsOf({ stored, state, origins, catalog, manifest }: Told): FeedStory[] {

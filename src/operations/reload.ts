@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { movedFields, rankFields } from '../catalog/ranks.ts'
 import type { Config } from '../config/model.ts'
 import { ConfigProblemsError } from '../config/problems.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -15,6 +16,8 @@ const outcomeSchema = z.object({
   number: z.number(),
   /** Paths of settings, without their values. */
   changed: z.array(z.string()),
+  /** What does not take effect by itself, and what to do. */
+  notes: z.array(z.string()).default([]),
   /** Undefined: the new configuration runs. */
   error: z
     .object({
@@ -78,6 +81,18 @@ export function describeReloadError(error: OperatingError): NonNullable<ReloadOu
   return { code, message, hint, problems }
 }
 
+/** What of a new configuration takes no effect by itself. */
+export function notesOf(before: Config, after: Config): string[] {
+  return [...after.catalogs].flatMap(([name, { feeds }]) => {
+    const former = before.catalogs.get(name)
+    const moved = former ? movedFields(rankFields(former.feeds), rankFields(feeds)) : []
+    return moved.map(
+      ({ field, from, to }) =>
+        `catalog ${name}: the feed ${to} writes ${field} now, in place of ${from}. A product keeps its value until a file of ${to} names it: load the last one again ("catalogd imports" says where it is kept)`,
+    )
+  })
+}
+
 const lookEveryMs = 50
 /** Running calls may take ten seconds, for each catalog. */
 const answerWithinMs = 5 * 60_000
@@ -108,7 +123,7 @@ export async function reloadDaemon({ config, clock, signal }: Asking) {
     const { reload } = record ?? {}
     if (record?.pid === holder.pid && reload && reload.number > seen) {
       if (reload.error) throw refusalOf(reload.error)
-      return { pid: holder.pid, config: record.configFile, changed: reload.changed }
+      return { pid: holder.pid, config: record.configFile, changed: reload.changed, notes: reload.notes }
     }
     if (clock.monotonic() > giveUpAt) {
       throw new StorageError('reload-unanswered', `catalogd (pid ${holder.pid}) has not answered`, {

@@ -30,12 +30,25 @@ export interface FieldStory {
   feed: string | null
   /** The record that it comes from; null: it was imported before that was noted. */
   from: RecordPlace | null
-  /** Why this feed counts: `only` it maps the field, it `owns` it, or it comes `first` in the configuration. */
-  because: 'only' | 'owns' | 'first'
-  /** What other feeds said last, and is not used. */
-  hides: { feed: string; value: ShownValue; from: RecordPlace | null }[]
+  /**
+   * Why this feed counts: `only` it maps the field, it `owns` it, or it comes `first` in the configuration; `earlier`: the
+   * configuration gives the field to another one by now, whose next file counts.
+   */
+  because: 'only' | 'owns' | 'first' | 'earlier'
+  /** What other feeds said last, and is not used. `isWriter`: the configuration gives that feed the field by now. */
+  hides: { feed: string; value: ShownValue; from: RecordPlace | null; isWriter: boolean }[]
   /** The value goes out instead of this one, since the product is missing from a feed. */
   insteadOf?: ShownValue
+}
+
+/** Why the value of another feed is not used. */
+export function whyHidden({ feed, because }: FieldStory, hidden: FieldStory['hides'][number]): string {
+  if (hidden.isWriter)
+    return `${hidden.feed} writes the field by now, and its next file counts: load its last one again`
+  if (because === 'owns') return `${feed} owns the field`
+  return because === 'first'
+    ? `${feed} stands first in the configuration`
+    : `${feed} wrote the field under an earlier configuration`
 }
 
 /** Required, and no feed has brought it: which feeds map it. */

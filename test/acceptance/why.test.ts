@@ -1,3 +1,4 @@
+import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { CallEntry } from '../../src/operations/list-calls.ts'
 import type { KnownStory, ProductStory } from '../../src/operations/story.ts'
@@ -109,6 +110,29 @@ it('names the rejected record of a product, known or not', async () => {
   })
   expect(await workplace.ask('why', '9.9')).toMatchObject({ kind: 'unknown', rejected: [{ line: 3 }] })
   expect(await workplace.ask('why', '9x9')).toMatchObject({ kind: 'unknown', rejected: [] })
+})
+
+it('tells, after a reload, that another feed writes a field from its next file on', async () => {
+  const file = workplace.path('catalogd.yaml')
+  const before = await readFile(file, 'utf8')
+  const prices = 'fields: { product_id: sku, price: price }, owns: [price] }'
+  const after = before.replace(prices, 'fields: { product_id: sku, price: price } }')
+  await writeFile(file, after)
+  const { notes } = await workplace.ask<{ notes: string[] }>('reload')
+  expect(notes).toEqual([
+    expect.stringContaining('the feed shop writes price now, in place of prices. A product keeps its value'),
+  ])
+  const priceOf = async () => (await why('4711')).fields.find(({ field }) => field === 'price')
+  expect(await priceOf()).toMatchObject({
+    ...{ value: 12.5, feed: 'prices', because: 'earlier' },
+    hides: [{ feed: 'shop', value: 9, isWriter: true }],
+  })
+  const { stdout } = await workplace.runHere('why', '4711')
+  expect(stdout).toContain('shop writes the field by now, and its next file counts')
+  await drop('shop', 'shop-3.csv', shop({ id: '4711', price: 9 }, { id: '4713', price: 10 }))
+  expect(await priceOf()).toMatchObject({ value: 9, feed: 'shop', because: 'first' })
+  await writeFile(file, before)
+  expect((await workplace.ask<{ notes: string[] }>('reload')).notes).toHaveLength(1)
 })
 
 it('a value that is hidden is no newer document', async () => {

@@ -12,6 +12,7 @@ const feeds = ['one', 'two', 'three'] as FeedName[]
 /** The first feed writes name, the second price; whoever stands first writes the rest. */
 const ranks: FieldRanks = {
   overlaps: [],
+  writer: () => undefined,
   rank: (field, feed) => (field === 'price' && feed === 'two' ? -1 : feeds.indexOf(feed)),
 }
 

@@ -1,12 +1,13 @@
-import type {
-  DeliveryTimes,
-  FieldStory,
-  ImportOrigin,
-  KnownStory,
-  ProductStory,
-  RecordPlace,
-  StoryChange,
-  StoryState,
+import {
+  type DeliveryTimes,
+  type FieldStory,
+  type ImportOrigin,
+  type KnownStory,
+  type ProductStory,
+  type RecordPlace,
+  type StoryChange,
+  type StoryState,
+  whyHidden,
 } from '../../operations/story.ts'
 import { count, moment, table } from '../format.ts'
 import { type Content, foreign, type Html, html } from '../html.ts'
@@ -124,14 +125,14 @@ function fieldTable(view: View, fields: readonly FieldStory[]): Html {
   return table({
     label: 'Fields',
     head: ['Field', 'Value', 'Feed', 'From', 'Hides'],
-    rows: fields.map(({ field, value, feed, from, because, hides, insteadOf }) => [
-      field,
-      html`${shown(value)}${insteadOf !== undefined && html` <span class="quiet">instead of ${shown(insteadOf)}, since it is missing from a feed</span>`}`,
-      feed === null ? '–' : foreign(feed),
-      feed === null ? '–' : placeOf(view, from),
-      hides.length === 0
+    rows: fields.map((each) => [
+      each.field,
+      html`${shown(each.value)}${each.insteadOf !== undefined && html` <span class="quiet">instead of ${shown(each.insteadOf)}, since it is missing from a feed</span>`}`,
+      each.feed === null ? '–' : foreign(each.feed),
+      each.feed === null ? '–' : placeOf(view, each.from),
+      each.hides.length === 0
         ? '–'
-        : html`<ul class="facts">${hides.map((hidden) => html`<li>${shown(hidden.value)} of ${foreign(hidden.feed)} (${placeOf(view, hidden.from)}), since ${foreign(feed ?? '')} ${because === 'owns' ? 'owns the field' : 'comes first in the configuration'}</li>`)}</ul>`,
+        : html`<ul class="facts">${each.hides.map((hidden) => html`<li>${shown(hidden.value)} of ${foreign(hidden.feed)} (${placeOf(view, hidden.from)}): ${foreign(whyHidden(each, hidden))}</li>`)}</ul>`,
     ]),
     empty: 'No field is known.',
   })
