@@ -18,6 +18,7 @@ import type { Watchdog } from './lib/watchdog.ts'
 import type { CatalogMeter } from './metrics/catalog-meter.ts'
 import { packIds } from './mirror/calls.ts'
 import type { LiveMirror } from './mirror/live-mirror.ts'
+import { endpointOf } from './outbox/endpoint.ts'
 import { catalogKeys } from './outbox/keys.ts'
 import type { Offered } from './outbox/model.ts'
 import { tellCall } from './outbox/told-calls.ts'
@@ -138,7 +139,7 @@ export class CatalogService implements AsyncDisposable {
     const dir = stateDirOf(config, catalog.name)
     const stateId = await readStateId(dir)
     const delivers = sendsConsents(this.#options)
-    const endpoint = delivers ? catalog.api.url.value().href : undefined
+    const endpoint = delivers ? endpointOf(catalog.api) : undefined
     const old = await readOldConsents(dir, stateDir, stateId)
     const store = await openConsents({ dir, stateId, feeds, endpoint, clock, log, onLost: onFatal, old })
     stack.use(store)

@@ -28,7 +28,7 @@ export interface OpenConsentsOptions {
   stateId: string
   /** Of kind consents. */
   feeds: Iterable<FeedName>
-  /** Base address; undefined: this process sends nothing. */
+  /** See `endpointOf`; undefined: this process sends nothing. */
   endpoint: string | undefined
   clock: Clock
   log: Log
@@ -65,7 +65,7 @@ function identify(
   { old, stateId, log, clock, manifest, ...options }: OpenConsentsOptions & { manifest: ManifestView },
 ): void {
   const known = store.fact('endpoint')
-  const endpoint = options.endpoint?.replace(/\/+$/, '') ?? known
+  const endpoint = options.endpoint ?? known
   const isForeign = known !== undefined && endpoint !== known
   const file = fileIdentity(path)
   const isNew = store.fact('key') === undefined

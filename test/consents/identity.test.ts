@@ -133,6 +133,23 @@ test('another endpoint is told all revocations, and no grant that was accepted b
   expect(other.callsOf('granted@example.org')).toEqual([true])
 })
 
+test('another account at the same address is another endpoint', async () => {
+  await using site = await openHistory()
+  const file = site.dir.join('catalogd.yaml')
+  await writeFile(file, (await readFile(file, 'utf8')).replace('api: { ', 'api: { account: shop-2, '))
+  await adoptRefused(site, 'other-endpoint')
+  site.endpoint.calls.length = 0
+  await site.start()
+  await site.settled()
+  expect(site.endpoint.calls.map(({ email, consent }) => [email, consent])).toEqual([
+    ['revoked@example.org', false],
+  ])
+  expect(letters(site).sort()).toEqual([
+    ['due@example.org', 'not confirmed'],
+    ['granted@example.org', 'not confirmed'],
+  ])
+})
+
 test('a database beside an older manifest, or one of a newer version, is refused', async () => {
   await using site = await openHistory()
   const manifest = catalogDir(site, 'manifest.ndjson')
