@@ -132,8 +132,8 @@ function describeStep({ running, imported, files, overview }: LoadProgress, pace
   }
   if (imported < files)
     return imported === 0 ? 'waiting to be imported' : `${imported} of ${files} files imported`
-  const { pending, dead, echoes, lanes } = overview
-  const waiting = Math.max(0, pending - dead)
+  const { pending, dead, repeats, echoes, lanes } = overview
+  const waiting = Math.max(0, pending - dead - repeats)
   const isDeferred = waiting > 0 && waiting === lanes.deferred.waiting && lanes.deferred.dueInMs > 0
   if (isDeferred) return `${formatCount(waiting)} deferred, due in ${formatAge(lanes.deferred.dueInMs)}`
   if (waiting === 0 && echoes.waiting > 0) {

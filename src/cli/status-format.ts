@@ -113,8 +113,9 @@ export function describeHold(reason: string): string {
 }
 
 function formatProducts(overview: OutboxOverview): string[] {
-  const { products, pending, dead, incomplete, lanes, echoes } = overview
-  const waits = pending - dead > 0 ? `${formatCount(pending - dead)} not delivered yet` : 'none waits'
+  const { products, incomplete, dead, lanes, echoes } = overview
+  const unsent = overview.pending - dead - overview.repeats
+  const waits = unsent > 0 ? `${formatCount(unsent)} not delivered yet` : 'none waits'
   const refused = dead > 0 ? `, ${formatCount(dead)} refused (catalogd dead list)` : ''
   const lacking = incomplete > 0 ? `, ${formatCount(incomplete)} incomplete` : ''
   const lines = [`  products  ${formatCount(products)}, ${waits}${refused}${lacking}`]
@@ -126,7 +127,8 @@ function formatProducts(overview: OutboxOverview): string[] {
   if (rows.length > 0) lines.push(formatTable([['  lane', 'waiting', 'overdue', 'next due'], ...rows]))
   if (overview.inFlight > 0) lines.push(`  ${overview.inFlight} in flight`)
   if (echoes.waiting > 0) {
-    lines.push(`  ${echoes.waiting} to be sent once more, the last in ${formatAge(echoes.dueInMs)}`)
+    const when = `the last in ${formatAge(echoes.dueInMs)}`
+    lines.push(`  ${echoes.waiting} to be sent once more, ${when}: earlier calls may take effect until then`)
   }
   const { learnedBodyBytes, learnedBodyBytesAgeMs = 0 } = overview
   if (learnedBodyBytes !== undefined) {

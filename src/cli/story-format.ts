@@ -64,7 +64,7 @@ function headOf({ productId, document, state, endpoint, catalog }: KnownStory, f
 
 /** What the endpoint has while the newest document is not there. */
 function heldOf({ state }: StoryState, endpoint: KnownStory['endpoint']): string {
-  if (state === 'at-rest' || state === 'given-up') return ''
+  if (state === 'at-rest' || state === 'repeated' || state === 'given-up') return ''
   const held = {
     nothing: 'the endpoint has nothing of it',
     newest: 'the endpoint has the newest document',
@@ -80,6 +80,10 @@ function describeState(state: StoryState, { nowMs }: Format): string {
     case 'at-rest': {
       const { acknowledgedAt: at } = state
       return `at rest: the endpoint has the newest document${at === null ? '' : ` (acknowledged ${ago(at)})`}`
+    }
+    case 'repeated': {
+      const when = state.at === null ? '' : ` at ${timeOf(state.at)}`
+      return `at rest, and sent once more${when}: the endpoint has the newest document, but an earlier call may still take effect`
     }
     case 'incomplete': {
       const missing = state.missing.map(({ field, feeds }) => {

@@ -125,6 +125,7 @@ export class ConsentReader implements Disposable {
       products: this.count('max(number)'),
       incomplete: 0,
       pending: revocations.waiting + grants.waiting + dead,
+      repeats: 0,
       lanes: { urgent: revocations, new: grants, deferred: { waiting: 0, oldestMs: 0, dueInMs: 0 } },
       echoes: { waiting: 0, dueInMs: 0 },
       dead,

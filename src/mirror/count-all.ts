@@ -8,8 +8,8 @@ export function countAll(database: Database): MirrorCounts {
   const all = count('SELECT count(*) AS count FROM products')
   const incomplete = count('SELECT count(*) AS count FROM products WHERE missing IS NOT NULL')
   // A dead letter keeps its place while it may be taken back.
-  const sql = `SELECT lane, count(*) AS waiting, min(since) AS sinceMs FROM sending
-    WHERE lane IS NOT NULL AND product NOT IN (SELECT product FROM dead) GROUP BY lane`
+  const placed = 'FROM sending WHERE lane IS NOT NULL AND product NOT IN (SELECT product FROM dead)'
+  const sql = `SELECT lane, count(*) AS waiting, min(since) AS sinceMs ${placed} AND acknowledged IS NOT digest GROUP BY lane`
   const rows = database.all<{ lane: number; waiting: number; sinceMs: number }>(sql)
   const places = lanes.map((lane, rank) => {
     const { waiting, sinceMs } = rows.find((row) => row.lane === rank) ?? { waiting: 0, sinceMs: undefined }
@@ -19,6 +19,7 @@ export function countAll(database: Database): MirrorCounts {
     products: all - incomplete,
     incomplete,
     places: Object.fromEntries(places) as MirrorCounts['places'],
+    repeats: count(`SELECT count(*) AS count ${placed} AND acknowledged IS digest`),
     dead: count('SELECT count(*) AS count FROM dead'),
   }
 }

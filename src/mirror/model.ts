@@ -135,8 +135,13 @@ export interface MirrorCounts {
   products: number
   /** Products that miss required fields: not sent. */
   incomplete: number
-  /** Products that have a place. `sinceMs`: since when the first of them is unsent (epoch); undefined: none is. */
+  /**
+   * Products that have a place and whose newest document is not acknowledged. `sinceMs`: since when the first of them is
+   * unsent (epoch); undefined: none is.
+   */
   places: Record<Lane, { waiting: number; sinceMs: number | undefined }>
+  /** Products that have a place although it is acknowledged: they are echoed, or Redis is about to let them go. */
+  repeats: number
   dead: number
 }
 

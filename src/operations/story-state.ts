@@ -49,6 +49,8 @@ export function stateOf(
   const since = isoOf(place.sinceMs)
   if (place.number === undefined)
     return { state: 'deferred', since, dueAt: isoOf(place.sinceMs + catalog.deferred.afterMs) }
+  if (stored.endpoint === 'newest')
+    return { state: 'repeated', at: underWay?.echoMs === undefined ? null : isoOf(underWay.echoMs) }
   const isDoubtful = stored.endpoint === 'doubtful'
   return { state: 'due', lane: place.lane, since, isOffered: place.isOffered, isDoubtful }
 }

@@ -60,6 +60,8 @@ export interface MissingField {
 export type StoryState =
   /** The endpoint has acknowledged the newest document; null: by a call that is not kept. */
   | { state: 'at-rest'; acknowledgedAt: string | null }
+  /** The same, but an earlier call may still take effect, so it is sent once more; null: when is not known. */
+  | { state: 'repeated'; at: string | null }
   /** Not sent: required fields are missing. */
   | { state: 'incomplete'; missing: MissingField[] }
   /** The endpoint refused it; a newer document, or `dead retry`, revives it. */

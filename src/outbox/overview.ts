@@ -40,8 +40,10 @@ export interface OutboxOverview extends DeliveryOverview {
   products: number
   /** Products that miss required fields: not sent. */
   incomplete: number
-  /** Unsent products, dead letters included. */
+  /** Products that have a place: unsent, or sent once more; and dead letters. */
   pending: number
+  /** Of those, products whose newest document is acknowledged: nothing of them is missing at the endpoint. */
+  repeats: number
   /** `oldestMs`: how long the first one has been due; `dueInMs`: until it is. One of the two is 0. */
   lanes: Record<Lane, { waiting: number; oldestMs: number; dueInMs: number }>
   dead: number
@@ -100,7 +102,7 @@ interface OverviewAccess {
 /** What is unsent stands in the mirror, what is under way in Redis. */
 export async function readOverview(access: OverviewAccess): Promise<OutboxOverview> {
   const { catalog, connection, mirror, nowMs } = access
-  const { places, dead, products, incomplete } = mirror.count()
+  const { places, repeats, dead, products, incomplete } = mirror.count()
   const laneOf = (lane: Lane) => {
     const { waiting, sinceMs = nowMs } = places[lane]
     const dueInMs = sinceMs + (lane === 'deferred' ? catalog.deferred.afterMs : 0) - nowMs
@@ -114,7 +116,8 @@ export async function readOverview(access: OverviewAccess): Promise<OutboxOvervi
     ...(connection ? await readDelivery(connection, catalogKeys(catalog.name)) : unknownDelivery),
     products,
     incomplete,
-    pending: unsent + dead,
+    pending: unsent + repeats + dead,
+    repeats,
     lanes,
     dead,
   }

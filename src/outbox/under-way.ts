@@ -7,6 +7,8 @@ import { type DeliveryOverview, readDelivery } from './overview.ts'
 export interface UnderWay {
   /** It is bound to a call. */
   claim: { token: string; beganMs: number; leaseEndsMs: number | undefined } | undefined
+  /** When it is sent once more; undefined: it is not. */
+  echoMs: number | undefined
   delivery: DeliveryOverview
 }
 
@@ -15,15 +17,19 @@ export async function readUnderWay(
   keys: CatalogKeys,
   id: ProductId,
 ): Promise<UnderWay> {
-  const [claim, delivery] = await Promise.all([
+  const [claim, echo, request, delivery] = await Promise.all([
     connection.hget(keys.claimed, id),
+    connection.zscore(keys.echoes, id),
+    connection.zscore(keys.requests, id),
     readDelivery(connection, keys),
   ])
+  const due = echo ?? request
   const [token = '', began] = claim?.split(' ') ?? []
   const lease = claim ? await connection.zscore(keys.leases, token) : null
   const leaseEndsMs = lease == null ? undefined : Number(lease)
   return {
     claim: claim ? { token, beganMs: Number(began), leaseEndsMs } : undefined,
+    echoMs: due === null ? undefined : Number(due),
     delivery,
   }
 }

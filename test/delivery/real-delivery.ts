@@ -119,8 +119,8 @@ export async function openRealDelivery(overrides: Partial<DeliveryConfig> = {}, 
     },
     /** Products that are unsent, dead letters included. */
     pending: () => {
-      const { dead, places } = reader.count()
-      return dead + places.urgent.waiting + places.new.waiting + places.deferred.waiting
+      const { dead, places, repeats } = reader.count()
+      return dead + repeats + places.urgent.waiting + places.new.waiting + places.deferred.waiting
     },
     dead: () => reader.deadLetters().map(({ productId }) => productId),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),

@@ -199,8 +199,8 @@ export class Site implements AsyncDisposable {
       this.#redis.zcard(keys.echoes),
     ])
     using mirror = this.openMirror()
-    const { places, dead } = mirror.count()
-    const pending = Object.values(places).reduce((sum, { waiting }) => sum + waiting, dead)
+    const { places, repeats, dead } = mirror.count()
+    const pending = Object.values(places).reduce((sum, { waiting }) => sum + waiting, dead + repeats)
     const last = accepts.at(-1)?.sequence ?? 0
     const [newest] = mirror.applied('products' as FeedName)
     return { accepted: accepts.length, last, applied: newest?.sequence ?? 0, pending, dead, claimed, echoes }

@@ -2,8 +2,12 @@ import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import type { ProductId } from '../../src/lib/brand.ts'
+import type { CatalogName, ProductId } from '../../src/lib/brand.ts'
 import { systemClock as clock } from '../../src/lib/clock.ts'
+import { MirrorReader } from '../../src/mirror/reader.ts'
+import { stateOf } from '../../src/operations/story-state.ts'
+import { readOverview } from '../../src/outbox/overview.ts'
+import { readUnderWay } from '../../src/outbox/under-way.ts'
 import { RedisConnections } from '../../src/redis/connections.ts'
 import { waitFor } from '../support/events.ts'
 import { collectLog } from '../support/log-lines.ts'
@@ -281,3 +285,29 @@ test.each(['remember', 'doubt'] as const)(
     }
   },
 )
+
+test('what is sent once more after a loss is not told as undelivered', async () => {
+  await using box = await openHarness()
+  await box.put('a', '1')
+  await box.deliver()
+  await box.put('a', '2', 'urgent')
+  await box.connection.flushall()
+  await heal(box)
+  await sendAll(box)
+  const keys = box.keys
+  using mirror = new MirrorReader(box.file)
+  const catalog = { name: 'main' as CatalogName, deferred: { afterMs: 0, atMostMs: 0 } }
+  const nowMs = Date.now() + 60_000
+  expect(await readOverview({ catalog, connection: box.connection, mirror, nowMs })).toMatchObject({
+    ...{ pending: 1, repeats: 1, echoes: { waiting: 1 } },
+    lanes: { urgent: { waiting: 0, oldestMs: 0 }, new: { waiting: 0 } },
+  })
+  const id = 'a' as ProductId
+  const underWay = await readUnderWay(box.connection, keys, id)
+  const stored = mirror.story(id)
+  if (!stored) throw new Error('it is not known')
+  expect(stateOf({ mirror, stored, underWay, nowMs } as Parameters<typeof stateOf>[0], [])).toEqual({
+    state: 'repeated',
+    at: new Date(Number(await box.connection.zscore(keys.echoes, id))).toISOString(),
+  })
+})

@@ -73,7 +73,11 @@ function tiles({ figures, catalog }: View, { overview }: CatalogStatus): Html {
     ['Calls', `${rate(mean(({ callsPerSecond }) => callsPerSecond))} /s`, 'over the last minute'],
     ['Fill', fill === undefined ? '–' : `${Math.round(fill * 100)} %`, 'of the bytes that a call may have'],
     ['Errors', count(errors), 'unanswered calls and refused products, last minute'],
-    ['Not delivered', count(overview.pending - overview.dead), `of ${plural(overview.products, 'product')}`],
+    [
+      'Not delivered',
+      count(overview.pending - overview.dead - overview.repeats),
+      `of ${plural(overview.products, 'product')}`,
+    ],
     ['Incomplete', count(overview.incomplete), 'lack required fields and are not sent'],
   ]
   return html`<dl class="tiles">${all.map(([name, value, what]) => html`<div><dt>${name}</dt><dd><strong>${value}</strong> <span>${what}</span></dd></div>`)}</dl>`

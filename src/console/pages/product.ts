@@ -65,6 +65,8 @@ function stateOf({ nowMs }: View, state: StoryState): Content {
       return state.acknowledgedAt === null
         ? 'At rest: the endpoint has the newest document.'
         : html`At rest: the endpoint acknowledged the newest document ${moment(state.acknowledgedAt, nowMs)}.`
+    case 'repeated':
+      return html`At rest, and sent once more${state.at !== null && html` ${moment(state.at, nowMs)}`}: the endpoint has the newest document, but an earlier call may still take effect.`
     case 'incomplete': {
       const missing = state.missing.map(({ field, feeds }) =>
         feeds.length === 0 ? `${field} (no feed maps it)` : `${field} (mapped by ${feeds.join(', ')})`,
