@@ -53,14 +53,14 @@ export const completionCommand: CommandDefinition = {
   async run(context, { args: [name, ...words], readProgram }) {
     const shell = name as Shell
     if (words.length === 0) {
-      context.print({ shell, script: scripts[shell] }, () => scripts[shell])
+      context.printWhole({ shell, script: scripts[shell] }, () => scripts[shell])
       return
     }
     const { complete } = await import('./complete.ts')
     const typed = shell === 'bash' ? withoutEquals(words) : words
     const program = await readProgram(typed)
     const found = await complete({ words: typed, program, readFeeds: (file) => readFeeds(context, file) })
-    context.print(found, (shown) => (shown === 'files' ? files : shown.map(lineFor(shell)).join('\n')))
+    context.printWhole(found, (shown) => (shown === 'files' ? files : shown.map(lineFor(shell)).join('\n')))
   },
 }
 

@@ -156,7 +156,7 @@ const configSchemaCommand: CommandDefinition = {
     'Editors with a YAML language server complete and check the configuration when its first line is\n# yaml-language-server: $schema=catalogd.schema.json',
   examples: ['catalogd config schema > config/catalogd.schema.json'],
   async run(context) {
-    context.print(configJsonSchema(productFields), () => configJsonSchemaText(productFields))
+    context.printWhole(configJsonSchema(productFields), () => configJsonSchemaText(productFields))
   },
 }
 
@@ -167,7 +167,7 @@ const configPrintCommand: CommandDefinition = {
   examples: ['catalogd config print', 'catalogd config print --json | jq .catalogs.main.delivery'],
   async run(context) {
     const loaded = await context.loadedConfig()
-    context.print(describeConfig(loaded), () => printConfig(loaded))
+    context.printWhole(describeConfig(loaded), () => printConfig(loaded))
   },
 }
 

@@ -12,6 +12,7 @@ import { type Log, type LogLevel, logLevelOf, openLog } from '../lib/log.ts'
 import { safeLines, safeValue, type TextStream } from '../lib/terminal-text.ts'
 import type { OperationContext } from '../operations/run-here.ts'
 import type { BarLine } from './bar-line.ts'
+import { wrapLines } from './table.ts'
 
 export type InputStream = Readable & { isTTY?: boolean }
 
@@ -169,6 +170,12 @@ export class CommandContext {
    * it is given: there the texts of the value are lines that are fit for a terminal, and none forges a further line.
    */
   print<T>(value: T, text: (shown: T) => string): void {
+    if (this.json) this.#write(JSON.stringify(value, undefined, 2))
+    else this.#write(this.#fitted(text(safeValue(value))))
+  }
+
+  /** The same of a text that is to be copied as it is: no line of it is broken. */
+  printWhole<T>(value: T, text: (shown: T) => string): void {
     this.#write(this.json ? JSON.stringify(value, undefined, 2) : text(safeValue(value)))
   }
 
@@ -179,19 +186,23 @@ export class CommandContext {
       return
     }
     const { environment, colourStream } = this.#surroundings
-    const lines = safeLines(text(safeValue(value)))
     const isPlain = (environment.NO_COLOR ?? '') !== ''
+    const lines = wrapLines(safeLines(text(safeValue(value))), this.columns)
     colourStream.write(`${again ? clearScreen : ''}${isPlain ? lines : paint(lines)}\n`)
   }
 
   /** One of many results as they come: a line of JSON each with `--json`. */
   printLine<T>(value: T, text: (shown: T) => string): void {
-    this.#write(this.json ? JSON.stringify(value) : text(safeValue(value)))
+    this.#write(this.json ? JSON.stringify(value) : this.#fitted(text(safeValue(value))))
   }
 
   /** For the person who waits, on standard error: not part of the result, nothing with `--json`. */
   note(text: string): void {
     if (!this.json) this.#surroundings.stderr.write(`${text}\n`)
+  }
+
+  #fitted(text: string): string {
+    return this.isTerminal ? wrapLines(text, this.columns) : text
   }
 
   #write(text: string): void {

@@ -155,5 +155,5 @@ function deleteCommand({ kind, word }: Group): CommandDefinition<{ yes: boolean 
 /** As YAML for people: nested values stay readable. */
 async function printRecord(context: CommandContext, record: StackRecord | Fields): Promise<void> {
   const { stringify } = await import('yaml')
-  context.print(record, () => stringify(record, { lineWidth: 0, aliasDuplicateObjects: false }))
+  context.printWhole(record, () => stringify(record, { lineWidth: 0, aliasDuplicateObjects: false }))
 }

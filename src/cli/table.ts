@@ -26,6 +26,28 @@ function widthOf(text: string): number {
   return /^[ -~]*$/.test(text) ? text.length : stringWidth(text)
 }
 
+/**
+ * Lines that are longer than a terminal is wide, broken between words. What goes on is marked, so that no text of others
+ * begins a line as ours do; a word that is too long alone, such as a path, stays whole.
+ */
+export function wrapLines(text: string, columns: number): string {
+  return text
+    .split('\n')
+    .map((line) => (widthOf(line) <= columns ? line : wrapLine(line, columns)))
+    .join('\n')
+}
+
+function wrapLine(line: string, columns: number): string {
+  const indent = Math.min(/^ */.exec(line)?.[0].length ?? 0, columns >> 1)
+  const lines = ['']
+  for (const word of line.split(/(?<=\S)(?= )/)) {
+    const shown = `${lines.at(-1)}${word}`
+    if (lines.at(-1) === '' || widthOf(shown) <= columns) lines[lines.length - 1] = shown
+    else lines.push(`${' '.repeat(indent)}  ↳ ${word.trimStart()}`)
+  }
+  return lines.join('\n')
+}
+
 /** With a comma before each thousand. Not by `Intl`, whose tables take 10 ms to open. */
 export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',')
