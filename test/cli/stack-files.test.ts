@@ -68,7 +68,7 @@ describe('stack pull, plan and apply', () => {
   })
 
   it('carry 2,000 terms through a rate limit', { timeout: 300_000 }, async () => {
-    await using target = await openStackSite({ rate: { requests: 450, perMs: 2_000 } })
+    await using target = await openStackSite({ rate: { requests: 800, perMs: 8_000 } })
     const dir = target.folder.join('stack')
     await target.stack(['pull', '--dir', dir])
     const terms = Array.from({ length: 2_000 }, (_, at) => ({
