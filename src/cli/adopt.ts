@@ -10,6 +10,7 @@ export const adoptCommand: CommandDefinition<{ yes: boolean }> = {
     'No daemon may run. Says first what would happen. The next start empties the keys of the catalog in Redis, and sends every product once.',
   examples: ['catalogd adopt', 'catalogd adopt --yes'],
   options: [{ flags: '--yes', description: 'do not ask', default: false }],
+  needsConfigFile: true,
   async run(context, { options }) {
     const { adopt, planAdoption } = await import('../operations/adopt.ts')
     const { withoutDaemon } = await import('../operations/run-here.ts')

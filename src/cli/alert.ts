@@ -4,6 +4,7 @@ export const alertCommand: CommandDefinition = {
   usage: 'alert',
   summary: 'the webhook that is told when something needs an operator',
   examples: ['catalogd alert test'],
+  needsConfigFile: true,
   commands: [
     {
       usage: 'test',

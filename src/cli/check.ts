@@ -11,6 +11,7 @@ export const checkCommand: CommandDefinition = {
   details:
     'Touches nothing and needs neither Redis nor credentials. Exit code 1 when a record would be rejected or its id cannot be read.',
   examples: ['catalogd check products ./export.csv'],
+  needsConfigFile: true,
   async run(context, { args: [name = '', file = ''] }) {
     const { checkFile } = await import('../operations/check-file.ts')
     const feed = findFeed(await context.catalog(), name)

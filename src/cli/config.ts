@@ -39,6 +39,7 @@ const configCheckCommand: CommandDefinition = {
   summary: 'check the configuration and show which feed writes which field',
   details: 'Reports all problems at once, each with file, line and column. Touches nothing.',
   examples: ['catalogd config check', 'catalogd config check --config shop.yaml --json'],
+  needsConfigFile: true,
   async run(context) {
     try {
       const report = await inspect(await context.loadedConfig(), context.configFile)

@@ -49,6 +49,11 @@ interface Shown<T> {
 /** With the cursor at its beginning. */
 const clearScreen = '\u001b[H\u001b[2J'
 
+const daemonsConfigIsUsed =
+  'the configuration file has a mistake (see catalogd config check); this command works with what the daemon runs with'
+
+type Definition = Pick<CommandDefinition, 'logLevel' | 'needsConfigFile'>
+
 /** Options that every command takes. */
 export interface CommonOptions {
   config?: string
@@ -63,14 +68,14 @@ export class CommandContext {
   readonly signal: AbortSignal
   readonly #surroundings: SafeSurroundings
   readonly #options: CommonOptions
-  readonly #logLevel: LogLevel
+  readonly #definition: Definition
   #loaded: Promise<LoadedConfig> | undefined
   #log: Log | undefined
 
-  constructor(surroundings: SafeSurroundings, options: CommonOptions, logLevel: LogLevel) {
+  constructor(surroundings: SafeSurroundings, options: CommonOptions, definition: Definition) {
     this.#surroundings = surroundings
     this.#options = options
-    this.#logLevel = logLevel
+    this.#definition = definition
     this.json = options.json === true
     this.clock = surroundings.clock
     this.signal = surroundings.signal
@@ -79,7 +84,8 @@ export class CommandContext {
   /** Opened at the first use; lines go to standard error. */
   get log(): Log {
     const { environment, logStream } = this.#surroundings
-    this.#log ??= openLog({ level: logLevelOf(environment.CATALOGD_LOG, this.#logLevel), stream: logStream })
+    const { logLevel = 'warn' } = this.#definition
+    this.#log ??= openLog({ level: logLevelOf(environment.CATALOGD_LOG, logLevel), stream: logStream })
     return this.#log
   }
 
@@ -120,10 +126,19 @@ export class CommandContext {
     this.#surroundings.onHangUp?.(listener)
   }
 
-  /** Read once, at the first use. */
+  /**
+   * Read once, at the first use. Where the file has a mistake and a daemon runs, what that runs with: an operator's command
+   * does not wait until somebody has corrected the file. Only a command that needs the file itself is refused.
+   */
   async loadedConfig(): Promise<LoadedConfig> {
-    this.#loaded ??= this.readConfig()
+    this.#loaded ??= this.#definition.needsConfigFile ? this.readConfig() : this.#readOrAskConfig()
     return this.#loaded
+  }
+
+  async #readOrAskConfig(): Promise<LoadedConfig> {
+    const { loaded, problem } = await this.usedConfig()
+    if (problem !== undefined) this.note(daemonsConfigIsUsed)
+    return loaded
   }
 
   /** As it stands in the file now. */
@@ -132,7 +147,7 @@ export class CommandContext {
     return await readCheckedConfig({ file: this.configFile, env: this.#surroundings.environment })
   }
 
-  /** For what must be told also while the file cannot be used: what the daemon runs with, and what is wrong with the file. */
+  /** The same with what is wrong with the file, for who tells of it. */
   async usedConfig(): Promise<{ loaded: LoadedConfig; problem?: string }> {
     const { readOrAskConfig } = await import('../operations/running-config.ts')
     const env = this.#surroundings.environment
@@ -273,6 +288,11 @@ export interface CommandDefinition<Options extends object = object> {
   commands?: readonly CommandDefinition[]
   /** What is logged unless CATALOGD_LOG says otherwise: `info` for daemons, `warn` (default) for what a person waits for. */
   logLevel?: LogLevel
+  /**
+   * It is about the configuration file, or about what no daemon has: while the file has a mistake it is refused. Other
+   * commands work with what the running daemon runs with. Of a group: all of its commands.
+   */
+  needsConfigFile?: boolean
   /**
    * Does the work. Throws an OperatingError when it cannot (its exit code counts); answers an exit code when it could,
    * but the data has problems. Ends soon when `context.signal` is aborted.

@@ -48,6 +48,7 @@ export const intentCommand: CommandDefinition<IntentOptions> = {
       choices: ['text', 'markdown'],
     },
   ],
+  needsConfigFile: true,
   async run(context, { args: [prompt = ''], options }) {
     if (!options.customer) {
       throw new ConfigError('usage', '--customer is missing', {

@@ -26,7 +26,7 @@ export async function runProgram({ argv, commands, ...given }: ProgramOptions): 
   const run: Run = async (definition, command) => {
     const options = command.optsWithGlobals<CommonOptions>()
     const { CommandContext } = await import('./context.ts')
-    const context = new CommandContext(surroundings, options, definition.logLevel ?? 'warn')
+    const context = new CommandContext(surroundings, options, definition)
     const input = { args: command.args, options, readProgram }
     exitCode = (await definition.run?.(context, input)) ?? ExitCode.done
   }
@@ -84,7 +84,12 @@ function addCommands(parent: Command, definitions: readonly CommandDefinition[],
       if (choices) argument.choices(choices)
     }
     if (definition.run) command.action(() => run(definition, command))
-    addCommands(command, definition.commands ?? [], run)
+    const { needsConfigFile = false, commands = [] } = definition
+    addCommands(
+      command,
+      needsConfigFile ? commands.map((one) => ({ ...one, needsConfigFile })) : commands,
+      run,
+    )
     addExamples(command, definition.examples)
   }
 }

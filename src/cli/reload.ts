@@ -6,6 +6,7 @@ export const reloadCommand: CommandDefinition = {
   details:
     'The configuration is checked first. What it does not change goes on; what is wrong, or needs a restart (state, redis, api.url), is refused as a whole, and the former one stays. The same as a SIGHUP to the daemon, but with an answer. Exit code 2: refused.',
   examples: ['catalogd reload'],
+  needsConfigFile: true,
   async run(context) {
     // What is wrong with the file is told without troubling the daemon.
     const { config } = await context.loadedConfig()

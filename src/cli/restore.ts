@@ -17,6 +17,7 @@ export const restoreCommand: CommandDefinition<{ yes: boolean; skipMissingFiles:
       default: false,
     },
   ],
+  needsConfigFile: true,
   async run(context, { args: [folder], options }) {
     const { discardRestore, finishRestore, requireFiles, stageRestore } = await import(
       '../operations/restore-backup.ts'

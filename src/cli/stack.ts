@@ -13,5 +13,6 @@ export const stackCommand: CommandDefinition = {
     'catalogd stack users list --order-by email',
     'catalogd stack terms update 12 --set active=false',
   ],
+  needsConfigFile: true,
   commands: [stackPullCommand, stackPlanCommand, stackApplyCommand, ...stackRecordCommands],
 }

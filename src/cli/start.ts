@@ -36,6 +36,7 @@ export const startCommand: CommandDefinition<{ roles: string }> = {
       parse: String,
     },
   ],
+  needsConfigFile: true,
   async run(context, { options }) {
     const chosen = await parseRoles(options.roles)
     const fatal = new AbortController()

@@ -10,6 +10,7 @@ export const verifyCommand: CommandDefinition<{ partner?: string }> = {
     'Asks by name and brand for up to 20 products. Each is answered: matches, differs in which field (ours → theirs), or not returned, which may also mean that others fit better. Exit code 0 when all match, otherwise 1. With --json: one product a line, the summary last.',
   examples: ['catalogd verify SKU-1', 'catalogd verify SKU-1 SKU-2 --json'],
   options: [{ flags: '--partner <id>', description: 'partner identifier (default: intent.partnerId)' }],
+  needsConfigFile: true,
   async run(context, { args, options }) {
     const { openIntent, partnerOf } = await import('../operations/ask-intent.ts')
     const { verifyProducts } = await import('../operations/verify-products.ts')

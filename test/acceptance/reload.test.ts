@@ -156,6 +156,48 @@ feeds:
     await webhook.until('config', 'resolved')
   })
 
+  it('with a mistake keeps nobody from working with the daemon that runs on', async () => {
+    await writeFile(workplace.path('f.csv'), feedOf(['p6'], 6))
+    await edit('settle: 0s', 'setle: 0s')
+    const worksWith: readonly [code: number, ...words: string[]][] = [
+      [0, 'load', 'shop', workplace.path('f.csv')],
+      [0, 'pause'],
+      [0, 'imports'],
+      [0, 'imports', '1'],
+      [0, 'why', 'p6'],
+      [1, 'why', 'unheard-of'],
+      [0, 'calls'],
+      [0, 'dead', 'list'],
+      [0, 'diff', 'shop', workplace.path('f.csv')],
+      [2, 'approve', '1'],
+      [0, 'resume'],
+      [0, 'backup', workplace.path('backup')],
+      [0, 'config', 'print'],
+    ]
+    for (const [code, ...words] of worksWith) {
+      const ran = await workplace.runHere(...words)
+      expect({ words, ...ran }).toMatchObject({ words, code })
+      const [first, ...others] = ran.stderr.split('\n')
+      expect(first).toBe(
+        'the configuration file has a mistake (see catalogd config check); this command works with what the daemon runs with',
+      )
+      // Nothing of the file is repeated, and no secret of the daemon's configuration is shown.
+      expect(others.join('\n')).not.toContain('setle')
+      expect(ran.stdout).not.toContain('an-operator')
+    }
+    expect((await workplace.run('pause', '--json')).stderr).toBe('')
+    expect(await workplace.ask('status')).toMatchObject({ catalogs: [{ overview: { paused: [{}] } }] })
+    expect((await workplace.runHere('resume')).code).toBe(0)
+    await workplace.untilTaken('p6', 1)
+    for (const words of [['config', 'check'], ['check', 'shop', workplace.path('f.csv')], ['reload']]) {
+      const refused = await workplace.runHere(...words)
+      expect({ words, ...refused }).toMatchObject({ words, code: 2 })
+      expect(refused.stderr).toContain('setle: found an unknown key')
+    }
+    await edit('setle: 0s', 'settle: 0s')
+    expect((await workplace.runHere('imports')).stderr).toBe('')
+  })
+
   it('that needs a restart, or another endpoint, is refused with that sentence', async () => {
     const before = await readFile(configFile(), 'utf8')
     await edit(`"\${CATALOG_API_URL}"`, '"http://127.0.0.1:1"')
