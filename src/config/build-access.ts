@@ -36,9 +36,16 @@ export class Access {
   token(key: string, text: string | null | undefined, file: string | undefined): Deferred<string> {
     if (file !== undefined)
       return deferTokenFile(resolve(this.#context.folder, file), this.#originOf(`${key}File`))
-    const { place } = this.#originOf(key)
-    const renewal = `at ${place}, then run catalogd reload (restart it where the environment itself holds the token)`
-    return { ...this.text(key, text), renewal }
+    return { ...this.text(key, text), renewal: this.#renewalOf(key) }
+  }
+
+  #renewalOf(key: string): string {
+    const [source] = this.#context.document.sourcesAt([...this.#path, key])
+    if (source === undefined) return `at ${this.#originOf(key).place}, then run catalogd reload`
+    const { name, isOfProcess, file } = source
+    if (!isOfProcess) return `in ${file} (variable ${name}), then run catalogd reload`
+    const also = file === undefined ? '' : `, which counts before the one in ${file}`
+    return `in the environment of catalogd (variable ${name}${also}), then restart it`
   }
 
   /** The same, where neither says anything: undefined. */

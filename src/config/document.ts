@@ -17,6 +17,20 @@ import { type Environment, expandVariables, maskReferences, unmaskReferences } f
 const nodesMax = 50_000
 const depthMax = 32
 
+/** Variables of the file beside the configuration. */
+export interface EnvFile {
+  path: string
+  variables: Environment
+}
+
+interface DocumentOptions {
+  file: string
+  text: string
+  /** Of the process; counts before what stands in the file. */
+  environment: Environment
+  envFile: EnvFile
+}
+
 interface Place {
   key: Position | undefined
   value: Position
@@ -31,16 +45,21 @@ export class ConfigDocument {
   root: unknown = undefined
   readonly problems: ConfigProblem[] = []
   readonly #environment: Environment
+  readonly #ownEnvironment: Environment
+  readonly #envFile: EnvFile
   readonly #places = new Map<string, Place>()
   readonly #unset = new Map<string, { path: ConfigPath; names: readonly string[] }>()
   readonly #empty = new Map<string, readonly string[]>()
+  readonly #used = new Map<string, readonly string[]>()
   #secretsWritten = 0
   readonly #lines = new LineCounter()
   #nodes = 0
 
-  constructor({ file, text, environment }: { file: string; text: string; environment: Environment }) {
+  constructor({ file, text, environment, envFile }: DocumentOptions) {
     this.file = file
-    this.#environment = environment
+    this.#environment = { ...envFile.variables, ...environment }
+    this.#ownEnvironment = environment
+    this.#envFile = envFile
     const parsed = parseDocument(maskReferences(text), { lineCounter: this.#lines, prettyErrors: false })
     for (const error of [...parsed.errors, ...parsed.warnings]) {
       this.#report(this.#positionAt(error.pos[0]), '', describeYamlError(error.code, error.message))
@@ -68,6 +87,16 @@ export class ConfigDocument {
   /** Variables that the value at a path needs and that are not set. */
   unsetAt(path: ConfigPath): readonly string[] {
     return this.#unset.get(formatPath(path))?.names ?? []
+  }
+
+  /** Where the variables are set whose values stand at a path; `file`: the one beside the configuration, if it names them. */
+  sourcesAt(path: ConfigPath): readonly { name: string; isOfProcess: boolean; file: string | undefined }[] {
+    const { path: file, variables } = this.#envFile
+    return (this.#used.get(formatPath(path)) ?? []).map((name) => ({
+      name,
+      isOfProcess: this.#ownEnvironment[name] !== undefined,
+      file: Object.hasOwn(variables, name) ? file : undefined,
+    }))
   }
 
   /** Variables that would have made the empty text at a path another one. */
@@ -143,7 +172,7 @@ export class ConfigDocument {
       const isPadded = scalar.type === Scalar.PLAIN && /^[-+]?0\d/.test(scalar.source ?? '')
       return isPadded ? scalar.source : scalar.value
     }
-    const { text, unset, empty, malformed } = expandVariables(scalar.value, this.#environment)
+    const { text, used, unset, empty, malformed } = expandVariables(scalar.value, this.#environment)
     for (const match of malformed) {
       this.addProblem(
         path,
@@ -151,6 +180,7 @@ export class ConfigDocument {
       )
     }
     if (text !== '' && text === scalar.value && isSecret(path.at(-1), text)) this.#secretsWritten++
+    if (used.length > 0) this.#used.set(formatPath(path), used)
     if (text === '' && empty.length > 0) this.#empty.set(formatPath(path), empty)
     if (unset.length > 0) this.#unset.set(formatPath(path), { path, names: unset })
     return text

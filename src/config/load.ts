@@ -6,7 +6,7 @@ import { parseEnv } from 'node:util'
 import { ConfigError, ifPresent, systemErrorCode } from '../lib/errors.ts'
 import { buildConfig } from './build.ts'
 import { checkWhole } from './checks.ts'
-import { ConfigDocument } from './document.ts'
+import { ConfigDocument, type EnvFile } from './document.ts'
 import { explainIssues } from './issues.ts'
 import type { Config } from './model.ts'
 import type { FieldKnowledge } from './parts.ts'
@@ -50,8 +50,7 @@ export async function readConfig({
   const absolute = resolve(file)
   const folder = dirname(absolute)
   const text = given ?? (await readText(file))
-  const environment = { ...(await readEnvFile(folder)), ...env }
-  const document = new ConfigDocument({ file, text, environment })
+  const document = new ConfigDocument({ file, text, environment: env, envFile: await readEnvFile(folder) })
   throwProblems(document)
   applyPresets(document, folder)
   const parsed = configSchema.safeParse(document.root, { jitless: true })
@@ -91,10 +90,10 @@ function versionsOf({ catalogs, console }: Config): Map<string, string> {
 
 const envFile = '.env'
 
-/** Variables of the file beside the configuration; none where there is no such file. */
-async function readEnvFile(folder: string): Promise<Environment> {
-  const file = join(folder, envFile)
-  return (await ifPresent(stat(file))) ? parseEnv(await readText(file)) : {}
+/** Without variables where there is no such file. */
+async function readEnvFile(folder: string): Promise<EnvFile> {
+  const path = join(folder, envFile)
+  return { path, variables: (await ifPresent(stat(path))) ? parseEnv(await readText(path)) : {} }
 }
 
 async function warnIfOpen(path: string, name = path): Promise<string[]> {

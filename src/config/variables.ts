@@ -31,6 +31,8 @@ export function unmaskReferences(text: string): string {
 
 export interface Expansion {
   text: string
+  /** Variables whose values stand in the text. */
+  used: string[]
   /** Variables that are needed and not set; their references stay in the text. */
   unset: string[]
   /** Variables that added nothing to the text. */
@@ -45,7 +47,7 @@ const body = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s
 
 /** As a shell would: the default counts for a variable that is unset or empty. */
 export function expandVariables(text: string, environment: Environment): Expansion {
-  const expansion: Expansion = { text, unset: [], empty: [], malformed: [] }
+  const expansion: Expansion = { text, used: [], unset: [], empty: [], malformed: [] }
   expansion.text = unmaskReferences(text).replaceAll(form, (match, inside: string) => {
     if (match.startsWith('$$')) return match.slice(1)
     const [, name, fallback] = body.exec(inside) ?? []
@@ -54,9 +56,11 @@ export function expandVariables(text: string, environment: Environment): Expansi
       return match
     }
     const value = Object.hasOwn(environment, name) ? environment[name] : undefined
-    const used = fallback !== undefined && !value ? fallback : value
-    if (used === '') expansion.empty.push(name)
-    if (used !== undefined) return used
+    const isDefault = fallback !== undefined && !value
+    const filled = isDefault ? fallback : value
+    if (filled === '') expansion.empty.push(name)
+    else if (filled !== undefined && !isDefault) expansion.used.push(name)
+    if (filled !== undefined) return filled
     expansion.unset.push(name)
     return match
   })

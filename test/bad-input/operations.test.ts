@@ -62,7 +62,7 @@ describe.concurrent('what the operator is told about the endpoint', () => {
       {
         fault: { status: 401, body: 'no such key' },
         shown:
-          /paused \(credentials\) since \S+ \S+ \(.+ ago\): the endpoint answered 401: no such key\. Check the API_PRODUCTS token of this catalog at \S*catalogd\.yaml:\d+:\d+ catalogs\.main\.api\.productsToken, then run catalogd reload .*; it is tried again every 5 to 30 s/,
+          /paused \(credentials\) since \S+ \S+ \(.+ ago\): the endpoint answered 401: no such key\. Check the API_PRODUCTS token of this catalog in the environment of catalogd \(variable API_PRODUCTS_TOKEN\), then restart it; it is tried again every 5 to 30 s/,
         code: 3,
       },
     ]

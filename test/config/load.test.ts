@@ -252,6 +252,30 @@ catalogs:
   })
 })
 
+describe('where a token is corrected', () => {
+  const reference = withFeed('').replace('abc', `"\${TOKEN:-preset}"`)
+  const renewalOf = async (text: string, given: Parameters<typeof read>[1] = {}) => {
+    const { loaded, folder } = await read(text, given)
+    return only(loaded).api.productsToken.renewal?.replaceAll(folder, '<folder>')
+  }
+  const files = { '.env': 'TOKEN=of-the-file\n' }
+  const inFile = 'in <folder>/.env (variable TOKEN), then run catalogd reload'
+
+  it('is the file that sets its variable, or the environment, or the configuration', async () => {
+    expect(await renewalOf(reference, { files })).toBe(inFile)
+    expect(await renewalOf(reference, { env: { TOKEN: 'a' } })).toBe(
+      'in the environment of catalogd (variable TOKEN), then restart it',
+    )
+    expect(await renewalOf(reference, { files, env: { TOKEN: 'a' } })).toBe(
+      'in the environment of catalogd (variable TOKEN, which counts before the one in <folder>/.env), then restart it',
+    )
+    const place =
+      /^at <folder>\/catalogd\.yaml:3:\d+ catalogs\.main\.api\.productsToken, then run catalogd reload$/
+    expect(await renewalOf(reference)).toMatch(place)
+    expect(await renewalOf(withFeed(''), { files, env: { TOKEN: 'a' } })).toMatch(place)
+  })
+})
+
 describe('productsTokenFile', () => {
   it('is read again at every use, without its line end', async () => {
     await using folder = await tempDir('config')
