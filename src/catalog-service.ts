@@ -206,6 +206,7 @@ export class CatalogService implements AsyncDisposable {
         )
       },
       calls: withTokenOf(productCalls, api.productsToken),
+      readToken: () => api.productsToken.value(),
       config: delivery,
       progress: watchedProgress(watchdog, `delivering ${catalog.name}`),
     })

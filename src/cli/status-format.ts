@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
 import type { CatalogStatus, FeedStatus, Status } from '../operations/read-status.ts'
 import type { ConfigStatus } from '../operations/running-config.ts'
-import type { OutboxOverview } from '../outbox/overview.ts'
+import type { OutboxOverview, Pause } from '../outbox/overview.ts'
 import { countOf, formatCount, formatTable } from './table.ts'
 
 /** For a terminal or a file. Pure. */
@@ -92,9 +92,10 @@ function formatCatalog(status: CatalogStatus, nowMs: number): string {
 /** What keeps calls from being made, if anything does; `whose` in front of it. */
 function formatCalls(overview: OutboxOverview, whose: string, nowMs: number): string[] {
   const { paused, holdReason, holdMs, failuresInARow, lastFailure } = overview
-  const lines = paused.map(
-    ({ reason, since, hint }) => `  ${whose}paused (${reason}) since ${agoOf(since, nowMs)}: ${hint}`,
-  )
+  const lines = paused.flatMap(({ reason, since, hint, triedAt, nextTryMs }) => [
+    `  ${whose}paused (${reason}) since ${agoOf(since, nowMs)}: ${hint}`,
+    ...formatTries({ triedAt, nextTryMs }, nowMs),
+  ])
   if (holdReason !== undefined) {
     lines.push(`  ${whose}${describeHold(holdReason)}: next call in ${Math.ceil(holdMs / 1000)} s`)
   }
@@ -104,6 +105,15 @@ function formatCalls(overview: OutboxOverview, whose: string, nowMs: number): st
     )
   }
   return lines
+}
+
+function formatTries({ triedAt, nextTryMs }: Pick<Pause, 'triedAt' | 'nextTryMs'>, nowMs: number): string[] {
+  const last = triedAt === undefined ? [] : [`tried last at ${agoOf(triedAt, nowMs)}`]
+  const next =
+    nextTryMs === undefined
+      ? []
+      : [`next try ${nextTryMs > 0 ? `in ${Math.ceil(nextTryMs / 1000)} s` : 'now'}`]
+  return last.length + next.length > 0 ? [`    ${[...last, ...next].join(', ')}`] : []
 }
 
 /** Why no call starts for a while. */

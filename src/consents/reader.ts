@@ -5,7 +5,7 @@ import type { ConsentId } from '../lib/brand.ts'
 import { Database } from '../lib/database.ts'
 import { StorageError } from '../lib/errors.ts'
 import type { PauseReason } from '../outbox/model.ts'
-import type { DeliveryOverview, OutboxOverview } from '../outbox/overview.ts'
+import type { DeliveryOverview, OutboxOverview, Pause } from '../outbox/overview.ts'
 import type { ConsentLetter, ConsentRow } from './row.ts'
 
 const format = 1
@@ -34,7 +34,7 @@ export const consentsFileName = 'consents.db'
 
 /** How calls stand: what outlives the process, though not each change of it at once. */
 export interface CallState extends Pick<DeliveryOverview, 'failuresInARow' | 'lastFailure' | 'inFlight'> {
-  pauses: Partial<Record<PauseReason, { since: string; hint: string }>>
+  pauses: Partial<Record<PauseReason, Omit<Pause, 'reason'>>>
   /** No call starts before then (epoch ms), and why. */
   holdUntilMs: number
   holdReason?: 'throttled' | 'failing'

@@ -6,7 +6,7 @@ import type { CatalogConfig } from '../config/model.ts'
 import { type CallEnd, type ConsentLetter, type ConsentRow, firstLane, grantLane } from '../consents/row.ts'
 import type { ConsentStore } from '../consents/store.ts'
 import type { ConsentId } from '../lib/brand.ts'
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, isoNow } from '../lib/clock.ts'
 import { OperatingError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { readVersion } from '../lib/version.ts'
@@ -84,7 +84,10 @@ export class ConsentSlots implements AsyncDisposable {
       connections: config.concurrency,
       version: readVersion(),
     })
-    this.#pace = new ConsentPace(store.callState, clock, config.callsPerSecond)
+    this.#pace = new ConsentPace(store.callState, clock, {
+      ...config,
+      readToken: () => api.emailToken.value(),
+    })
     store.onDue = () => this.#wake.abort()
     this.#running = this.#run().catch(onFatal)
   }
@@ -205,8 +208,7 @@ export class ConsentSlots implements AsyncDisposable {
     const fields = { consentId: call.id, status, requestId, durationMs, verdict: verdict.kind }
     if (verdict.kind === 'acknowledge') this.#log.debug(fields, 'call acknowledged')
     else this.#log.warn(fields, verdict.description)
-    const at = new Date(clock.now()).toISOString()
-    const answer = { status: status ?? null, requestId: requestId ?? null, at }
+    const answer = { status: status ?? null, requestId: requestId ?? null, at: isoNow(clock) }
     const end = endOf(outcome, verdict, answer)
     this.#note(call, outcome, verdict, end)
     this.#ended.push({ call, end })

@@ -49,6 +49,8 @@ export interface DeliveryClient extends Pick<CatalogCalls, 'upsert'> {
 export interface DeliveryContext {
   outbox: RedisOutbox
   client: DeliveryClient
+  /** What the client sends, read again. Where another one than was refused is there, it is tried at once. */
+  readToken?: (() => string) | undefined
   callLog: Pick<CallLog, 'begin' | 'end'>
   /** Keeps what became of a call where the mirror is. */
   noteCall?: ((call: MadeCall) => void) | undefined

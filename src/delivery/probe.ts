@@ -1,5 +1,8 @@
+import { hash } from 'node:crypto'
 import type { CallOutcome } from '../api/call-outcome.ts'
+import { classify } from '../api/classify.ts'
 import { readTaken, type TakingGroup } from '../api/taken-answer.ts'
+import { OperatingError } from '../lib/errors.ts'
 import type { PauseReason } from '../outbox/model.ts'
 import { probeEveryMsMax } from '../outbox/model.ts'
 import type { DeliveryContext } from './context.ts'
@@ -14,12 +17,18 @@ export function probeTurnMs(failures: number): number {
 /**
  * Finds out whether credentials that were refused work again (G8).
  *
- * Asked at every sweep; one process at a time gets the turn, first after 5 s, then less and less often up to every
- * 30 s. The client reads the token again for each probe. While the operator has paused the catalog too, nothing is sent.
+ * Asked at every sweep; one process at a time gets the turn, less and less often, up to every 30 s. The client reads the
+ * token again for each probe. A token that this process does not know as a refused one is tried at once: another one stands
+ * in its file, or delivery has just been opened, as a reload does for other credentials. While the operator has paused the
+ * catalog too, nothing is sent.
  */
 export class CredentialsProbe {
   readonly #context: DeliveryContext
   #failures = 0
+  /** Nothing is known yet of what was refused. */
+  #isNew = true
+  /** Digest of the token that was refused, or found when somebody else's was. */
+  #refused: string | undefined
 
   constructor(context: DeliveryContext) {
     this.#context = context
@@ -27,14 +36,22 @@ export class CredentialsProbe {
 
   /** Answers true when delivery was resumed. Throws only when the outbox does. */
   async probe(reasons: readonly PauseReason[]): Promise<boolean> {
-    if (!reasons.includes('credentials')) this.#failures = 0
+    if (!reasons.includes('credentials')) this.#forget()
     if (!reasons.includes('credentials') || reasons.includes('operator')) return false
-    const { outbox, client, log, giveUp } = this.#context
-    if (!(await outbox.takeProbeTurn(probeTurnMs(this.#failures)))) return false
+    const { outbox, client, calls, readToken, clock, log, giveUp } = this.#context
+    const token = tokenDigest(readToken)
+    const isUntried = this.#isNew || (this.#refused !== undefined && token !== this.#refused)
+    if (isUntried) this.#failures = 0
+    const hasTurn = await outbox.takeProbeTurn(probeTurnMs(this.#failures), isUntried ? 'at-once' : 'in-turn')
+    this.#isNew = false
+    this.#refused = token
+    if (!hasTurn) return false
     const outcome = await client.probe({ signal: giveUp }, this.#context)
     if (!outcome) return false
-    if (!isGoodAnswer(outcome, this.#context.calls.group)) {
+    if (!isGoodAnswer(outcome, calls.group)) {
       this.#failures += 1
+      const verdict = classify({ outcome, calls, productIds: [], now: clock.now() })
+      await outbox.noteProbe(verdict.kind === 'pause' ? `${verdict.description}. ${verdict.hint}` : undefined)
       log.warn({ ...describe(outcome) }, 'the endpoint still refuses the credentials or cannot be reached')
       return false
     }
@@ -46,6 +63,23 @@ export class CredentialsProbe {
       : 'the credentials are not refused any more'
     log.info({ ...describe(outcome) }, `${message}: delivery resumes`)
     return true
+  }
+
+  /** What is refused from now on is the token that is there then. */
+  #forget(): void {
+    this.#failures = 0
+    this.#isNew = false
+    this.#refused = undefined
+  }
+}
+
+/** By which another token is known from the one that was refused. Empty where it cannot be read: the call tells of that. */
+export function tokenDigest(readToken: (() => string) | undefined): string {
+  try {
+    return hash('sha256', readToken?.() ?? '')
+  } catch (error) {
+    if (error instanceof OperatingError) return ''
+    throw error
   }
 }
 

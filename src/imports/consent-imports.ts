@@ -17,10 +17,7 @@ export interface ConsentImportOptions extends Omit<ProductRunnerOptions, 'catalo
 }
 
 /** Imports of a catalog's consents, to be started: they are few, and stay in this thread. */
-export function openConsentImports(options: ConsentImportOptions): {
-  runner: ImportRunner
-  book: ImportBook
-} {
+export function openConsentImports(options: ConsentImportOptions) {
   const { catalog, dir, consents, manifest, archive, clock, log } = options
   const unexpectedFailures = new UnexpectedFailures(dir, 'unexpected-consent-failures.json')
   const book: ImportBook = {

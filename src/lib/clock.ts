@@ -17,3 +17,8 @@ export const systemClock: Clock = {
     await delay(delayMs, undefined, signal ? { signal } : {})
   },
 }
+
+/** ISO 8601. */
+export function isoNow(clock: Pick<Clock, 'now'>): string {
+  return new Date(clock.now()).toISOString()
+}

@@ -24,7 +24,7 @@ import {
 } from './model.ts'
 import { expireClaims, OpenClaims } from './open-claims.ts'
 import { rejectArguments } from './refusals.ts'
-import type { OutboxScripts, ScriptArgument, ScriptName } from './scripts/scripts.ts'
+import type { OutboxScripts, ScriptArgument, ScriptName, SmallWrite } from './scripts/scripts.ts'
 
 /** A script that binds more would block Redis for too long. */
 const claimIdsMax = 12_000
@@ -133,7 +133,7 @@ export class RedisOutbox {
     if (!isLimited) return
     // With brackets and commas.
     const bodyBytes = products.reduce((sum, { document }) => sum + document.length + 1, 1)
-    await this.#limit('taken', bodyBytes)
+    await this.#run('limit', ['taken', bodyBytes, this.#options.delivery.callBytes])
   }
 
   /** Back to their lanes. */
@@ -213,9 +213,15 @@ export class RedisOutbox {
     return (await this.#connection.hkeys(this.#keys.pause)) as PauseReason[]
   }
 
-  /** True for one caller at a time, for so long: who probes. */
-  async takeProbeTurn(forMs: number): Promise<boolean> {
-    return String(await this.#write('probeTurn', ['SET', '1', 'PX', forMs, 'NX'])) === 'OK'
+  /** True for one caller at a time, for so long: who probes. `at-once`: whoever had the turn; nobody else gets it for so long. */
+  async takeProbeTurn(forMs: number, how: 'in-turn' | 'at-once' = 'in-turn'): Promise<boolean> {
+    const taken = ['SET', '1', 'PX', forMs, ...(how === 'in-turn' ? ['NX'] : [])] as const
+    return String(await this.#write('probeTurn', taken)) === 'OK'
+  }
+
+  /** A probe did not resume. `hint`: what its answer says of the credentials, and what to do, in place of what was said before. */
+  async noteProbe(hint: string | undefined): Promise<void> {
+    await this.#write('pace', ['HSET', 'tried', JSON.stringify({ at: this.#now(), hint })])
   }
 
   /** True within a minute of `resume(…, 'probed')`. */
@@ -225,7 +231,7 @@ export class RedisOutbox {
 
   /** The endpoint refused a call of several products for its size: no more than so many bytes from now on. */
   async learnBodyBytes(bytes: number): Promise<void> {
-    await this.#limit('refused', bytes)
+    await this.#run('limit', ['refused', bytes, this.#options.delivery.callBytes])
   }
 
   /** What could be claimed now, without claiming it: all false while paused or held. */
@@ -272,10 +278,6 @@ export class RedisOutbox {
     return result
   }
 
-  async #limit(how: 'refused' | 'taken', bytes: number): Promise<void> {
-    await this.#run('limit', [how, bytes, this.#options.delivery.callBytes])
-  }
-
   /** A call is asked for, or whether there is one to make. Where the guard names another generation than it did, that one is served from now on. */
   async #ask(name: 'claim' | 'admit' | 'look', args: readonly ScriptArgument[]): Promise<unknown> {
     const answer = await this.#run(name, [await this.#pass.read(), ...args])
@@ -287,11 +289,8 @@ export class RedisOutbox {
     return this.#scripts.run(this.#connection, name, args)
   }
 
-  #write(
-    key: Parameters<OutboxScripts['write']>[1],
-    command: Parameters<OutboxScripts['write']>[2],
-  ): Promise<unknown> {
-    return this.#scripts.write(this.#connection, key, command)
+  #write(...write: SmallWrite): Promise<unknown> {
+    return this.#scripts.write(this.#connection, ...write)
   }
 
   #now(): string {

@@ -6,12 +6,22 @@ import { type RedisConnection, readRedisTime } from '../redis/connection.ts'
 import { type CatalogKeys, catalogKeys } from './keys.ts'
 import type { PauseReason } from './model.ts'
 
+/** Why no call is made, since when, and what to do. */
+export interface Pause {
+  reason: PauseReason
+  since: string
+  hint: string
+  /** Of refused credentials: when they were tried last, and in how long they are tried again; 0: now. */
+  triedAt?: string | undefined
+  nextTryMs?: number | undefined
+}
+
 /** What Redis tells of delivering. All ages and times in milliseconds. */
 export interface DeliveryOverview {
   /** Products to be sent once more after an unknown outcome; `dueInMs` of the last of them. */
   echoes: { waiting: number; dueInMs: number }
   inFlight: number
-  paused: { reason: PauseReason; since: string; hint: string }[]
+  paused: Pause[]
   /** No call starts for so long, and why. */
   holdMs: number
   holdReason?: string | undefined
@@ -53,7 +63,7 @@ export async function readDelivery(
   connection: RedisConnection,
   keys: CatalogKeys,
 ): Promise<DeliveryOverview> {
-  const [now, inFlight, pause, pace, counters, echoes, lastEcho] = await Promise.all([
+  const [now, inFlight, pause, pace, counters, echoes, lastEcho, probeTurnMs] = await Promise.all([
     readRedisTime(connection),
     connection.hlen(keys.claimed),
     connection.hgetall(keys.pause),
@@ -61,13 +71,21 @@ export async function readDelivery(
     connection.hgetall(keys.counters),
     connection.zcard(keys.echoes),
     connection.zrange(keys.echoes, '-1', '-1', 'WITHSCORES'),
+    connection.pttl(keys.probeTurn),
   ])
   const holdMs = Math.max(0, Math.ceil(Number(pace.until ?? 0) - now))
   return {
     echoes: { waiting: echoes, dueInMs: Math.max(0, Math.round(Number(scoreOf(lastEcho) ?? now) - now)) },
     inFlight,
     paused: Object.entries(pause).map(([reason, text]) => {
-      return { reason: reason as PauseReason, ...(JSON.parse(text) as { since: string; hint: string }) }
+      const paused = {
+        reason: reason as PauseReason,
+        ...(JSON.parse(text) as { since: string; hint: string }),
+      }
+      if (reason !== 'credentials') return paused
+      // While an operator has paused them, too, nothing is tried.
+      const nextTryMs = 'operator' in pause ? undefined : Math.max(0, probeTurnMs)
+      return { ...paused, nextTryMs, ...triedSince(paused, pace.tried) }
     }),
     holdMs,
     holdReason: holdMs > 0 ? pace.untilReason : undefined,
@@ -78,6 +96,13 @@ export async function readDelivery(
       pace.bodyBytes === undefined ? undefined : Math.max(0, now - Number(pace.bodyBytesAt ?? now)),
     counters: Object.fromEntries(Object.entries(counters).map(([name, count]) => [name, Number(count)])),
   }
+}
+
+/** The last probe of refused credentials; of an earlier pause it says nothing. */
+function triedSince({ since, hint }: Pick<Pause, 'since' | 'hint'>, text: string | undefined) {
+  if (text === undefined) return {}
+  const tried = JSON.parse(text) as { at: string; hint?: string }
+  return tried.at < since ? {} : { triedAt: tried.at, hint: tried.hint ?? hint }
 }
 
 /** Whether calls are made, or not, as the operator decided; also where a later decision has taken its place. */

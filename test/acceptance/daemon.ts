@@ -38,7 +38,7 @@ export interface StatusView {
       inFlight: number
       echoes: { waiting: number }
       lanes: Record<string, { waiting: number }>
-      paused: { reason: string; hint: string }[]
+      paused: { reason: string; hint: string; nextTryMs?: number }[]
     }
     feeds: {
       feed: string

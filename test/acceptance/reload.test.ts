@@ -5,7 +5,7 @@ import { runCli } from '../cli/support.ts'
 import type { Child } from '../support/child.ts'
 import { waitFor } from '../support/events.ts'
 import { freePort } from '../support/redis-server.ts'
-import { type StatusView, Workplace } from './daemon.ts'
+import { productsToken, type StatusView, Workplace } from './daemon.ts'
 
 const yellow = '\u001b[33m'
 
@@ -259,6 +259,28 @@ feeds:
       const told = async () => ((await first())?.notices.length === 1) === (name === 'goods')
       await waitFor(told, { what: `what status says of feed ${name}` })
     }
+  })
+
+  it('with a new token in .env tries it at once, and status says before where it stands and when the next try is', async () => {
+    await using other = await Workplace.open('feeds: { shop: { drop: ./drop/shop, settle: 0s } }')
+    const envFile = other.path('.env')
+    await writeFile(envFile, 'API_PRODUCTS_TOKEN=of-yesterday\n', { mode: 0o600 })
+    await other.start({ env: { API_PRODUCTS_TOKEN: undefined } })
+    await other.drop('shop', 'a.csv', feedOf(['p1'], 1))
+    const pause = async () => (await other.status()).overview.paused[0]
+    const isFar = async () => ((await pause())?.nextTryMs ?? 0) > 7_500
+    await waitFor(isFar, { what: 'a next try that is far away' })
+    expect((await pause())?.hint).toContain(
+      `token of this catalog in ${envFile} (variable API_PRODUCTS_TOKEN), then run catalogd reload`,
+    )
+    expect((await other.run('status')).stdout).toMatch(
+      / {4}tried last at \S+ \S+ \(\d.* ago\), next try in \d+ s\n/,
+    )
+    await writeFile(envFile, `API_PRODUCTS_TOKEN=${productsToken}\n`)
+    const beganAt = performance.now()
+    expect(await other.run('reload')).toMatchObject({ code: 0 })
+    await other.untilTaken('p1', 1)
+    expect(performance.now() - beganAt).toBeLessThan(6_000)
   })
 
   it('without a daemon is told to nobody', async () => {

@@ -138,6 +138,22 @@ test.concurrent('refused credentials stop all calls until one consent, sent as a
   expect(site.isPaused()).toBe(false)
 })
 
+test.concurrent('status tells of the last try of refused credentials, and another token is taken', async () => {
+  await using site = await openSite({
+    script: ({ headers }) => ({
+      status: headers.authorization === `Basic ${Buffer.from(':new').toString('base64')}` ? 200 : 401,
+    }),
+  })
+  await site.start()
+  await site.drop([['a@example.org', true]])
+  const paused = () => site.overview()?.paused[0]
+  await waitFor(() => paused()?.triedAt !== undefined)
+  expect(Date.parse(paused()?.triedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(paused()?.since ?? ''))
+  expect(paused()?.hint).toContain('answered 401')
+  await site.token('new')
+  await waitFor(() => site.endpoint.held.size === 1)
+})
+
 test.concurrent('a 403 right after a trial that was taken refuses that consent', async () => {
   const right = { now: false }
   await using site = await openSite({

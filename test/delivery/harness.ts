@@ -46,6 +46,7 @@ export async function openHarness(script?: Script, overrides: Partial<DeliveryCo
     outbox,
     calls: productCalls,
     client,
+    readToken: () => token.value,
     callLog: {
       begin: async ({ ids }) => `call-${logged.push({ event: 'begin', ids })}`,
       end: async ({ outcome }) => void logged.push({ event: 'end', outcome }),

@@ -6,6 +6,7 @@ import { guardFields } from '../../src/outbox/guard.ts'
 import { type CatalogKeys, catalogKeys } from '../../src/outbox/keys.ts'
 import type { Refusal } from '../../src/outbox/model.ts'
 import { RedisOutbox } from '../../src/outbox/outbox.ts'
+import { readDelivery } from '../../src/outbox/overview.ts'
 import { laneCodes, OutboxScripts } from '../../src/outbox/scripts/scripts.ts'
 import { ToldRedis } from '../model/real-redis.ts'
 import { startRedis } from '../support/redis-server.ts'
@@ -96,6 +97,10 @@ class ToldOutbox extends RedisOutbox {
     void this.#connection.del(documents, pending, fresh, acknowledged, dead, refusals, echoes, counters)
   }
 
+  overview() {
+    return readDelivery(this.#connection, this.#keys)
+  }
+
   isOffered(id: string): boolean {
     return this.#documents.has(id)
   }
@@ -172,6 +177,7 @@ class ToldOutbox extends RedisOutbox {
       'lookDue',
       'pausedFor',
       'takeProbeTurn',
+      'noteProbe',
     ] as const
     for (const name of names) {
       const operate = this[name].bind(this) as (...args: unknown[]) => Promise<unknown>

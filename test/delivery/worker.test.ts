@@ -19,11 +19,12 @@ async function openWorker(script?: Script, overrides: Parameters<typeof openHarn
   const progress: string[] = []
   const outage = { on: false }
   const outbox = failWhile(h.outbox, outage)
-  const { calls, client, callLog, config, clock, log } = h.context
+  const { calls, client, readToken, callLog, config, clock, log } = h.context
   const delivery = new Delivery({
     outbox,
     calls,
     client,
+    readToken,
     callLog,
     config,
     clock,
@@ -252,6 +253,48 @@ describe('credentials', () => {
       // Seen at the endpoint: a call that arrives late is nearer to the next one.
       expect(gaps[index]).toBeGreaterThan(atLeast * 0.7)
     }
+  })
+
+  test('another token than was refused is tried at once, by a delivery that is opened, too', async () => {
+    await using w = await openWorker(checkToken)
+    w.token.value = 'wrong'
+    w.offer(['a'])
+    w.delivery.wake()
+    await waitFor(() => w.outbox.pauses.has('credentials'))
+    const probes = () => w.endpoint.calls.filter(({ ids }) => ids.length === 0).length
+    // The next one by turn comes after 20 s.
+    await w.until(() => probes() === 3)
+    const triedAt = w.clock.now()
+    w.token.value = 'wrong, too'
+    await w.until(() => probes() === 4)
+    expect(w.clock.now() - triedAt).toBeLessThanOrEqual(3_000)
+    await w.until(() => probes() === 6)
+    const openedAt = w.clock.now()
+    await using again = new Delivery({ ...w.context, tickets: new MemoryTickets(w.clock), processName: 'p2' })
+    await w.until(() => probes() === 7)
+    expect(w.clock.now() - openedAt).toBeLessThanOrEqual(3_000)
+    w.token.value = 'right'
+    await w.until(() => w.outbox.acknowledged.length === 1)
+    again.wake()
+  })
+
+  test('status tells when they were tried last, what was answered, and when they are tried again', async () => {
+    await using w = await openWorker(({ ids }) => ({ status: ids.length === 0 ? 403 : 401 }))
+    w.offer(['a'])
+    w.delivery.wake()
+    const credentials = async () =>
+      (await w.outbox.overview()).paused.find(({ reason }) => reason === 'credentials')
+    await waitFor(() => w.outbox.pauses.has('credentials'))
+    expect((await credentials())?.hint).toContain('answered 401')
+    await w.until(() => w.endpoint.calls.length === 3)
+    await waitFor(async () => (await credentials())?.hint.includes('answered 403') ?? false)
+    const told = await credentials()
+    expect(told?.hint).toContain('Check the API_PRODUCTS token')
+    expect(Date.parse(told?.triedAt ?? '')).toBeGreaterThan(Date.parse(told?.since ?? ''))
+    expect(told?.nextTryMs).toBeGreaterThan(0)
+    expect(told?.nextTryMs).toBeLessThanOrEqual(10_000)
+    await w.outbox.pause('operator', '')
+    expect((await credentials())?.nextTryMs).toBeUndefined()
   })
 
   test('while the operator has paused the catalog too, nothing is sent, not even a probe', async () => {

@@ -19,6 +19,12 @@ interface Script {
   sha: string
 }
 
+/** What delivery has to remember, also when Redis is full. */
+export type SmallWrite = [
+  key: 'pace' | 'pause' | 'probed' | 'probeTurn',
+  command: readonly [name: string, ...args: ScriptArgument[]],
+]
+
 /**
  * The Lua scripts of this folder, one operation a file, bound to one catalog's keys and run by their digest. `start.lua`
  * goes before each. Redis forgets scripts when it restarts, fails over or is told to: `run` loads a forgotten one and
@@ -66,11 +72,7 @@ export class OutboxScripts {
   }
 
   /** One command that writes `key`, also when Redis is full: without this it would be refused then. */
-  write(
-    connection: RedisConnection,
-    key: 'pace' | 'pause' | 'probed' | 'probeTurn',
-    command: readonly [name: string, ...args: ScriptArgument[]],
-  ): Promise<unknown> {
+  write(connection: RedisConnection, ...[key, command]: SmallWrite): Promise<unknown> {
     return this.run(connection, 'write', [key, ...command])
   }
 }
