@@ -25,7 +25,10 @@ export async function openDaemonConsole({
       return configured()
     },
     acceptorOf: (name) => catalogs().find(({ catalog }) => catalog.name === name)?.intake?.acceptPushed,
-    health: () => readHealth({ connections, catalogs: configured(), stateDir, intake: intake() }),
+    health: () => {
+      const mirrors = catalogs().flatMap(({ intake }) => intake?.mirror ?? [])
+      return readHealth({ connections, catalogs: configured(), stateDir, intake: intake(), mirrors })
+    },
     metrics: { read: metrics.read, isReachable: !isThisMachine(config.listen.host) },
   })
   stack.use(console)

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { CatalogConfig } from '../config/model.ts'
 import { ConsentReader } from '../consents/reader.ts'
+import type { Mirror } from '../mirror/reader.ts'
 import { catalogKeys } from '../outbox/keys.ts'
 import { readDelivery } from '../outbox/overview.ts'
 import type { RedisConnections } from '../redis/connections.ts'
@@ -14,9 +15,12 @@ interface HealthOptions {
   catalogs: readonly CatalogConfig[]
   stateDir: string
   intake: IntakeState
+  /** Of the catalogs that this process imports: what it tells in them, `status` shows. */
+  mirrors: readonly Pick<Mirror, 'notices'>[]
 }
 
-export async function readHealth({ connections, catalogs, stateDir, intake }: HealthOptions) {
+/** `attention`: no calls are made, or files wait for room although the disk has some. */
+export async function readHealth({ connections, catalogs, stateDir, intake, mirrors }: HealthOptions) {
   const redisState = await connections.state()
   const [redis] = lookAtRedis(redisState)
   const isFull = await lookAtDisk(stateDir).then(
@@ -24,13 +28,15 @@ export async function readHealth({ connections, catalogs, stateDir, intake }: He
     () => true,
   )
   const calls = redisState.up ? await readCalls({ connections, catalogs, stateDir }) : 'unknown'
-  const parts = { redis: redis?.subject ?? 'ok', disk: isFull ? 'full' : 'ok', intake, calls }
+  // A file may need more room than there is, or its disk be another one.
+  const isWaited = mirrors.some((mirror) => mirror.notices().has('disk'))
+  const parts = { redis: redis?.subject ?? 'ok', disk: isFull || isWaited ? 'full' : 'ok', intake, calls }
   if (redis !== undefined || isFull) return { status: 'failing' as const, parts }
   if (intake === 'starting') return { status: 'starting' as const, parts }
-  return { status: calls === 'paused' ? ('attention' as const) : ('ok' as const), parts }
+  return { status: calls === 'paused' || isWaited ? ('attention' as const) : ('ok' as const), parts }
 }
 
-async function readCalls({ connections, catalogs, stateDir }: Omit<HealthOptions, 'intake'>) {
+async function readCalls({ connections, catalogs, stateDir }: Omit<HealthOptions, 'intake' | 'mirrors'>) {
   try {
     const keys = catalogs.map(({ name }) => catalogKeys(name))
     const overviews = await Promise.all(keys.map((of) => readDelivery(connections.commands, of)))

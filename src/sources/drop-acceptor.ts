@@ -66,6 +66,11 @@ export class DropAcceptor {
     return this.#acceptor.archiveDir
   }
 
+  /** Bytes that may be copied into the archive; below 0: no file is accepted. */
+  room(): Promise<number> {
+    return this.#acceptor.room()
+  }
+
   hiddenDirOf({ dropDir }: DropPlace): string {
     return hiddenDirOf(dropDir, this.#catalog)
   }

@@ -22,7 +22,7 @@ interface WatcherOptions extends AcceptingParts {
 
 const batchFilesMax = 1000
 const eventNamesMax = 1000
-/** After a failure an event brings the next scan so near. */
+/** After a failure an event brings the next scan so near; on a full disk room is looked for so often. */
 const retryAfterMs = 1000
 /** How long a copied file is watched for growth at least. */
 const keepCopiedMsMin = 1000
@@ -31,7 +31,8 @@ const keepCopiedMsMin = 1000
  * Watches the drop folder of a feed and accepts its files until it is disposed; a running batch is finished. One loop: scan (at the start, at intervals, and when events cannot say what changed) or look at what events named →
  * accept what has settled, oldest first, batch by batch → sleep until an event, a file that is due, or the next scan.
  * Events are hints only; every file is found by a scan at the latest. Where the folder or a disk fails, nothing is
- * accepted until the next scan, which sees all that wait in their order: a later file must not overtake them.
+ * accepted until the next scan, which sees all that wait in their order: a later file must not overtake them. That scan
+ * comes as soon as a full disk has more room.
  */
 export class FeedWatcher implements AsyncDisposable {
   readonly #options: WatcherOptions
@@ -46,6 +47,8 @@ export class FeedWatcher implements AsyncDisposable {
   #scanAtMs = 0
   /** Something failed since the last scan. */
   #isBlocked = false
+  /** Of the disk that was too full; undefined: that is not what failed. */
+  #roomBytes: number | undefined
 
   constructor(options: WatcherOptions) {
     this.#options = options
@@ -72,15 +75,33 @@ export class FeedWatcher implements AsyncDisposable {
   }
 
   async #turn(): Promise<number> {
-    if (this.#isBlocked && !this.#isScanDue()) return this.#restMs()
+    if (this.#isBlocked && !this.#isScanDue() && !(await this.#hasMoreRoom())) return this.#restMs()
     try {
       await this.#pass()
       this.#options.notices.clear(`drop:${this.#place.feed}`, '')
     } catch (error) {
       if (!isOperatingFailure(error)) throw error
-      this.#reportFailure(error)
+      await this.#reportFailure(error)
     }
     return this.#restMs()
+  }
+
+  /** Costs no scan, which would read a large folder again and again in vain. */
+  async #hasMoreRoom(): Promise<boolean> {
+    const before = this.#roomBytes
+    if (before === undefined) return false
+    const room = await this.#readRoom()
+    return room >= 0 && room > before
+  }
+
+  /** A disk that does not tell has none. */
+  async #readRoom(): Promise<number> {
+    try {
+      return await this.#options.dropAcceptor.room()
+    } catch (error) {
+      if (isOperatingFailure(error)) return -1
+      throw error
+    }
   }
 
   #isScanDue(): boolean {
@@ -102,6 +123,7 @@ export class FeedWatcher implements AsyncDisposable {
     const { clock, rescanMs } = this.#options
     this.#wantsScan = false
     this.#isBlocked = false
+    this.#roomBytes = undefined
     this.#refused.clear()
     // Set first: a folder that fails is tried again at the next scan.
     this.#scanAtMs = clock.monotonic() + this.#events.scanMs(rescanMs)
@@ -124,7 +146,7 @@ export class FeedWatcher implements AsyncDisposable {
       ready = ready.slice(result.considered)
       isDiskFull = result.isFull
     }
-    if (isDiskFull) this.#reportFailure(fullError(this.#options.dropAcceptor.archiveDir))
+    if (isDiskFull) await this.#reportFailure(fullError(this.#options.dropAcceptor.archiveDir))
     else this.#options.notices.clear('disk', this.#place.feed)
     this.#tellRefused()
     this.#awaited.tell()
@@ -183,11 +205,13 @@ export class FeedWatcher implements AsyncDisposable {
   #restMs(): number {
     const untilScan = this.#scanAtMs - this.#options.clock.monotonic()
     const untilDue = this.#isBlocked ? undefined : this.#folder.nextDueMs()
-    return Math.max(0, Math.ceil(Math.min(untilScan, untilDue ?? Number.POSITIVE_INFINITY)))
+    const untilLook = this.#roomBytes === undefined ? untilScan : Math.min(untilScan, retryAfterMs)
+    return Math.max(0, Math.ceil(Math.min(untilLook, untilDue ?? Number.POSITIVE_INFINITY)))
   }
 
-  #reportFailure(error: unknown): void {
+  async #reportFailure(error: unknown): Promise<void> {
     this.#isBlocked = true
+    this.#roomBytes = isFull(error) ? await this.#readRoom() : undefined
     const { notices } = this.#options
     const { feed, dropDir } = this.#place
     if (isFull(error)) notices.raise('disk', feed, describeError(error))

@@ -26,12 +26,18 @@ describe('readHealth', () => {
     await using connections = await openRedis({ address: { kind: 'url', url: server.url }, clock, log })
     const catalog = catalogOf([feedNamed('products', dir.join('drop'))])
     const outbox = await openOutbox({ catalog, connections, clock })
+    const told = new Map<string, string>()
+    const notices = () => told
     const health = (intake: 'active' | 'starting' | 'standby' = 'active') =>
-      readHealth({ connections, catalogs: [catalog], stateDir: dir.path, intake })
+      readHealth({ connections, catalogs: [catalog], stateDir: dir.path, intake, mirrors: [{ notices }] })
     const parts = { redis: 'ok', disk: 'ok', intake: 'active', calls: 'ok' }
     expect(await health()).toEqual({ status: 'ok', parts })
     expect((await health('standby')).status).toBe('ok')
     expect((await health('starting')).status).toBe('starting')
+    // Of a full disk it tells for as long as status does.
+    told.set('disk', '{}')
+    expect(await health()).toEqual({ status: 'attention', parts: { ...parts, disk: 'full' } })
+    told.clear()
     await outbox.pause('credentials', 'Correct the token')
     expect(await health()).toEqual({ status: 'attention', parts: { ...parts, calls: 'paused' } })
     await server.stop()
