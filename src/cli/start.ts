@@ -74,9 +74,9 @@ async function openDaemon(
   const storage = await openStorage({ config, clock, log, signal, mayBeDown: true })
   try {
     const service = await openService({
-      pages: (configured) => (app) =>
+      pages: (configured) => (app, limit) =>
         registerPages(app, {
-          ...{ configured, connections: storage.connections, clock, log },
+          ...{ configured, connections: storage.connections, limit, clock, log },
           settings: settingsReader(context, reloads),
         }),
       config,

@@ -1,5 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ConsoleConfig, Deferred } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
 
@@ -32,24 +33,31 @@ const cookieName = 'catalogd_session'
 export class Access {
   readonly #config: Pick<ConsoleConfig, 'token' | 'readToken' | 'tls'>
   readonly #clock: Clock
+  readonly #limit: TokenLimit
   readonly #sessions = new Map<string, StoredSession>()
   /** Of all who need no session. */
   readonly #csrf = newSecret()
 
-  constructor(config: Pick<ConsoleConfig, 'token' | 'readToken' | 'tls'>, clock: Clock) {
+  constructor(
+    config: Pick<ConsoleConfig, 'token' | 'readToken' | 'tls'>,
+    { clock, limit }: { clock: Clock; limit: TokenLimit },
+  ) {
     this.#config = config
     this.#clock = clock
+    this.#limit = limit
   }
 
   get needsToken(): boolean {
     return this.#config.token !== undefined || this.#config.readToken !== undefined
   }
 
-  sessionOf({ authorization, cookie }: IncomingHttpHeaders): Session | undefined {
+  sessionOf({ headers: { authorization, cookie }, ip }: Asking): Session | undefined {
     if (!this.needsToken) return { role: 'operator', csrf: this.#csrf, by: 'this-machine' }
-    const [, token] = /^bearer +(\S+) *$/i.exec(authorization ?? '') ?? []
+    const token = bearerIn(authorization)
     if (token !== undefined) {
+      if (this.#limit.waitForProgram(ip) !== undefined) return undefined
       const role = this.roleOf(token)
+      if (role === undefined) this.#limit.failedProgram(ip, token)
       return role && { role, csrf: '', by: 'header' }
     }
     const id = idIn(cookie)
@@ -59,6 +67,12 @@ export class Access {
     if (session.expiresMs > this.#clock.now() && current?.equals(session.token)) return session
     this.#sessions.delete(id)
     return undefined
+  }
+
+  /** Seconds until a token in a header is looked at again; undefined: now, or none is shown. */
+  waitFor({ headers, ip }: Asking): number | undefined {
+    if (!this.needsToken || bearerIn(headers.authorization) === undefined) return undefined
+    return this.#limit.waitForProgram(ip)
   }
 
   roleOf(token: string): AccessRole | undefined {
@@ -103,6 +117,12 @@ export function isCsrf(session: Session, shown: string): boolean {
   return session.by === 'header' || timingSafeEqual(digestOf(session.csrf), digestOf(shown))
 }
 
+type Asking = Pick<FastifyRequest, 'headers' | 'ip'>
+
+function bearerIn(authorization: string | undefined): string | undefined {
+  return /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
+}
+
 function idIn(cookie: string | undefined): string | undefined {
   const pair = cookie?.split(/; */).find((one) => one.startsWith(`${cookieName}=`))
   return pair?.slice(cookieName.length + 1)
@@ -117,29 +137,59 @@ function digestOf(text: string): Buffer {
 }
 
 const withinMs = 60_000
-const failuresMax = { ofOne: 5, ofAll: 60 } as const
+const wrongMax = { ofOne: 5, ofAll: 60 } as const
 
-/** Wrong tokens of the last minute, by the address they came from. */
-export class LoginLimit {
+interface WrongToken {
+  from: string
+  atMs: number
+  /** Of one that a program showed. */
+  digest?: string
+}
+
+/**
+ * Wrong tokens of the last minute, by the address they came from: of the login, and of programs, which show them in a
+ * header. A program that shows one wrong token again and again guesses nothing: it counts once, and keeps nobody else on its
+ * machine from working. Nor do other addresses keep a program from pushing its files.
+ */
+export class TokenLimit {
   readonly #clock: Clock
-  #failures: { from: string; atMs: number }[] = []
+  #wrong: WrongToken[] = []
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** Seconds until another attempt is taken; undefined: now. */
+  /** Seconds until another attempt to log in is taken; undefined: now. */
   waitFor(from: string): number | undefined {
+    const ofProgram = this.waitForProgram(from)
+    if (ofProgram !== undefined) return ofProgram
+    return this.#wrong.length >= wrongMax.ofAll ? this.#untilOver(this.#wrong) : undefined
+  }
+
+  waitForProgram(from: string): number | undefined {
     const now = this.#clock.monotonic()
-    this.#failures = this.#failures.filter(({ atMs }) => now - atMs < withinMs)
-    const own = this.#failures.filter((failure) => failure.from === from)
-    const counted =
-      own.length >= failuresMax.ofOne ? own : this.#failures.length >= failuresMax.ofAll ? this.#failures : []
-    const [first] = counted
-    return first && Math.ceil((first.atMs + withinMs - now) / 1000)
+    this.#wrong = this.#wrong.filter(({ atMs }) => now - atMs < withinMs)
+    const own = this.#wrong.filter((wrong) => wrong.from === from)
+    return own.length >= wrongMax.ofOne ? this.#untilOver(own) : undefined
   }
 
   failed(from: string): void {
-    this.#failures.push({ from, atMs: this.#clock.monotonic() })
+    this.#wrong.push({ from, atMs: this.#clock.monotonic() })
   }
+
+  failedProgram(from: string, token: string): void {
+    const digest = digestOf(token).toString('base64')
+    const isKnown = this.#wrong.some((wrong) => wrong.from === from && wrong.digest === digest)
+    if (!isKnown) this.#wrong.push({ from, atMs: this.#clock.monotonic(), digest })
+  }
+
+  #untilOver([first]: readonly WrongToken[]): number | undefined {
+    return first && Math.ceil((first.atMs + withinMs - this.#clock.monotonic()) / 1000)
+  }
+}
+
+/** To a program, before its token is looked at. */
+export function refuseForNow(reply: FastifyReply, waitS: number): FastifyReply {
+  const message = `too many wrong tokens came from here; try again in ${waitS} s`
+  return reply.code(429).header('retry-after', waitS).send({ error: 'too-many-tokens', message })
 }

@@ -7,6 +7,7 @@ import { drainRequests } from '../lib/drain-request.ts'
 import { ConfigError, describeError, systemErrorCode } from '../lib/errors.ts'
 import { hostNameOf, isAddressOrLocal, isFromElsewhere } from '../lib/page-origin.ts'
 import { settlesWithin } from '../lib/settles-within.ts'
+import { TokenLimit } from './access.ts'
 import { type MonitoringOptions, registerMonitoring } from './monitoring-routes.ts'
 import { type PushOptions, registerPush } from './push-route.ts'
 
@@ -16,7 +17,7 @@ export interface ConsoleOptions extends PushOptions, MonitoringOptions {
   clock: Clock
 }
 
-export type RegisterPages = (app: FastifyInstance) => Promise<void>
+export type RegisterPages = (app: FastifyInstance, limit: TokenLimit) => Promise<void>
 
 export interface Console extends AsyncDisposable {
   /** Without a trailing slash; undefined while another process uses the port. */
@@ -142,7 +143,8 @@ function openServer(tls: Tls | undefined): FastifyInstance {
 }
 
 function newServer(options: ConsoleOptions, tls: Tls | undefined): FastifyInstance {
-  const { log, pages } = options
+  const { clock, log, pages } = options
+  const limit = new TokenLimit(clock)
   const app = openServer(tls)
   refuseStrangers(app, options.config)
   drainRequests(app.server)
@@ -155,9 +157,9 @@ function newServer(options: ConsoleOptions, tls: Tls | undefined): FastifyInstan
     log.error({ err: error }, 'the console failed to answer')
     return reply.code(500).send({ error: 'failure', message: 'the console failed to answer; see its log' })
   })
-  app.register(async (scope) => registerMonitoring(scope, options))
-  app.register(async (scope) => registerPush(scope, options))
-  if (pages) app.register(pages)
+  app.register(async (scope) => registerMonitoring(scope, options, limit))
+  app.register(async (scope) => registerPush(scope, options, limit))
+  if (pages) app.register((scope) => pages(scope, limit))
   return app
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Access, isCsrf, type Session } from './access.ts'
+import { type Access, isCsrf, refuseForNow, type Session } from './access.ts'
 import { type Html, html } from './html.ts'
 
 /** Nothing from elsewhere, nothing inline, and no page of somebody else around. */
@@ -46,7 +46,12 @@ export async function enter(
   reply: FastifyReply,
   access: Access,
 ): Promise<Session | undefined> {
-  const session = access.sessionOf(request.headers)
+  const waitS = access.waitFor(request)
+  if (waitS !== undefined) {
+    await refuseForNow(reply.headers(pageHeaders), waitS)
+    return undefined
+  }
+  const session = access.sessionOf(request)
   if (session) return session
   const isPage = request.method === 'GET' && (request.headers.accept ?? '').includes('text/html')
   if (isPage) await reply.redirect(`/login?${new URLSearchParams({ next: request.url })}`, 303)

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Log } from '../lib/log.ts'
-import { type Access, isCsrf, type LoginLimit } from './access.ts'
+import { type Access, isCsrf, type TokenLimit } from './access.ts'
 import type { Assets } from './assets.ts'
 import type { AuditLog } from './audit-log.ts'
 import { formOf, ownPath, sendPage } from './guard-pages.ts'
@@ -10,7 +10,7 @@ interface LoginOptions {
   access: Access
   audit: AuditLog
   assets: Assets
-  limit: LoginLimit
+  limit: TokenLimit
   log: Log
 }
 
@@ -25,7 +25,7 @@ export function registerLogin(
     sendPage(reply, loginPage({ head: await assets.head(), next, problem }), status)
   app.get<{ Querystring: Record<string, string> }>('/login', async (request, reply) => {
     const next = ownPath(request.query.next)
-    if (access.sessionOf(request.headers)) return reply.redirect(next, 303)
+    if (access.sessionOf(request)) return reply.redirect(next, 303)
     return show(reply, next)
   })
   app.post('/login', async (request, reply) => {
@@ -48,7 +48,7 @@ export function registerLogin(
     return reply.header('set-cookie', access.open(role, token)).redirect(ownPath(next), 303)
   })
   app.post('/logout', async (request, reply) => {
-    const session = access.sessionOf(request.headers)
+    const session = access.sessionOf(request)
     if (!session || !isCsrf(session, formOf(request).csrf ?? '')) return reply.redirect('/', 303)
     return reply.header('set-cookie', access.close(request.headers)).redirect('/login', 303)
   })

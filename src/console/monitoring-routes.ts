@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { ConsoleConfig } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { TokenLimit } from './access.ts'
 import { authorize } from './push-route.ts'
 
 /** How the daemon is: words only, since whoever reaches the port may ask. */
@@ -36,7 +37,11 @@ const freshMs = 1_000
  * `GET /live`: 200 as long as it answers at all; a Redis that is away is no reason to start it again. `GET /metrics`: a
  * scrape for Prometheus.
  */
-export function registerMonitoring(app: FastifyInstance, options: MonitoringOptions): void {
+export function registerMonitoring(
+  app: FastifyInstance,
+  options: MonitoringOptions,
+  limit: TokenLimit,
+): void {
   const { config, clock, metrics } = options
   const health = remembered(options.health, clock)
   for (const path of ['/health', '/ready']) {
@@ -54,7 +59,8 @@ export function registerMonitoring(app: FastifyInstance, options: MonitoringOpti
   )
   if (!metrics) return
   app.get('/metrics', async (request, reply) => {
-    if (metrics.isReachable && !(await authorize(request, reply, config))) return reply
+    if (metrics.isReachable && !(await authorize(request, reply, { token: config.token, limit })))
+      return reply
     const { contentType, body } = await metrics.read(request.headers.accept)
     return reply.header('content-type', contentType).header('cache-control', 'no-store').send(body)
   })

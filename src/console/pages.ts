@@ -4,7 +4,7 @@ import { OperatingError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { redactText } from '../lib/redact.ts'
 import type { RedisConnections } from '../redis/connections.ts'
-import { Access, LoginLimit } from './access.ts'
+import { Access, type TokenLimit } from './access.ts'
 import { registerActions } from './actions.ts'
 import { Assets } from './assets.ts'
 import { AuditLog } from './audit-log.ts'
@@ -32,6 +32,7 @@ import { IndexKeeper } from './search/index-keeper.ts'
 
 export interface PagesOptions extends Pick<PageSources, 'clock' | 'settings'> {
   configured: () => Configured
+  limit: TokenLimit
   connections: RedisConnections
   log: Log
 }
@@ -51,7 +52,7 @@ const pages: readonly Page[] = [
 
 /** The operator's pages: each is a whole page without scripts, and follows what happens with them. */
 export async function registerPages(app: FastifyInstance, options: PagesOptions): Promise<void> {
-  const { configured, clock, log } = options
+  const { configured, limit, clock, log } = options
   const { config } = configured()
   if (config.console === undefined) return
   const thread = new ReadThread(options)
@@ -62,7 +63,7 @@ export async function registerPages(app: FastifyInstance, options: PagesOptions)
     figures[Symbol.dispose]()
     await thread[Symbol.asyncDispose]()
   })
-  const access = new Access(config.console, clock)
+  const access = new Access(config.console, { clock, limit })
   const audit = new AuditLog(join(config.stateDir, 'audit.ndjson'), clock)
   const assets = new Assets()
   const notes = new Notes()
@@ -71,7 +72,7 @@ export async function registerPages(app: FastifyInstance, options: PagesOptions)
   const live = new LivePages(app, clock)
   readForms(app)
   assets.register(app)
-  registerLogin(app, { access, audit, assets, limit: new LoginLimit(clock), log })
+  registerLogin(app, { access, audit, assets, limit, log })
   registerActions(app, {
     ...{ access, audit, assets, notes, thread, configured, clock },
     onDone: () => status.forget(),

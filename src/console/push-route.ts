@@ -8,6 +8,7 @@ import { ConfigError, OperatingError, systemErrorCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { redactText } from '../lib/redact.ts'
 import type { AcceptPushed } from '../sources/push-acceptor.ts'
+import { refuseForNow, type TokenLimit } from './access.ts'
 import { parsePush } from './push-request.ts'
 
 export interface PushOptions {
@@ -40,11 +41,11 @@ const otherFailure = { status: 503, retryAfter: 10 }
  * `POST /feeds/<feed>`: the body is a file of the feed. 202 `{ sequence, bytes }` is sent once the file and its line in the
  * manifest are on the disk. A body is never logged: it may hold e-mail addresses.
  */
-export function registerPush(app: FastifyInstance, options: PushOptions): void {
+export function registerPush(app: FastifyInstance, options: PushOptions, limit: TokenLimit): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request: FastifyRequest, payload: Readable, done) => done(null, payload))
   app.addHook('onRequest', async (request, reply) => {
-    if (!(await authorize(request, reply, options.config))) return reply
+    if (!(await authorize(request, reply, { token: options.config.token, limit }))) return reply
     // A content type that is no media type would be refused before any parser is asked, one without would find none.
     request.raw.headers['content-type'] = 'application/octet-stream'
     return undefined
@@ -53,21 +54,27 @@ export function registerPush(app: FastifyInstance, options: PushOptions): void {
 }
 
 export async function authorize(
-  { headers }: FastifyRequest,
+  { headers, ip }: FastifyRequest,
   reply: FastifyReply,
-  { token }: ConsoleConfig,
+  { token, limit }: Pick<ConsoleConfig, 'token'> & { limit: TokenLimit },
 ): Promise<boolean> {
   if (token === undefined) {
     const hint = 'Set console.token in the configuration and start catalogd again'
     await reply.code(403).send({ error: 'no-token', message: 'no token is configured', hint })
     return false
   }
-  const shown = checkToken(headers.authorization, token.value())
-  if (shown === 'right') return true
-  if (shown === 'missing') {
+  const shown = tokenIn(headers.authorization)
+  if (shown === undefined) {
     reply.code(401).header('www-authenticate', 'Bearer realm="catalogd"')
     await reply.send({ error: 'unauthorized', message: 'show the token: Authorization: Bearer <token>' })
-  } else await reply.code(403).send({ error: 'forbidden', message: 'the token is not the right one' })
+    return false
+  }
+  const waitS = limit.waitForProgram(ip)
+  if (waitS === undefined && isSame(shown, token.value())) return true
+  if (waitS === undefined) {
+    limit.failedProgram(ip, shown)
+    await reply.code(403).send({ error: 'forbidden', message: 'the token is not the right one' })
+  } else await refuseForNow(reply, waitS)
   return false
 }
 
@@ -130,18 +137,13 @@ function refuse(reply: FastifyReply, error: unknown, log: Log): FastifyReply {
   return reply.code(status).send({ error: code, message, ...(hint === undefined ? {} : { hint }) })
 }
 
-/** `missing`: none was shown; `wrong`: another one. */
-type Shown = 'right' | 'missing' | 'wrong'
-
-/** Compares what a request shows with the token, in a time that tells nothing of either. */
-function checkToken(authorization: string | undefined, token: string): Shown {
-  const shown = authorization === undefined ? undefined : tokenIn(authorization)
-  if (shown === undefined) return 'missing'
-  return timingSafeEqual(digestOf(shown), digestOf(token)) ? 'right' : 'wrong'
+/** In a time that tells nothing of either. */
+function isSame(shown: string, token: string): boolean {
+  return timingSafeEqual(digestOf(shown), digestOf(token))
 }
 
 /** `Bearer <token>`, or Basic credentials with the token as password, as curl -u sends them. */
-function tokenIn(authorization: string): string | undefined {
+function tokenIn(authorization = ''): string | undefined {
   const [, scheme = '', value = ''] = /^(\w+) +(\S+) *$/.exec(authorization) ?? []
   if (/^bearer$/i.test(scheme)) return value
   if (!/^basic$/i.test(scheme)) return undefined

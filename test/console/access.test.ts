@@ -55,7 +55,8 @@ async function openPages(changes: Partial<ConsoleConfig> = {}) {
   const running = await openConsole({
     ...{ config: console, catalogs, clock, log, acceptorOf: () => undefined },
     health: async () => ({ status: 'ok', parts: {} }),
-    pages: (app) => registerPages(app, { configured: () => configured, connections, clock, log, settings }),
+    pages: (app, limit) =>
+      registerPages(app, { configured: () => configured, connections, limit, clock, log, settings }),
   })
   stack.use(running)
   const url = running.url ?? ''
@@ -168,6 +169,27 @@ test('wrong tokens are taken five times a minute, and a new token ends the sessi
     expect((await site.ask('/login', { form: { token: 'first' } })).status).toBe(403)
   const limited = await site.ask('/login', { form: { token: 'second' } })
   expect([limited.status, Number(limited.headers.get('retry-after'))]).toEqual([429, expect.any(Number)])
+})
+
+test('wrong tokens in headers count with those of the login, each once, whatever is asked', async () => {
+  await using site = await openPages(tokens)
+  const show = async (token: string, path = '/') =>
+    (await site.ask(path, { headers: { authorization: `Bearer ${token}`, accept: '*/*' } })).status
+  // A program with an old token does not keep others from working.
+  for (let nth = 0; nth < 8; nth += 1) expect(await show('of-yesterday')).toBe(401)
+  expect(await show('the-reader')).toBe(200)
+  expect(await show('guess-1', '/login')).toBe(200)
+  expect((await site.ask('/login', { form: { token: 'guess-2' } })).status).toBe(403)
+  const pushed = { method: 'POST', headers: { authorization: `Basic ${btoa(':guess-3')}` }, body: 'a' }
+  expect((await fetch(`${site.url}/feeds/products`, pushed)).status).toBe(403)
+  expect(await show('guess-4')).toBe(401)
+  const limited = await site.ask('/', { headers: { authorization: 'Bearer the-operator', accept: '*/*' } })
+  expect([limited.status, Number(limited.headers.get('retry-after'))]).toEqual([429, expect.any(Number)])
+  // Not even whether it is the right one is told.
+  expect(await show('the-operator', '/login')).toBe(200)
+  const right = { ...pushed, headers: { authorization: 'Bearer the-operator' } }
+  expect((await fetch(`${site.url}/feeds/products`, right)).status).toBe(429)
+  expect((await site.ask('/login', { form: { token: 'the-operator' } })).status).toBe(429)
 })
 
 test('a certificate makes it HTTPS, and the cookie stays there', async () => {
