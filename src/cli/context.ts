@@ -52,8 +52,6 @@ const clearScreen = '\u001b[H\u001b[2J'
 const daemonsConfigIsUsed =
   'the configuration file has a mistake (see catalogd config check); this command works with what the daemon runs with'
 
-type Definition = Pick<CommandDefinition, 'logLevel' | 'needsConfigFile'>
-
 /** Options that every command takes. */
 export interface CommonOptions {
   config?: string
@@ -68,11 +66,11 @@ export class CommandContext {
   readonly signal: AbortSignal
   readonly #surroundings: SafeSurroundings
   readonly #options: CommonOptions
-  readonly #definition: Definition
+  readonly #definition: CommandDefinition
   #loaded: Promise<LoadedConfig> | undefined
   #log: Log | undefined
 
-  constructor(surroundings: SafeSurroundings, options: CommonOptions, definition: Definition) {
+  constructor(surroundings: SafeSurroundings, options: CommonOptions, definition: CommandDefinition) {
     this.#surroundings = surroundings
     this.#options = options
     this.#definition = definition
