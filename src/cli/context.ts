@@ -11,6 +11,7 @@ import { ConfigError, type ExitCode } from '../lib/errors.ts'
 import { type Log, type LogLevel, logLevelOf, openLog } from '../lib/log.ts'
 import { safeLines, safeValue, type TextStream } from '../lib/terminal-text.ts'
 import type { OperationContext } from '../operations/run-here.ts'
+import type { UsedConfig } from '../operations/running-config.ts'
 import type { BarLine } from './bar-line.ts'
 import { wrapLines } from './table.ts'
 
@@ -146,7 +147,7 @@ export class CommandContext {
   }
 
   /** The same with what is wrong with the file, for who tells of it. */
-  async usedConfig(): Promise<{ loaded: LoadedConfig; problem?: string }> {
+  async usedConfig(): Promise<UsedConfig> {
     const { readOrAskConfig } = await import('../operations/running-config.ts')
     const env = this.#surroundings.environment
     return await readOrAskConfig({ file: this.configFile, env, clock: this.clock })

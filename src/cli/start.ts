@@ -7,6 +7,7 @@ import type { Settings } from '../console/page.ts'
 import {
   ConfigError,
   describeError,
+  describeErrorLines,
   ExitCode,
   ifPresent,
   OperatingError,
@@ -211,7 +212,7 @@ async function readSettings(context: CommandContext, running: string): Promise<S
     return { running, inFile: printConfig(await context.readConfig()) }
   } catch (error) {
     if (!(error instanceof OperatingError)) throw error
-    return { running, inFile: undefined, problem: describeError(error) }
+    return { running, inFile: undefined, problem: describeErrorLines(error).join('\n') }
   }
 }
 

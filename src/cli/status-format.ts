@@ -38,14 +38,14 @@ export function paintStatus(lines: string): string {
     .join('\n')
 }
 
-function formatConfig({ file, state, loadedAt, problem }: ConfigStatus, nowMs: number): string[] {
+function formatConfig({ file, state, loadedAt, problemLines }: ConfigStatus, nowMs: number): string[] {
   const read = agoOf(loadedAt, nowMs)
   if (state === 'same') return []
   if (state === 'changed')
     return [`config    ${file} was changed; the daemon runs with what it read at ${read}: catalogd reload`]
   return [
     `config    ${file} cannot be used, and a restart would fail. The daemon runs with what it read at ${read}, shown below`,
-    ...(problem ?? '').split('\n').map((line) => `config    ${line}`),
+    ...problemLines.map((line) => `config    ${line}`),
   ]
 }
 

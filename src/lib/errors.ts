@@ -49,8 +49,17 @@ export class EndpointError extends OperatingError {
 
 /** One line for logs and terminals: message, then the hint. */
 export function describeError(error: unknown): string {
-  if (error instanceof OperatingError) return error.hint ? `${error.message}. ${error.hint}` : error.message
-  return error instanceof Error ? error.message : String(error)
+  if (!(error instanceof OperatingError)) return error instanceof Error ? error.message : String(error)
+  const { message, hint } = error
+  // A configuration may have several problems, a line each.
+  const line = message.replaceAll('\n', '; ')
+  if (!hint) return line
+  return `${line}${/[.?!…]$/.test(line) ? '' : '.'} ${hint}`
+}
+
+/** The same where there is room for several lines: those of the message, and the hint on one of its own. */
+export function describeErrorLines(error: OperatingError): string[] {
+  return [...error.message.split('\n'), ...(error.hint ? [error.hint] : [])]
 }
 
 /** What an error is made of besides its cause: several attempts, or a failure and that of a release after it. */

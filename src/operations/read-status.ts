@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import type { LoadedConfig } from '../config/load.ts'
 import type { CatalogConfig, FeedConfig, FeedKind } from '../config/model.ts'
 import { ConsentReader } from '../consents/reader.ts'
 import { type Held, parseHeld } from '../imports/context.ts'
@@ -21,7 +20,7 @@ import { openMirror, stateDirOf } from '../storage.ts'
 import { startRefusals } from './adopt.ts'
 import { decisionOn, type ImportEntry } from './list-imports.ts'
 import { findDaemon, type OperationContext } from './run-here.ts'
-import { type ConfigStatus, readConfigStatus } from './running-config.ts'
+import { type ConfigStatus, readConfigStatus, type UsedConfig } from './running-config.ts'
 
 export interface FeedStatus {
   feed: string
@@ -88,7 +87,7 @@ export interface Status {
 export async function readStatus(
   context: Omit<OperationContext, 'catalog'>,
   catalogs: readonly CatalogConfig[],
-  used?: { loaded: LoadedConfig; problem?: string },
+  used?: UsedConfig,
 ): Promise<Status> {
   const redis = await context.connections.state()
   const daemon = (await findDaemon(context)) ?? null

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import type { LoadedConfig, LoadOptions } from '../config/load.ts'
 import { expandVariables } from '../config/variables.ts'
 import type { Clock } from '../lib/clock.ts'
-import { describeError, OperatingError } from '../lib/errors.ts'
+import { describeError, describeErrorLines, OperatingError } from '../lib/errors.ts'
 import { readLockHolder } from '../sources/state-lock.ts'
 import { readCheckedConfig } from './read-config.ts'
 import { readDaemonRecord } from './reload.ts'
@@ -15,23 +15,31 @@ export interface ConfigStatus {
   state: 'same' | 'changed' | 'unusable'
   /** When the daemon read what it runs with. */
   loadedAt: string
-  /** Why the file is unusable. */
+  /** Why the file is unusable, as one line. */
   problem: string | null
+  /** The same, a line for each mistake, and one for what to do; empty where there is none. */
+  problemLines: readonly string[]
 }
 
 interface Asked extends Pick<LoadOptions, 'file' | 'env'> {
   clock: Clock
 }
 
+/** What is worked with, and what is wrong with the file where that is not what stands in it. */
+export interface UsedConfig {
+  loaded: LoadedConfig
+  problem?: OperatingError
+}
+
 /** The configuration in the file; where it cannot be used, what the daemon runs with. Throws where none runs either. */
-export async function readOrAskConfig(asked: Asked): Promise<{ loaded: LoadedConfig; problem?: string }> {
+export async function readOrAskConfig(asked: Asked): Promise<UsedConfig> {
   try {
     return { loaded: await readCheckedConfig(asked) }
   } catch (error) {
     if (!(error instanceof OperatingError)) throw error
     const loaded = await askDaemon(asked).catch(() => undefined)
     if (loaded === undefined) throw error
-    return { loaded, problem: describeError(error) }
+    return { loaded, problem: error }
   }
 }
 
@@ -49,10 +57,15 @@ async function askDaemon({ file, env, clock }: Asked): Promise<LoadedConfig | un
 /** Null: no daemon has told what it runs with. */
 export async function readConfigStatus(
   { config: { file, stateDir }, digest }: LoadedConfig,
-  { daemon, problem = null }: { daemon: { pid: number } | null; problem?: string | null | undefined },
+  { daemon, problem }: { daemon: { pid: number } | null; problem?: OperatingError | undefined },
 ): Promise<ConfigStatus | null> {
   const record = await readDaemonRecord(stateDir)
   if (record === undefined || record.pid !== daemon?.pid) return null
-  const state = problem !== null ? 'unusable' : record.digest === digest ? 'same' : 'changed'
-  return { file, state, loadedAt: record.loadedAt, problem }
+  const { loadedAt } = record
+  if (problem) {
+    const told = { problem: describeError(problem), problemLines: describeErrorLines(problem) }
+    return { file, state: 'unusable', loadedAt, ...told }
+  }
+  const state = record.digest === digest ? 'same' : 'changed'
+  return { file, state, loadedAt, problem: null, problemLines: [] }
 }

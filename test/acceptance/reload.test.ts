@@ -127,6 +127,7 @@ feeds:
 
   it('with a mistake is refused with file, line and remedy; the former one goes on, and an alert tells', async () => {
     await edit('settle: 0s', 'setle: 0s')
+    await edit('callsPerSecond: 50', 'callPerSecond: 50')
     const refused = await workplace.run('reload')
     expect(refused).toMatchObject({ code: 2, stdout: '' })
     expect(refused.stderr).toMatch(
@@ -135,7 +136,7 @@ feeds:
     process.kill(daemon.pid, 'SIGHUP')
     const alert = await webhook.until('config', 'firing')
     expect(alert.message).toMatch(/is not used, and a restart would fail: .*catalogd\.yaml:\d+:\d+ .*setle/)
-    expect((await record()).reload.error.problems).toHaveLength(1)
+    expect((await record()).reload.error.problems).toHaveLength(2)
     // Nothing of the file can be trusted, so the daemon's own is shown.
     expect(await workplace.ask('status')).toMatchObject({
       configuration: { state: 'unusable', problem: expect.stringContaining('did you mean "settle"') },
@@ -148,10 +149,15 @@ feeds:
     const shown = await runCli(['status', '--config', configFile()], { isTTY: true })
     expect(shown).toMatchObject({ exitCode: 1, stderr: '' })
     expect(shown.stdout).toContain(`${yellow}config    ${configFile()} cannot be used`)
-    expect((await workplace.run('status')).stdout).not.toContain(yellow)
+    const { stdout: plain } = await workplace.run('status')
+    expect(plain).not.toContain(yellow)
+    // A line for each mistake, and one for the remedy.
+    expect(plain.match(/^config {4}.*did you mean "(callsPerSecond|settle)"\?$/gm)).toHaveLength(2)
+    expect(plain).toMatch(/^config {4}Correct these 2 places and run "catalogd config check"$/m)
     await workplace.drop('shop', 'd.csv', feedOf(['p4'], 4))
     await workplace.untilTaken('p4', 1)
     await edit('setle: 0s', 'settle: 0s')
+    await edit('callPerSecond: 50', 'callsPerSecond: 50')
     process.kill(daemon.pid, 'SIGHUP')
     await webhook.until('config', 'resolved')
   })
