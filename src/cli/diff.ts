@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import type { Change } from '../catalog/model.ts'
 import { ExitCode } from '../lib/errors.ts'
 import type { FileDiff } from '../operations/diff-file.ts'
@@ -12,7 +12,7 @@ export const diffCommand: CommandDefinition<{ limit: number }> = {
   usage: 'diff <feed> <file>',
   summary: 'show what importing a file would change, field by field',
   details:
-    'The number of an import may stand in place of a file: then it shows what that import, held or late, would change if it were applied now. Touches nothing and needs neither Redis nor credentials. With --json: one change a line, the summary last.',
+    'The number of an import may stand in place of a file (unless a file of that name is in the current folder): then it shows what that import, held or late, would change if it were applied now. Touches nothing and needs neither Redis nor credentials. With --json: one change a line, the summary last.',
   examples: [
     'catalogd diff products ./export.csv',
     'catalogd diff products 12',
@@ -60,12 +60,17 @@ export async function diffWithMirror(
   const dir = stateDirOf(config, catalog.name)
   using mirror = await openMirror(config, catalog)
   const options = { catalog, dir, nowMs: clock.now(), signal, onChange, mirror }
-  if (/^[1-9]\d{0,14}$/.test(file) && !existsSync(file))
+  if (/^[1-9]\d{0,14}$/.test(file) && !isRegularFile(file))
     return await diffImport(options, { feed: name, sequence: importNumber(file) })
   const { barLine } = context
   return await withReadBar(file, { label: 'comparing', passes: 2, barLine, clock }, (onProgress) =>
     diffFile({ ...options, feed, file, onProgress }),
   )
+}
+
+/** A folder called `2` does not stand in the way of import 2. */
+function isRegularFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true
 }
 
 export function formatChange({ productId, kind, lane, fields }: Change): string {

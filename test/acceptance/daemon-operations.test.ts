@@ -84,6 +84,10 @@ describe.each([{ by: 'a daemon' }, { by: 'the commands themselves' }])(
         { sequence: held, reason: expect.stringContaining('5 of 10 products are missing') },
       ])
       expect((await run('approve', String(held - 1))).code).toBe(2)
+      // A folder of that name is no file to compare with; `run` works in the folder of the configuration.
+      await mkdir(workplace.path(String(held)))
+      const diff = await workplace.run('diff', 'shop', String(held))
+      expect(diff, diff.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('5 missing') })
       const discarded = await run('discard', String(held))
       expect(discarded.stdout).toBe(
         'Discarded: the removal of 5 of 10 products of feed shop that short.csv no longer names\n',
