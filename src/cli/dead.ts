@@ -2,7 +2,7 @@ import type { DeadConsent } from '../consents/reader.ts'
 import { ConfigError, ExitCode } from '../lib/errors.ts'
 import { type CommandContext, type CommandDefinition, withCatalog } from './context.ts'
 import { requireConsents } from './feeds.ts'
-import { countOf, formatTable } from './table.ts'
+import { countOf, formatTable, formatTime } from './table.ts'
 
 interface KindOptions {
   consents?: boolean
@@ -51,7 +51,7 @@ function listCommand(): CommandDefinition<KindOptions> {
       const rows = letters.map(({ productId, status, at, reason }) => [
         productId,
         status ?? '',
-        at,
+        formatTime(at),
         reason.slice(0, 100),
       ])
       context.print(letters, () =>
@@ -72,7 +72,7 @@ async function listConsents(context: CommandContext): Promise<void> {
     String(letter.consent ?? ''),
     letter.id,
     letter.status ?? '',
-    letter.at,
+    formatTime(letter.at),
     letter.reason.slice(0, 100),
   ])
   context.print(letters, () =>

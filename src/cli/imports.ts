@@ -6,7 +6,7 @@ import type { CommandDefinition } from './context.ts'
 import { formatChange, formatOverridden } from './diff.ts'
 import { importNumber, wholeNumberOption } from './option-values.ts'
 import { formatOutcome } from './status-format.ts'
-import { cell, countOf, formatCount, formatProblems, formatTable } from './table.ts'
+import { cell, countOf, formatCount, formatProblems, formatTable, formatTime } from './table.ts'
 
 /** Of what an import holds. */
 const heldShown = 10
@@ -50,7 +50,7 @@ function formatEntries(entries: readonly ImportEntry[]): string {
     feed,
     file,
     // To the second, in the time zone that it says.
-    acceptedAt.replace('T', ' ').replace(/\.\d+Z$/, 'Z'),
+    formatTime(acceptedAt),
     formatOutcome(outcome, decision),
     report?.records ?? '',
     report?.rejected ?? '',
@@ -114,7 +114,7 @@ function formatEntry({
   lines.push(`  archived as ${archive ?? 'nothing any more: it was removed after archive.keep'}`)
   if (!report) return lines
   if (report.dialect !== undefined) lines.push(`  ${report.dialect}`)
-  if (report.asOf !== undefined) lines.push(`  as of ${report.asOf}`)
+  if (report.asOf !== undefined) lines.push(`  as of ${formatTime(report.asOf)}`)
   if (report.reason !== undefined) lines.push(`  ${report.reason}`)
   // What to do about something held is no longer of use when it was decided.
   if (report.hint !== undefined && decision === null) lines.push(`  → ${report.hint}`)

@@ -2,7 +2,8 @@ import { styleText } from 'node:util'
 import type { CatalogStatus, FeedStatus, Status } from '../operations/read-status.ts'
 import type { ConfigStatus } from '../operations/running-config.ts'
 import type { OutboxOverview, Pause } from '../outbox/overview.ts'
-import { countOf, formatCount, formatTable } from './table.ts'
+import type { Awaited } from '../sources/look-at-dropped.ts'
+import { countOf, formatCount, formatTable, formatTime } from './table.ts'
 
 /** For a terminal or a file. Pure. */
 export function formatStatus({ daemon, redis, configuration, catalogs }: Status, nowMs: number): string {
@@ -51,8 +52,7 @@ function formatConfig({ file, state, loadedAt, problemLines }: ConfigStatus, now
 
 /** `2026-11-24 01:28:40Z (2 min ago)`. */
 function agoOf(at: string, nowMs: number): string {
-  const time = at.replace('T', ' ').replace(/\.\d+Z$/, 'Z')
-  return `${time} (${formatAge(Math.max(0, nowMs - Date.parse(at)))} ago)`
+  return `${formatTime(at)} (${formatAge(Math.max(0, nowMs - Date.parse(at)))} ago)`
 }
 
 /** Undefined: it can be read and written. */
@@ -206,7 +206,7 @@ function formatFeed(status: FeedStatus, nowMs: number): string[] {
 function formatPull(pull: NonNullable<FeedStatus['pull']>, nowMs: number): string[] {
   const { from, schedule, lastAt, nextAt, failure } = pull
   const last = lastAt === null ? 'not fetched yet' : `last asked at ${agoOf(lastAt, nowMs)}`
-  const next = nextAt === null ? 'not scheduled: catalogd start' : `next at ${nextAt}`
+  const next = nextAt === null ? 'not scheduled: catalogd start' : `next at ${formatTime(nextAt)}`
   const lines = [`    from ${from} ${schedule}: ${last}, ${next}`]
   if (failure) {
     const { since, times, text } = failure

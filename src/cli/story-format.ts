@@ -11,7 +11,7 @@ import {
   type StoryState,
   whyHidden,
 } from '../operations/story.ts'
-import { cell, countOf, formatTable, shownValue } from './table.ts'
+import { cell, countOf, formatTable, formatTime, shownValue } from './table.ts'
 
 interface Format {
   nowMs: number
@@ -24,10 +24,10 @@ export function formatStory(story: ExplainedProduct, format: Format): string {
   return [
     ...headOf(story, format),
     ...story.blocks.map(
-      ({ text, since }) => `  ! ${text}${since === null ? '' : ` (since ${timeOf(since)})`}`,
+      ({ text, since }) => `  ! ${text}${since === null ? '' : ` (since ${formatTime(since)})`}`,
     ),
     ...story.feeds.flatMap(formatFeed),
-    ...(story.absentSince === null ? [] : [`  no feed names it since ${timeOf(story.absentSince)}`]),
+    ...(story.absentSince === null ? [] : [`  no feed names it since ${formatTime(story.absentSince)}`]),
     ...formatRejected(story),
     ...formatFields(story.fields, format),
     ...formatAnnounced(story.announced),
@@ -75,7 +75,7 @@ function heldOf({ state }: StoryState, endpoint: KnownStory['endpoint']): string
 }
 
 function describeState(state: StoryState, { nowMs }: Format): string {
-  const ago = (at: string) => `${timeOf(at)}, ${formatDuration(nowMs - Date.parse(at))} ago`
+  const ago = (at: string) => `${formatTime(at)}, ${formatDuration(nowMs - Date.parse(at))} ago`
   switch (state.state) {
     case 'at-rest': {
       const { acknowledgedAt: at } = state
@@ -105,7 +105,7 @@ function describeState(state: StoryState, { nowMs }: Format): string {
       return `due in lane ${state.lane} since ${ago(state.since)}${why} (${where})`
     }
     case 'deferred':
-      return `waits in lane deferred since ${ago(state.since)}; due ${timeOf(state.dueAt)}`
+      return `waits in lane deferred since ${ago(state.since)}; due ${formatTime(state.dueAt)}`
     default:
       return state satisfies never
   }
@@ -146,7 +146,7 @@ function headOfGroup({ feed, from }: FieldStory): string {
   if (feed === null) return 'No feed'
   return from === null
     ? `Feed ${feed}, from a file before this was noted`
-    : `Feed ${feed}: ${formatPlace(from)}${from.asOf === null ? '' : `, as of ${timeOf(from.asOf)}`}`
+    : `Feed ${feed}: ${formatPlace(from)}${from.asOf === null ? '' : `, as of ${formatTime(from.asOf)}`}`
 }
 
 function notesOf(field: FieldStory): string[] {
@@ -175,7 +175,7 @@ function formatAnnounced(announced: KnownStory['announced']): string[] {
     'Announced for later',
     ...announced.map(({ feed, at, fields }) => {
       const values = fields.map(({ field, value }) => `${field} ${value === null ? '(none)' : cell(value)}`)
-      return `  ${timeOf(at)}  ${values.join(', ')}  (feed ${feed})`
+      return `  ${formatTime(at)}  ${values.join(', ')}  (feed ${feed})`
     }),
   ]
 }
@@ -193,7 +193,7 @@ function stepsOf(times: DeliveryTimes): string[] {
   const step = (what: string, at: string | null, afterMs: number | null) =>
     at === null
       ? []
-      : [`${what.padEnd(12)}  ${timeOf(at)}${afterMs === null ? '' : `  +${formatDuration(afterMs)}`}`]
+      : [`${what.padEnd(12)}  ${formatTime(at)}${afterMs === null ? '' : `  +${formatDuration(afterMs)}`}`]
   return [
     ...step('accepted', acceptedAt, null),
     ...step('queued', queuedAt, times.acceptedToQueuedMs),
@@ -228,7 +228,7 @@ function formatChange(
       ? ''
       : `, acknowledged after ${formatDuration(Date.parse(acknowledgedAt) - Date.parse(at))}${call ? ` (call ${call.number})` : ''}`
   return [
-    `  ${timeOf(at)}  ${source}  ${lane}${sent}`,
+    `  ${formatTime(at)}  ${source}  ${lane}${sent}`,
     ...fields.map(({ field, before, after }) => {
       const room = Math.max(12, Math.floor((columns - field.length - 10) / 2))
       return `    ${field}: ${shownValue(before, room)} → ${shownValue(after, room)}`
@@ -247,7 +247,7 @@ export function formatCalls(calls: readonly CallEntry[], columns: number, indent
   const isNarrow = columns < 112
   const rows = calls.map((call) => [
     call.number,
-    timeOf(call.beganAt),
+    formatTime(call.beganAt),
     formatDuration(call.durationMs),
     call.products,
     call.status === null ? 'none' : String(call.status),
@@ -255,11 +255,6 @@ export function formatCalls(calls: readonly CallEntry[], columns: number, indent
     cell(call.requestId, isNarrow ? 9 : 36),
   ])
   return formatTable([['call', 'began', 'took', 'products', 'status', 'outcome', 'request'], ...rows], indent)
-}
-
-/** In the zone of whoever reads it nothing could be compared with a log: as there. */
-function timeOf(at: string): string {
-  return at.replace('T', ' ').replace(/\.\d+Z$/, 'Z')
 }
 
 function formatDuration(ms: number): string {

@@ -53,6 +53,11 @@ export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',')
 }
 
+/** `2026-11-24 01:28:40Z`. In the zone of whoever reads it nothing could be compared with a log: as there. */
+export function formatTime(at: string): string {
+  return at.replace('T', ' ').replace(/\.\d+Z$/, 'Z')
+}
+
 /** `1 feed`, `3 feeds`. */
 export function countOf(count: number, singular: string, plural = `${singular}s`): string {
   return `${formatCount(count)} ${count === 1 ? singular : plural}`
