@@ -243,6 +243,15 @@ export async function withCatalog<T>(
   return await connections.explained(() => work({ config, catalog, connections, clock, log, signal }))
 }
 
+/** Runs `work`, which reads what is on the disk, with the one catalog chosen: Redis may be away, and none is started. */
+export async function withDisk<T>(
+  context: CommandContext,
+  work: (place: Pick<OperationContext, 'config' | 'catalog'>) => Promise<T>,
+): Promise<T> {
+  const { config } = await context.loadedConfig()
+  return await work({ config, catalog: await context.catalog() })
+}
+
 export interface OptionDefinition {
   /** As commander reads them: `--port <number>`, `--strict`, `--no-wait`. The camel-cased name is the key in `options`. */
   flags: string

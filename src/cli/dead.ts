@@ -1,6 +1,6 @@
 import type { DeadConsent } from '../consents/reader.ts'
 import { ConfigError, ExitCode } from '../lib/errors.ts'
-import { type CommandContext, type CommandDefinition, withCatalog } from './context.ts'
+import { type CommandContext, type CommandDefinition, withCatalog, withDisk } from './context.ts'
 import { requireConsents } from './feeds.ts'
 import { countOf, formatTable, formatTime } from './table.ts'
 
@@ -47,7 +47,7 @@ function listCommand(): CommandDefinition<KindOptions> {
     async run(context, { options }) {
       if (options.consents) return await listConsents(context)
       const { listDeadLetters } = await import('../operations/dead-letters.ts')
-      const letters = await withCatalog(context, listDeadLetters)
+      const letters = await withDisk(context, listDeadLetters)
       const rows = letters.map(({ productId, status, at, reason }) => [
         productId,
         status ?? '',
@@ -66,7 +66,7 @@ function listCommand(): CommandDefinition<KindOptions> {
 async function listConsents(context: CommandContext): Promise<void> {
   requireConsents(await context.catalog())
   const { listDeadConsents } = await import('../operations/dead-letters.ts')
-  const letters = await withCatalog(context, listDeadConsents)
+  const letters = await withDisk(context, listDeadConsents)
   const rows = letters.map((letter) => [
     letter.email ?? '(unknown)',
     String(letter.consent ?? ''),
@@ -97,13 +97,13 @@ function showCommand(): CommandDefinition<KindOptions> {
 
 async function showProduct(context: CommandContext, id: string): Promise<unknown> {
   const { showDeadLetter } = await import('../operations/dead-letters.ts')
-  return await withCatalog(context, (operation) => showDeadLetter(operation, id))
+  return await withDisk(context, (place) => showDeadLetter(place, id))
 }
 
 async function showConsent(context: CommandContext, given: string): Promise<DeadConsent> {
   requireConsents(await context.catalog())
   const { showDeadConsent } = await import('../operations/dead-letters.ts')
-  return await withCatalog(context, (operation) => showDeadConsent(operation, given))
+  return await withDisk(context, (place) => showDeadConsent(place, given))
 }
 
 function settleCommand(

@@ -7,22 +7,22 @@ import { openMirror, stateDirOf } from '../storage.ts'
 import { decide } from './decide.ts'
 import type { OperationContext } from './run-here.ts'
 
+/** The disk alone: who only looks needs no Redis. */
+type Place = Pick<OperationContext, 'config' | 'catalog'>
+
 export interface ShownDeadLetter extends DeadLetter {
   /** The document that was refused, or a newer one that is on its way. */
   document: unknown
 }
 
 /** Oldest first. */
-export async function listDeadLetters({ config, catalog }: OperationContext): Promise<DeadLetter[]> {
+export async function listDeadLetters({ config, catalog }: Place): Promise<DeadLetter[]> {
   using mirror = await openMirror(config, catalog)
   return mirror.deadLetters()
 }
 
 /** Throws a ConfigError when the product is no dead letter. The document is shown without sensitive fields. */
-export async function showDeadLetter(
-  { config, catalog }: OperationContext,
-  given: string,
-): Promise<ShownDeadLetter> {
+export async function showDeadLetter({ config, catalog }: Place, given: string): Promise<ShownDeadLetter> {
   const id = given as ProductId
   using mirror = await openMirror(config, catalog)
   const letter = mirror.deadLetter(id)
@@ -53,7 +53,7 @@ export async function settleDeadLetters(
   return ids
 }
 
-async function readDead({ config, catalog }: OperationContext, given: readonly string[]) {
+async function readDead({ config, catalog }: Place, given: readonly string[]) {
   using mirror = await openMirror(config, catalog)
   const ids = given.length > 0 ? given : mirror.deadLetters().map(({ productId }) => productId)
   const digests = mirror.deadDigests(ids as ProductId[])
@@ -64,13 +64,13 @@ async function readDead({ config, catalog }: OperationContext, given: readonly s
 }
 
 /** Refused, or grants that were not confirmed in time; oldest first. For the terminal: it names the customers. */
-export async function listDeadConsents({ config, catalog }: OperationContext): Promise<DeadConsent[]> {
+export async function listDeadConsents({ config, catalog }: Place): Promise<DeadConsent[]> {
   using consents = ConsentReader.open(stateDirOf(config, catalog.name))
   return consents.dead()
 }
 
 /** By address or id. Throws a ConfigError when it is no dead letter. */
-export async function showDeadConsent(context: OperationContext, given: string): Promise<DeadConsent> {
+export async function showDeadConsent(context: Place, given: string): Promise<DeadConsent> {
   const [id] = idsOf(context, [given])
   const letter = (await listDeadConsents(context)).find((each) => each.id === id)
   if (letter) return letter
@@ -97,7 +97,7 @@ export async function settleDeadConsents(
 }
 
 /** In the order given. What is no address is taken for an id. */
-function idsOf({ config, catalog }: OperationContext, given: readonly string[]): string[] {
+function idsOf({ config, catalog }: Place, given: readonly string[]): string[] {
   using consents = ConsentReader.open(stateDirOf(config, catalog.name))
   return given.map((one) => (one.includes('@') ? consents.idOf(one) : one))
 }

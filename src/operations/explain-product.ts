@@ -39,7 +39,9 @@ export async function explainProduct(
 
 async function askRedis(context: StoryContext, productId: ProductId): Promise<UnderWay | undefined> {
   try {
-    await using storage = context.connections ? undefined : await openStorage({ ...context, mayBeDown: true })
+    await using storage = context.connections
+      ? undefined
+      : await openStorage({ ...context, mayBeDown: true, isQuiet: true })
     const connections = context.connections ?? storage?.connections
     if (connections === undefined) return undefined
     if (connections.failure) return undefined

@@ -38,7 +38,15 @@ test('while Redis is away the operator sees what the disk knows, and decides', {
   expect(catalogs[0].overview.pending).toBeGreaterThan(0)
 
   expect(await site.run('pause')).toContain('Paused')
-  expect(await site.run('dead', 'list')).toContain('No product')
+  for (const command of [
+    ['why', 'p1'],
+    ['dead', 'list'],
+  ]) {
+    const reads = await site.spawn(...command)
+    await reads.ended()
+    expect(reads.stdout.length, command.join(' ')).toBeGreaterThan(10)
+    expect(reads.stderr, command.join(' ')).toBe('')
+  }
   const load = await site.spawn('load', 'products', site.path('catalogd.yaml'))
   expect(await load.ended(), load.stderr).toMatchObject({ code: 4 })
   expect(load.stderr).toContain('cannot be reached')
