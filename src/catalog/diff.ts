@@ -12,6 +12,8 @@ interface DiffOptions {
   urgent: readonly string[]
   /** The step that led here is that a full feed no longer names the product. */
   missing: boolean
+  /** The endpoint has no document of it yet: it waits in lane new, and an edit does not put it off. */
+  isUndelivered?: boolean | undefined
 }
 
 type Found = FieldChange & { isUrgent: boolean }
@@ -23,6 +25,7 @@ export function diffDocuments({
   after,
   urgent,
   missing,
+  isUndelivered = false,
 }: DiffOptions): Change | undefined {
   if (before === undefined) return { productId, kind: 'added', fields: [], lane: 'new' }
   const differing = productFields.filter((field) => !isSame(before[field], after[field]))
@@ -34,7 +37,7 @@ export function diffDocuments({
     productId,
     kind: missing ? 'missing' : 'changed',
     fields: found.map(({ field, before: old, after: next }) => ({ field, before: old, after: next })),
-    lane: found.some(({ isUrgent }) => isUrgent) ? 'urgent' : 'deferred',
+    lane: found.some(({ isUrgent }) => isUrgent) ? 'urgent' : isUndelivered ? 'new' : 'deferred',
   }
 }
 

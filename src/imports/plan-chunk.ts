@@ -248,6 +248,7 @@ function changeOf(
     after: document,
     urgent,
     missing,
+    isUndelivered: before?.isUndelivered,
   })
 }
 

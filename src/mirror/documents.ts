@@ -12,6 +12,7 @@ export const newest = {
   partial: 'iif(e.product IS NULL, d.partial, e.partial)',
   digest: 'iif(e.product IS NULL, g.digest, e.digest)',
   origins: 'iif(e.product IS NULL, g.origins, e.origins)',
+  isUndelivered: 'EXISTS (SELECT 1 FROM sending s WHERE s.product = p.key AND s.acknowledged IS NULL)',
 } as const
 
 type Stored = { [K in 'document' | 'partial' | 'origins']?: ProductWrite[K] | null }

@@ -13,6 +13,8 @@ export interface StoredProduct {
   meta: string | undefined
   /** Which records its fields come from (`catalog/origins.ts`); undefined: nobody noted it. */
   origins?: string | undefined
+  /** No document of it was ever acknowledged: it waits in lane new, whatever is edited meanwhile (`placeAfterEdit`). */
+  isUndelivered?: boolean
 }
 
 /** A product that has a value in a field by which feeds find products. */

@@ -28,15 +28,14 @@ import { checkReadable, prepareTables } from './schema.ts'
 type StoredRow = readonly [
   ...[at: number, meta: string, stored: number | null],
   ...[document: Uint8Array | null, partial: Uint8Array | null, digest: Uint8Array | null],
-  origins: string | null,
+  ...[origins: string | null, isUndelivered: 0 | 1],
 ]
 
 type LetterRow = Record<'id' | 'letter', string>
 
 /**
  * Reads what is committed, of a running daemon, too, on a connection of its own that cannot write. Each read is a
- * transaction. Synchronous: each takes a few milliseconds at most; whoever reads many pages lets the event loop go on in
- * between.
+ * transaction. Synchronous, at most a few milliseconds; whoever reads many pages lets the event loop go on in between.
  */
 export class MirrorReader implements Disposable {
   readonly #database: Database
@@ -56,7 +55,7 @@ export class MirrorReader implements Disposable {
   /** Has an entry for each id; all parts are undefined where the product is not known. */
   read(ids: readonly ProductId[]): Map<ProductId, StoredProduct> {
     const sql = `SELECT t.key, p.meta, ${newest.product}, ${newest.document}, ${newest.partial}, ${newest.digest},
-        ${newest.origins}
+        ${newest.origins}, ${newest.isUndelivered}
       FROM json_each(?) t CROSS JOIN products p ON p.id = t.value ${newest.joins}`
     const products = new Map<ProductId, StoredProduct>()
     for (const id of ids) products.set(id, { document: undefined, partial: undefined, meta: undefined })
@@ -253,13 +252,14 @@ export class MirrorReader implements Disposable {
     this.#database[Symbol.dispose]()
   }
 
-  #stored([, meta, stored, document, partial, digest, origins]: StoredRow): StoredProduct {
+  #stored([, meta, stored, document, partial, digest, origins, isUndelivered]: StoredRow): StoredProduct {
     if (stored === null) throw damaged(this.#database.file)
     return {
       meta,
       document: checkedDocument(document, digest, this.#database.file),
       partial: partial ? bufferOf(partial, this.#database.file) : undefined,
       origins: origins ?? undefined,
+      isUndelivered: isUndelivered === 1,
     }
   }
 

@@ -10,7 +10,7 @@ const urgent = ['price', 'list_price', 'price_currency_code', 'availability', 'i
 function diff(
   before: ProductDocument | undefined,
   after: ProductDocument,
-  options: { missing?: boolean; urgent?: string[] } = {},
+  options: { missing?: boolean; urgent?: string[]; isUndelivered?: boolean } = {},
 ) {
   return diffDocuments({
     productId,
@@ -18,6 +18,7 @@ function diff(
     after,
     urgent: options.urgent ?? urgent,
     missing: options.missing ?? false,
+    isUndelivered: options.isUndelivered,
   })
 }
 
@@ -32,6 +33,16 @@ describe('the diff of two documents', () => {
       fields: [{ field: 'availability', before: 'InStock', after: 'OutOfStock' }],
       lane: 'urgent',
     })
+  })
+
+  it('lets an edit put off no product that the endpoint has never had', () => {
+    const lane = (after: ProductDocument, isUndelivered: boolean) =>
+      diff({ name: 'a', price: 1 }, after, { isUndelivered })?.lane
+    expect([lane({ name: 'b', price: 1 }, false), lane({ name: 'b', price: 1 }, true)]).toEqual([
+      'deferred',
+      'new',
+    ])
+    expect(lane({ name: 'b', price: 2 }, true)).toBe('urgent')
   })
 
   it.each<[string, ProductDocument, ProductDocument, string, [string, unknown, unknown][]]>([

@@ -64,7 +64,10 @@ it('a product of one feed is planned as any other, only quicker', () => {
         // A feed that finds products by a field has to know what stood in it: every product takes all steps then.
         const { writes, ...whole } = plan(['variation_id'])
         expect(quick).toEqual({ writes, ...whole })
-        stored = new Map([...stored, ...writes.map((write) => [write.productId, write] as const)])
+        stored = new Map<ProductId, StoredProduct>([
+          ...stored,
+          ...writes.map((write) => [write.productId, write] as const),
+        ])
       }
     }),
     { numRuns: 2_000 },

@@ -68,8 +68,11 @@ describe('products', () => {
     })
     const none = { document: undefined, partial: undefined, meta: undefined }
     expect([...reader.read([idOf(1), idOf(2), idOf(3)])]).toEqual([
-      [idOf(1), { document: documentOf(1, '1'), partial: undefined, meta: 'products=1' }],
-      [idOf(2), { document: undefined, partial, meta: 'products=1' }],
+      [
+        idOf(1),
+        { document: documentOf(1, '1'), partial: undefined, meta: 'products=1', isUndelivered: true },
+      ],
+      [idOf(2), { document: undefined, partial, meta: 'products=1', isUndelivered: false }],
       [idOf(3), none],
     ])
     expect(reader.incomplete(5)).toEqual([{ productId: idOf(2), missing: 'url' }])
