@@ -14,7 +14,7 @@ export interface Sample {
 export interface Family {
   /** With its unit: `_seconds`, `_bytes`, `_ratio`; counters end in `_total`. */
   name: string
-  type: 'counter' | 'gauge' | 'histogram'
+  type: 'counter' | 'gauge' | 'histogram' | 'summary'
   help: string
   labels: readonly string[]
   read: (figures: Figures) => Iterable<Sample>
@@ -238,18 +238,18 @@ const surroundings: Family[] = [
     redis.up ? redis.info.maxMemoryBytes : undefined,
   ),
   one(['catalogd_disk_free_bytes', 'Room on the disk of the state folder'], ({ freeBytes }) => freeBytes),
-  family(
-    [
-      'catalogd_event_loop_delay_seconds',
-      'How late the event loop of the main thread was since the last scrape',
-    ],
-    ['quantile'],
-    ({ loopDelayMs }) =>
+  {
+    name: 'catalogd_event_loop_delay_seconds',
+    // The only type that may have quantiles; it may do without sum and count.
+    type: 'summary',
+    help: 'How late the event loop of the main thread was since the last scrape',
+    labels: ['quantile'],
+    read: ({ loopDelayMs }) =>
       Object.entries(loopDelayMs).map(([quantile, delayMs]) => ({
         labels: { quantile },
         value: delayMs / 1_000,
       })),
-  ),
+  },
   family(['catalogd_build_info', 'The version that runs'], ['version'], () => [
     { labels: { version: readVersion() }, value: 1 },
   ]),

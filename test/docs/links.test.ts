@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { posix } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { pageNames, readPage, withoutFences } from './pages.ts'
+import { headingsOf, pageNames, readPage, withoutFences } from './pages.ts'
 
 // Pages are found: each link leads somewhere, and each page is led to from the README.
 
@@ -44,17 +44,4 @@ function problemOf(path: string, anchor: string): string[] {
   if (!existsSync(new URL(path, root))) return [`${path} does not exist`]
   if (anchor === '' || !path.endsWith('.md')) return []
   return headingsOf(path).has(anchor) ? [] : [`${path} has no heading for #${anchor}`]
-}
-
-/** As GitHub makes anchors of headings. */
-function headingsOf(page: string): Set<string> {
-  const headings = [...withoutFences(readPage(page)).matchAll(/^#+ (.+)$/gm)].map(([, text = '']) => text)
-  return new Set(
-    headings.map((text) =>
-      text
-        .toLowerCase()
-        .replace(/[^\p{L}\p{N}\- _]/gu, '')
-        .replaceAll(' ', '-'),
-    ),
-  )
 }

@@ -47,6 +47,19 @@ export function withoutFences(text: string): string {
   return text.replace(/^```.*?^```$/gms, '')
 }
 
+/** The anchors of a page, as GitHub makes them of its headings. */
+export function headingsOf(page: string): Set<string> {
+  const headings = [...withoutFences(readPage(page)).matchAll(/^#+ (.+)$/gm)].map(([, text = '']) => text)
+  return new Set(
+    headings.map((text) =>
+      text
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}\- _]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  )
+}
+
 /** What stands between backticks, outside fenced blocks. */
 export function codes(text: string): string[] {
   return [...withoutFences(text).matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)

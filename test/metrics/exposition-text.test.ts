@@ -17,6 +17,7 @@ it.each([
   [histogram('h_bucket{le="1"} 2', 'h_bucket{le="+Inf"} 1', 'h_sum 1', 'h_count 1'), 'do not add up'],
   [histogram('h_bucket{le="1"} 1', 'h_sum 1', 'h_count 1'), 'do not add up'],
   ['# HELP wait_ms All\n# TYPE wait_ms gauge\nwait_ms 1\n', 'no base unit'],
+  ['# HELP d All\n# TYPE d gauge\nd{quantile="0.5"} 1\n', 'quantile is for summaries'],
 ])('%j breaks the format: %s', (text, why) => {
   expect(() => parseExposition(text, 'text')).toThrow(why)
 })

@@ -43,7 +43,7 @@ export function parseExposition(text: string, format: 'text' | 'openmetrics'): M
       } else {
         const family = families.get(name) ?? fail(line, 'TYPE before HELP')
         if (name !== current || family.samples.length > 0) fail(line, 'TYPE at another place')
-        if (!['counter', 'gauge', 'histogram'].includes(rest)) fail(line, 'an unknown type')
+        if (!['counter', 'gauge', 'histogram', 'summary'].includes(rest)) fail(line, 'an unknown type')
         family.type = rest
       }
       continue
@@ -92,6 +92,8 @@ function checkFamily(name: string, { type, help, samples }: ScrapedFamily, forma
   if (type === 'counter' && samples.some(({ value }) => !(value >= 0))) fail('a counter below zero')
   if (type === 'histogram') checkHistogram(name, samples)
   else if (samples.some(({ labels }) => 'le' in labels)) fail('le is for histograms')
+  if (type !== 'summary' && samples.some(({ labels }) => 'quantile' in labels))
+    fail('quantile is for summaries')
 }
 
 function checkHistogram(name: string, samples: readonly ScrapedSample[]): void {

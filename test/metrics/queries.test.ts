@@ -3,7 +3,7 @@ import { parser } from '@prometheus-io/lezer-promql'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { families } from '../../src/metrics/families.ts'
-import { readPage, section, tableRows } from '../docs/pages.ts'
+import { headingsOf, readPage, section, tableRows } from '../docs/pages.ts'
 
 // What ships for Grafana and Prometheus, by the grammar of PromQL, asks only for metrics and labels that exist.
 
@@ -22,7 +22,7 @@ interface Panel {
 interface Rule {
   alert: string
   expr: string
-  annotations: { summary: string; description: string }
+  annotations: { summary: string; description: string; runbook: string }
 }
 
 const dashboard = JSON.parse(read('grafana/catalogd.json')) as { panels: Panel[] }
@@ -104,6 +104,16 @@ describe('queries', () => {
   })
 })
 
+describe('each alert rule', () => {
+  it.each(rules.map(({ alert, annotations }) => [alert, annotations.runbook]))(
+    '%s leads to %s, which is there',
+    (_, runbook) => {
+      const { page, anchors } = placesOf(runbook)
+      for (const anchor of anchors) expect(headingsOf(page)).toContain(anchor)
+    },
+  )
+})
+
 describe('docs/metrics.md', () => {
   it('lists each metric as it is exposed', () => {
     const rows = families.map(({ name, type, labels, help }) => [
@@ -116,8 +126,27 @@ describe('docs/metrics.md', () => {
   })
 
   it('lists each alert rule', () => {
-    const rows = rules.map(({ alert, annotations }) => [`\`${alert}\``, annotations.description])
+    const rows = rules.map(({ alert, annotations }) => [
+      `\`${alert}\``,
+      annotations.description,
+      linksTo(annotations),
+    ])
     expect(tableRows(section('metrics.md', '## Alert rules'))).toEqual(rows)
     expect(readPage('metrics.md')).toContain('config/prometheus/catalogd.rules.yml')
   })
 })
+
+/** As `PauseReason` of the outbox; the rule leaves out what the operator wanted. */
+const pauseReasons = ['credentials', 'refuses-everything']
+
+/** Where the annotation of a rule leads: to several places where its label says which. */
+function placesOf(runbook: string): { page: string; anchors: string[] } {
+  const [page = '', anchor = ''] = runbook.split('#')
+  return { page, anchors: anchor === '{{ $labels.reason }}' ? pauseReasons : [anchor] }
+}
+
+/** As links of the table. */
+function linksTo({ runbook }: Rule['annotations']): string {
+  const { page, anchors } = placesOf(runbook)
+  return anchors.map((anchor) => `[\`${anchor}\`](${page.replace(/^docs\//, '')}#${anchor})`).join(', ')
+}
