@@ -179,7 +179,7 @@ function formatFeed(status: FeedStatus, nowMs: number): string[] {
     ? `last file ${lastFile.name} (import ${lastFile.sequence}, ${describeOutcome(lastFile)}) of ${agoOf(lastFile.acceptedAt, nowMs)}`
     : 'no file yet'
   const lines = [`  feed ${feed}: ${last}${waitingFiles > 1 ? `, ${waitingFiles} files wait` : ''}`]
-  if (dropped > 0) lines.push(`    ${countOf(dropped, 'file')} in the drop folder, not accepted yet`)
+  if (dropped > 0) lines.push(...formatDropped(status, nowMs))
   if (pull) lines.push(...formatPull(pull, nowMs))
   if (refused.files > 0) {
     lines.push(
@@ -201,6 +201,31 @@ function formatFeed(status: FeedStatus, nowMs: number): string[] {
     )
   }
   return lines
+}
+
+function formatDropped({ dropped, droppedFiles }: FeedStatus, nowMs: number): string[] {
+  const more = dropped - droppedFiles.length
+  return [
+    `    ${countOf(dropped, 'file')} in the drop folder, not accepted yet${droppedFiles.length > 0 ? ':' : ''}`,
+    ...droppedFiles.map(
+      ({ name, changedAt, waitsFor }) =>
+        `      ${name}, unchanged since ${agoOf(changedAt, nowMs)}${waitsFor ? `: ${describeAwaited(waitsFor)}` : ''}`,
+    ),
+    ...(more > 0 && droppedFiles.length > 0 ? [`      and ${formatCount(more)} more`] : []),
+  ]
+}
+
+function describeAwaited(awaited: Awaited): string {
+  switch (awaited.kind) {
+    case 'settle':
+      return `it may still grow, and is taken when size and time stay the same for ${formatAge(awaited.forMs)} (settle)`
+    case 'marker':
+      return `its marker is missing: ${awaited.names.join(' or ')} (done)`
+    case 'old-marker':
+      return `its marker is older than the file, which is taken ${formatAge(awaited.forMs)} after its last change, or when ${awaited.names.join(' or ')} is written again (done)`
+    case 'side-file':
+      return `its side file is missing, or is still written: ${awaited.names.join(' or ')}`
+  }
 }
 
 function formatPull(pull: NonNullable<FeedStatus['pull']>, nowMs: number): string[] {

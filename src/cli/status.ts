@@ -9,7 +9,7 @@ export const statusCommand: CommandDefinition<{ watch?: boolean }> = {
   usage: 'status',
   summary: 'show what waits, what runs, and what is wrong',
   details:
-    'Exit code 0: all is well; 1: something asks for an operator (held, refused, failed, a configuration that cannot be used); 3: no calls are made; 4: Redis is down (what is on disk is shown all the same), refuses changes, or is short of memory. Where the configuration cannot be used, what the daemon runs with is shown.',
+    'Exit code 0: all is well; 1: something asks for an operator (held, refused, failed, a configuration that cannot be used, work that waits while no daemon runs); 3: no calls are made; 4: Redis is down (what is on disk is shown all the same), refuses changes, or is short of memory. Where the configuration cannot be used, what the daemon runs with is shown.',
   examples: ['catalogd status', 'catalogd status --watch', 'catalogd status --json'],
   options: [{ flags: '--watch', description: 'again every 2 s, until Ctrl+C; with --json a line each' }],
   async run(context, { options }) {

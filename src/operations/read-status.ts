@@ -3,24 +3,24 @@ import type { CatalogConfig, FeedConfig, FeedKind } from '../config/model.ts'
 import { ConsentReader } from '../consents/reader.ts'
 import { type Held, parseHeld } from '../imports/context.ts'
 import type { ProgressState } from '../imports/progress.ts'
-import { readReport, reportPath } from '../imports/report.ts'
-import { describeError } from '../lib/errors.ts'
+import type { OverriddenField } from '../imports/record-fates.ts'
+import { type ImportReport, readReport, reportPath } from '../imports/report.ts'
 import type { MirrorReader } from '../mirror/reader.ts'
 import { type OutboxOverview, readOverview } from '../outbox/overview.ts'
 import type { RedisConnections, RedisState } from '../redis/connections.ts'
 import { readNextDue } from '../redis/next-due.ts'
-import { countDropped } from '../sources/count-dropped.ts'
+import type { LeftAlone } from '../sources/entry-roles.ts'
 import { countFailedFiles, failedDirOf } from '../sources/layout.ts'
+import { type DroppedFile, lookAtDropped } from '../sources/look-at-dropped.ts'
 import { type ManifestReader, readManifest } from '../sources/manifest-reader.ts'
 import type { AcceptLine } from '../sources/model.ts'
 import { describeSchedule, describeSource } from '../sources/pull/describe-source.ts'
 import { pullDirOf, readPullState, scheduleIdOf } from '../sources/pull/pull-state.ts'
-import { freeBytes, fullError, spareBytes } from '../sources/space.ts'
 import { openMirror, stateDirOf } from '../storage.ts'
-import { startRefusals } from './adopt.ts'
 import { decisionOn, type ImportEntry } from './list-imports.ts'
 import { findDaemon, type OperationContext } from './run-here.ts'
 import { type ConfigStatus, readConfigStatus, type UsedConfig } from './running-config.ts'
+import { type Notice, readNotices } from './status-notices.ts'
 
 export interface FeedStatus {
   feed: string
@@ -36,6 +36,8 @@ export interface FeedStatus {
     /** Null until it was imported. */
     records: number | null
     rejected: number | null
+    /** All that its records say is written by other feeds; null: it is not. */
+    overridden: { records: number; fields: OverriddenField[] } | null
   } | null
   /** Files that were refused whole, until somebody takes them out of this folder. */
   refused: { files: number; folder: string }
@@ -45,6 +47,10 @@ export interface FeedStatus {
   waitingFiles: number
   /** In the drop folder, not accepted yet: at most the first 1,000. */
   dropped: number
+  /** The first few of them by name, and what they wait for. */
+  droppedFiles: DroppedFile[]
+  /** Entries of the drop folder that are never accepted; null: not all could be looked at. */
+  leftAlone: LeftAlone | null
   running: ProgressState | null
   /** In accept order. */
   held: Held[]
@@ -70,8 +76,8 @@ export interface CatalogStatus {
   repairing: boolean
   /** Up to five incomplete products with what they miss. */
   incompleteExamples: { productId: string; missing: string }[]
-  /** Troubles that the daemon reports, newest knowledge; where none runs, also why it would not. */
-  notices: { key: string; text: string; at: string }[]
+  /** Troubles that the daemon reports, newest knowledge, and what is seen at once; where none runs, also why it would not. */
+  notices: Notice[]
   /** One word for monitors: `ok`, `attention` (an operator should look), `stopped` (no call is made). */
   health: 'ok' | 'attention' | 'stopped'
 }
@@ -114,29 +120,14 @@ async function readCatalog(
   using reader = ConsentReader.open(stateDirOf(config, catalog.name))
   const consents = hasConsents ? reader.overview(clock.now()) : null
   const feeds = await readFeeds(context, mirror)
-  const notices = [...mirror.notices()].map(([key, json]) => {
-    return { key, ...(JSON.parse(json) as { text: string; at: string }) }
-  })
-  const at = new Date(clock.now()).toISOString()
-  const { repairing } = mirror.repair()
-  // Seen directly: the daemon's own notice is written into the mirror, on the disk that is full.
-  if (!notices.some(({ key }) => key === 'disk') && (await freeBytes(config.stateDir)) < spareBytes)
-    notices.push({ key: 'disk', text: describeError(fullError(config.stateDir)), at })
-  if (isStopped && mirror.identity().startOver !== undefined)
-    notices.push({ key: 'start-over', text: 'every product is sent once more when catalogd starts', at })
-  for (const reason of isUp && isStopped ? await startRefusals(context) : [])
-    notices.push({
-      key: 'start',
-      text: `catalogd start is refused: ${reason}; see catalogd restore and catalogd adopt`,
-      at,
-    })
+  const notices = await readNotices(context, { mirror, overview, consents, feeds, isUp, isStopped })
   return {
     catalog: catalog.name,
     overview,
     consents,
     feeds,
     calls: readRecentCalls(mirror, clock.now()),
-    repairing,
+    repairing: mirror.repair().repairing,
     incompleteExamples: mirror.incomplete(5),
     notices,
     health: isUp ? healthOf({ overview, consents, feeds, notices }) : 'stopped',
@@ -180,6 +171,7 @@ async function readFeeds(
   for (const shown of shownFeeds(catalog, manifest)) {
     const { name: feed, kind, expectEveryMs } = shown
     const newest = manifest.newest(feed)
+    const dropped = await lookAtDropped(shown, { feeds: catalog.feeds.values(), nowMs: clock.now() })
     const running = kind === 'consents' ? consents.progress(feed) : progress.get(feed)
     feeds.push({
       feed,
@@ -187,7 +179,9 @@ async function readFeeds(
       lastFile: await readLastFile(newest, { dir, manifest }),
       stale: staleOf(newest, { expectEveryMs, nowMs: clock.now() }),
       waitingFiles: [...manifest.unfinished(feed)].length,
-      dropped: await countDropped(shown),
+      dropped: dropped.files,
+      droppedFiles: dropped.examples,
+      leftAlone: dropped.isPart ? null : dropped.leftAlone,
       refused: { files: await countFailedFiles(dir, feed), folder: failedDirOf(dir, feed) },
       running: running === undefined ? null : (JSON.parse(running) as ProgressState),
       held: parseHeld(held.get(feed)),
@@ -221,7 +215,20 @@ async function readLastFile(
   const outcome = manifest.outcome(sequence)?.outcome ?? null
   const report = outcome === null ? undefined : await readReport(reportPath(join(dir, 'reports'), accept))
   const { records = null, rejected = null } = report ?? {}
-  return { sequence, name, acceptedAt, outcome, decision: decisionOn(sequence, manifest), records, rejected }
+  const decision = decisionOn(sequence, manifest)
+  return {
+    ...{ sequence, name, acceptedAt, outcome, decision, records, rejected },
+    overridden: overriddenIn(report),
+  }
+}
+
+function overriddenIn({
+  became,
+  overridden = [],
+}: Partial<ImportReport> = {}): NonNullable<FeedStatus['lastFile']>['overridden'] {
+  if (!became || became.overridden === 0) return null
+  const isAll = became.changed + became.unchanged + became.incomplete === 0
+  return isAll ? { records: became.overridden, fields: overridden } : null
 }
 
 type Judged = Pick<CatalogStatus, 'overview' | 'consents' | 'feeds' | 'notices'>

@@ -106,7 +106,12 @@ function tooLongFor(kind: SideKind, { dropDir }: DropPlace, raw: RawName): Sourc
   )
 }
 
-function missingSide({ verify }: DropPlace, { expect, unreadableSinceMs }: Sides, now: number) {
+/** The kind of side file that a file waits for; undefined: none. `now`: since the epoch. */
+export function missingSide(
+  { verify }: Partial<Pick<DropPlace, 'verify'>>,
+  { expect, unreadableSinceMs }: Sides,
+  now: number,
+): SideKind | undefined {
   const { unreadable } = expect ?? {}
   if (unreadable !== undefined && unreadableSinceMs !== undefined) {
     if (Math.abs(now - unreadableSinceMs) < unreadableMs) return unreadable

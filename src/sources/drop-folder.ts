@@ -1,9 +1,10 @@
 import type { Stats } from 'node:fs'
-import type { FeedConfig } from '../config/model.ts'
+import type { FeedConfig, FeedMode } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import { ifPresent } from '../lib/errors.ts'
 import { compileNameTime, type ReadTime } from './as-of.ts'
 import { displayName, entryPath, isTemporaryName, type RawName } from './entry-name.ts'
+import { compileRoles, type EntryRole, type LeftAlone, noteLeftAlone } from './entry-roles.ts'
 import { type FileCalls, pooledCalls } from './file-calls.ts'
 import { compileNames, isSideOf, type MatchMode, ownersOf, parseSideName } from './file-patterns.ts'
 import { type FolderEntry, scanFolder } from './folder-scan.ts'
@@ -14,8 +15,8 @@ import { type FoundFile, type ObservedFile, Settling } from './settling.ts'
 interface DropFolderOptions {
   feed: FeedConfig
   clock: Clock
-  /** Whether another feed of the same folder takes a file of that name. */
-  isForeign: (name: string) => boolean
+  /** All that are watched: some may share the folder. */
+  feeds: readonly FeedConfig[]
 }
 
 export interface ScanResult {
@@ -24,37 +25,24 @@ export interface ScanResult {
   orphans: RawName[]
 }
 
-/** Entries that are never accepted, for the operator to know. */
-export interface LeftAlone {
-  count: number
-  examples: string[]
-}
-
 const filesMax = 50_000
 const lookAtOnce = 512
-const examplesMax = 5
-const kindWords = {
-  folder: 'a folder',
-  link: 'a symbolic link',
-  device: 'no regular file',
-  file: 'no pattern matches',
-}
 
 /** What is in the drop folder of a feed, and which of its files can be accepted. */
 export class DropFolder {
   readonly dir: string
   readonly #clock: Clock
-  readonly #isForeign: (name: string) => boolean
+  readonly #roleOf: (entry: FolderEntry) => EntryRole
   readonly #matchMode: MatchMode
   readonly #settling: Settling
   readonly #markers: Markers | undefined
   readonly #nameTime: ReadTime | undefined
   readonly #orphans = new OrphanSides()
 
-  constructor({ feed, clock, isForeign }: DropFolderOptions) {
+  constructor({ feed, feeds, clock }: DropFolderOptions) {
     this.dir = feed.dropDir
     this.#clock = clock
-    this.#isForeign = isForeign
+    this.#roleOf = compileRoles(feed, feeds)
     this.#matchMode = compileNames(feed)
     this.#nameTime = compileNameTime(feed.asOf)
     const { settle } = feed
@@ -75,9 +63,9 @@ export class DropFolder {
     try {
       for await (const entry of scanFolder(this.dir)) {
         this.#noteSide(entry)
-        const reason = this.#reasonToLeave(entry)
-        if (reason === undefined) block.push(entry.raw)
-        else if (reason) noteLeftAlone(leftAlone, `${displayName(entry.raw)} (${reason})`)
+        const role = this.#roleOf(entry)
+        if (role.role === 'left-alone') noteLeftAlone(leftAlone, entry.raw, role.reason)
+        else if (role.role === 'file' && this.#markers?.isMarked(entry.raw) !== false) block.push(entry.raw)
         if (block.length === lookAtOnce) {
           await this.#lookAt(block, (file, nowMs) => this.#settling.scan(file, nowMs))
           block = []
@@ -99,9 +87,7 @@ export class DropFolder {
   /** Looks at some entries, and at the files that would have settled by now. */
   async look(names: Iterable<RawName>, calls: FileCalls): Promise<void> {
     const due = this.#settling.due(this.#clock.monotonic())
-    const wanted = [...new Set([...names, ...due])].filter(
-      (raw) => this.#modeOf(displayName(raw)) !== undefined,
-    )
+    const wanted = [...new Set([...names, ...due])].filter((raw) => this.#modeOf(raw) !== undefined)
     await this.#lookAt(wanted, (file, nowMs) => this.#settling.see(file, nowMs), calls)
   }
 
@@ -137,16 +123,6 @@ export class DropFolder {
     await this.#markers?.remove(accepted, this.#settling.names())
   }
 
-  /** Undefined: may be accepted. Empty: nothing to tell. */
-  #reasonToLeave({ raw, kind }: FolderEntry): string | undefined {
-    const name = displayName(raw)
-    if (isTemporaryName(name) || this.#markers?.isMarker(name) || this.#isForeign(name)) return ''
-    if (isSideOf(name, this.#matchMode) && kind === 'file') return ''
-    if (kind !== 'file') return kindWords[kind]
-    if (this.#modeOf(name) === undefined) return kindWords.file
-    return this.#markers && !this.#markers.isMarked(raw) ? '' : undefined
-  }
-
   #noteSide({ raw, kind }: FolderEntry): void {
     const name = displayName(raw)
     if (isTemporaryName(name)) this.#orphans.addTemporary(name)
@@ -160,9 +136,9 @@ export class DropFolder {
     return asOfMs === undefined ? {} : { asOfMs }
   }
 
-  #modeOf(name: string) {
-    if (isTemporaryName(name) || this.#markers?.isMarker(name) || this.#isForeign(name)) return undefined
-    return this.#matchMode(name)
+  #modeOf(raw: RawName): FeedMode | undefined {
+    const role = this.#roleOf({ raw, kind: 'file' })
+    return role.role === 'file' ? role.mode : undefined
   }
 
   async #lookAt(
@@ -173,17 +149,12 @@ export class DropFolder {
     const stats = await mapPool(names, 16, (raw) => ifPresent(calls.lstat(entryPath(this.dir, raw))))
     const nowMs = this.#clock.monotonic()
     for (const [position, raw] of names.entries()) {
-      const mode = this.#modeOf(displayName(raw))
+      const mode = this.#modeOf(raw)
       const stat: Stats | undefined = stats[position]
       if (stat?.isFile() && mode) found({ raw, mode, stats: stat }, nowMs)
       else this.#settling.forget(raw)
     }
   }
-}
-
-function noteLeftAlone(leftAlone: LeftAlone, text: string): void {
-  leftAlone.count++
-  if (leftAlone.examples.length < examplesMax) leftAlone.examples.push(text)
 }
 
 /** A writer may send the side file long before the file, or after the file was accepted. */

@@ -13,7 +13,7 @@ interface Marker {
  * A marker that is older than its file may belong to an earlier file of that name: then the file has to be quiet for so
  * long as well. (A crash between accepting a file and removing its marker leaves such a marker.)
  */
-const oldMarkerQuietMs = 60_000
+export const oldMarkerQuietMs = 60_000
 
 /** The done-markers of a drop folder (`done: "*.done"`). */
 export class Markers {

@@ -6,7 +6,6 @@ import type { Log } from '../lib/log.ts'
 import type { RedisConnections } from '../redis/connections.ts'
 import { Acceptor } from './acceptor.ts'
 import { DropAcceptor } from './drop-acceptor.ts'
-import { compileMarkerPattern, compileNames, isSideOf, rejectsFeedOf } from './file-patterns.ts'
 import { GrowthWatch } from './growth.ts'
 import { InboxWatcher } from './inbox-watcher.ts'
 import { hiddenDirOf, layoutOf } from './layout.ts'
@@ -83,8 +82,7 @@ export async function openSources(options: SourcesOptions): Promise<Sources> {
   const inbox = { inboxDir, failedDir: join(failedDir, 'inbox'), rescanMs: Math.min(rescanMs, inboxRescanMs) }
   opened.use(new InboxWatcher({ ...shared, ...inbox, upkeep, onDecision }))
   for (const feed of watched) {
-    const isForeign = foreignNames(feed, watched)
-    opened.use(new FeedWatcher({ ...shared, upkeep, dropAcceptor, feed, isForeign }))
+    opened.use(new FeedWatcher({ ...shared, upkeep, dropAcceptor, feed, feeds: watched }))
   }
   if (options.connections && options.watchesDropFolders !== false) {
     const { connections } = options
@@ -93,23 +91,6 @@ export async function openSources(options: SourcesOptions): Promise<Sources> {
   }
   const pushes = opened.use(new PushAcceptor({ acceptor, upkeep, log, onAccepted }))
   return { acceptPushed: pushes.accept, [Symbol.asyncDispose]: () => opened.disposeAsync() }
-}
-
-function foreignNames(feed: FeedConfig, feeds: readonly FeedConfig[]): (name: string) => boolean {
-  const others = feeds.filter((other) => other.name !== feed.name && other.dropDir === feed.dropDir)
-  const matchers = others.map((other) => claimsOf(other))
-  const names = new Set<string | undefined>(others.map(({ name }) => name))
-  const ownMode = compileNames(feed)
-  const isOwn = (name: string) => ownMode(name) !== undefined || isSideOf(name, ownMode)
-  // Rejects of another feed are its own, even if a pattern of this one matches them.
-  return (name) =>
-    names.has(rejectsFeedOf(name)) || (!isOwn(name) && matchers.some((matches) => matches(name)))
-}
-
-function claimsOf({ settle, ...feed }: FeedConfig): (name: string) => boolean {
-  const modeOf = compileNames(feed)
-  const isMarker = settle.kind === 'marker' ? compileMarkerPattern(settle.pattern) : () => false
-  return (name) => modeOf(name) !== undefined || isMarker(name) || isSideOf(name, modeOf)
 }
 
 function growthQuietMs(feeds: readonly FeedConfig[]): number {

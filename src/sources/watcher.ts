@@ -4,8 +4,9 @@ import { describeError, isOperatingFailure } from '../lib/errors.ts'
 import { AwaitedSides } from './awaited-sides.ts'
 import type { Candidate, DropPlace } from './claim-candidate.ts'
 import type { BatchResult, DropAcceptor } from './drop-acceptor.ts'
-import { DropFolder, type LeftAlone } from './drop-folder.ts'
+import { DropFolder } from './drop-folder.ts'
 import { displayName, entryPath, isTemporaryName, type RawName } from './entry-name.ts'
+import { describeLeftAlone, type LeftAlone } from './entry-roles.ts'
 import { EventKeeper } from './event-keeper.ts'
 import { describeFolderError, ensureDropFolder, fileAccessError } from './folder-access.ts'
 import { Loop } from './loop.ts'
@@ -16,8 +17,8 @@ interface WatcherOptions extends AcceptingParts {
   feed: FeedConfig
   dropAcceptor: DropAcceptor
   upkeep: Upkeep
-  /** Whether another feed takes files of that name from the same folder. */
-  isForeign: (name: string) => boolean
+  /** All that are watched: some may share the folder. */
+  feeds: readonly FeedConfig[]
 }
 
 const batchFilesMax = 1000
@@ -52,8 +53,8 @@ export class FeedWatcher implements AsyncDisposable {
 
   constructor(options: WatcherOptions) {
     this.#options = options
-    const { feed, clock, notices, log, isForeign } = options
-    this.#folder = new DropFolder({ feed, clock, isForeign })
+    const { feed, feeds, clock, notices, log } = options
+    this.#folder = new DropFolder({ feed, feeds, clock })
     const quietMs = feed.settle.kind === 'quiet' ? feed.settle.forMs : 0
     this.#place = {
       feed: feed.name,
@@ -226,10 +227,8 @@ export class FeedWatcher implements AsyncDisposable {
     this.#options.notices.show(`unreadable:${feed}`, '', error && describeError(error))
   }
 
-  #tellLeftAlone({ count, examples }: LeftAlone): void {
+  #tellLeftAlone(leftAlone: LeftAlone): void {
     const { feed, dropDir } = this.#place
-    const others = count > examples.length ? ` and ${count - examples.length} more` : ''
-    const text = `Left alone in ${dropDir}: ${examples.join(', ')}${others}. Only regular files that the feed's pattern matches are taken: move them elsewhere, or correct files`
-    this.#options.notices.show(`ignored:${feed}`, '', count === 0 ? undefined : text)
+    this.#options.notices.show(`ignored:${feed}`, '', describeLeftAlone(dropDir, leftAlone))
   }
 }

@@ -44,6 +44,8 @@ export interface StatusView {
       feed: string
       lastFile: { outcome: string | null; decision: string | null } | null
       waitingFiles: number
+      dropped: number
+      droppedFiles: { name: string }[]
       refused: { files: number }
       held: { sequence: number; reason: string }[]
     }[]
