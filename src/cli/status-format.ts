@@ -2,7 +2,7 @@ import { styleText } from 'node:util'
 import type { CatalogStatus, FeedStatus, Status } from '../operations/read-status.ts'
 import type { ConfigStatus } from '../operations/running-config.ts'
 import type { OutboxOverview, Pause } from '../outbox/overview.ts'
-import type { Awaited } from '../sources/look-at-dropped.ts'
+import type { Awaited, DroppedFile } from '../sources/look-at-dropped.ts'
 import { countOf, formatCount, formatTable, formatTime } from './table.ts'
 
 /** For a terminal or a file. Pure. */
@@ -207,12 +207,16 @@ function formatDropped({ dropped, droppedFiles }: FeedStatus, nowMs: number): st
   const more = dropped - droppedFiles.length
   return [
     `    ${countOf(dropped, 'file')} in the drop folder, not accepted yet${droppedFiles.length > 0 ? ':' : ''}`,
-    ...droppedFiles.map(
-      ({ name, changedAt, waitsFor }) =>
-        `      ${name}, unchanged since ${agoOf(changedAt, nowMs)}${waitsFor ? `: ${describeAwaited(waitsFor)}` : ''}`,
-    ),
+    ...droppedFiles.map((file) => `      ${describeDropped(file, nowMs)}`),
     ...(more > 0 && droppedFiles.length > 0 ? [`      and ${formatCount(more)} more`] : []),
   ]
+}
+
+function describeDropped({ name, changedAt, madeAt, waitsFor }: DroppedFile, nowMs: number): string {
+  const isOlder = madeAt !== null && Date.parse(changedAt) - Date.parse(madeAt) > 1_000
+  const made = isOlder ? `made at ${agoOf(madeAt, nowMs)}, ` : ''
+  const awaited = waitsFor ? `: ${describeAwaited(waitsFor)}` : ''
+  return `${name}, ${made}changed last at ${agoOf(changedAt, nowMs)}${awaited}`
 }
 
 function describeAwaited(awaited: Awaited): string {

@@ -28,6 +28,8 @@ export interface DroppedFile {
   bytes: number
   /** When its size or content changed last, or it was renamed into the folder; ISO 8601. */
   changedAt: string
+  /** When the file was made, which may have been elsewhere; null: the file system does not keep it. */
+  madeAt: string | null
   /** As far as it can be known from outside; null: for the process that accepts. */
   waitsFor: Awaited | null
 }
@@ -103,6 +105,7 @@ async function describeFile(feed: LookedAtFeed, looked: Looked): Promise<Dropped
     name: displayName(raw),
     bytes: stats.size,
     changedAt: new Date(stats.ctimeMs).toISOString(),
+    madeAt: stats.birthtimeMs > 0 ? new Date(stats.birthtimeMs).toISOString() : null,
     waitsFor: waitsFor ?? (await sideAwaited(feed, looked)),
   }
 }

@@ -73,7 +73,7 @@ describe('a file that is not taken', () => {
     await workplace.drop('checked', 'sums.csv', feedOf(['p1']))
     const { stdout } = await workplace.runHere('status')
     expect(stdout).toMatch(
-      /^ {6}grows\.csv, unchanged since .* ago\): it may still grow.* for 60 min \(settle\)$/m,
+      /^ {6}grows\.csv, changed last at .* ago\): it may still grow.* for 60 min \(settle\)$/m,
     )
     expect(stdout).toMatch(
       /^ {6}export\.csv, .*: its marker is missing: export\.csv\.done or export\.done \(done\)$/m,
