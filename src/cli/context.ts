@@ -184,8 +184,7 @@ export class CommandContext {
    * it is given: there the texts of the value are lines that are fit for a terminal, and none forges a further line.
    */
   print<T>(value: T, text: (shown: T) => string): void {
-    if (this.json) this.#write(JSON.stringify(value, undefined, 2))
-    else this.#write(this.#fitted(text(safeValue(value))))
+    this.printWhole(value, (shown) => this.#fitted(text(shown)))
   }
 
   /** The same of a text that is to be copied as it is: no line of it is broken. */

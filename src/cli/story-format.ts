@@ -82,7 +82,7 @@ function describeState(state: StoryState, { nowMs }: Format): string {
       return `at rest: the endpoint has the newest document${at === null ? '' : ` (acknowledged ${ago(at)})`}`
     }
     case 'repeated': {
-      const when = state.at === null ? '' : ` at ${timeOf(state.at)}`
+      const when = state.at === null ? '' : ` at ${formatTime(state.at)}`
       return `at rest, and sent once more${when}: the endpoint has the newest document, but an earlier call may still take effect`
     }
     case 'incomplete': {

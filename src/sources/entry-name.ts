@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { redactEmails } from '../lib/redact.ts'
 import { cutBytes } from './claim-name.ts'
 
 /**
@@ -19,6 +20,11 @@ export function entryPath(dir: string, raw: RawName): Buffer {
 export function displayName(raw: RawName): string {
   const bytes = Buffer.from(raw, 'latin1')
   return isUtf8(bytes) ? bytes.toString('utf8') : raw
+}
+
+/** The same without e-mail addresses, for who looks at what lies in a folder. */
+export function shownName(raw: RawName): string {
+  return redactEmails(displayName(raw))
 }
 
 const nameBytesMax = 120

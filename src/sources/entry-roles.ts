@@ -1,5 +1,5 @@
 import type { FeedConfig, FeedMode } from '../config/model.ts'
-import { displayName, isTemporaryName, type RawName } from './entry-name.ts'
+import { displayName, isTemporaryName, type RawName, shownName } from './entry-name.ts'
 import { compileMarkerPattern, compileNames, isSideOf, rejectsFeedOf } from './file-patterns.ts'
 import type { FolderEntry } from './folder-scan.ts'
 
@@ -43,7 +43,7 @@ export function compileRoles(feed: NamedFeed, feeds: Iterable<NamedFeed>): (entr
 /** Adds one more; the examples stay in the order of their names, whatever order the folder has. */
 export function noteLeftAlone(leftAlone: LeftAlone, raw: RawName, reason: string): void {
   leftAlone.count++
-  leftAlone.examples.push(`${displayName(raw)} (${reason})`)
+  leftAlone.examples.push(`${shownName(raw)} (${reason})`)
   leftAlone.examples.sort()
   leftAlone.examples.length = Math.min(leftAlone.examples.length, examplesMax)
 }

@@ -3,7 +3,7 @@ import { lstat } from 'node:fs/promises'
 import type { FeedConfig } from '../config/model.ts'
 import { ifPresent, isOperatingFailure } from '../lib/errors.ts'
 import { missingSide } from './claim-candidate.ts'
-import { displayName, entryPath, type RawName } from './entry-name.ts'
+import { entryPath, type RawName, shownName } from './entry-name.ts'
 import { compileRoles, type LeftAlone, noteLeftAlone } from './entry-roles.ts'
 import { markersOf } from './file-patterns.ts'
 import { lstatIfPresent, scanIfPresent } from './folder-scan.ts'
@@ -102,7 +102,7 @@ async function describeFile(feed: LookedAtFeed, looked: Looked): Promise<Dropped
       ? await markerAwaited(dropDir, settle.pattern, looked)
       : quietAwaited(settle.forMs, looked)
   return {
-    name: displayName(raw),
+    name: shownName(raw),
     bytes: stats.size,
     changedAt: new Date(stats.ctimeMs).toISOString(),
     madeAt: stats.birthtimeMs > 0 ? new Date(stats.birthtimeMs).toISOString() : null,
@@ -123,7 +123,7 @@ async function markerAwaited(
 ): Promise<Awaited | null> {
   // Only ASCII is added to the name or taken from it: the raw form of the one is the raw form of the other.
   const rawNames = markersOf(pattern, raw)
-  const names = rawNames.map(displayName)
+  const names = rawNames.map(shownName)
   const found = await Promise.all(rawNames.map((name) => lstatIfPresent(entryPath(dir, name))))
   const times = found.flatMap((marker) => (marker?.isFile() ? [marker.ctimeMs] : []))
   if (times.length === 0) return { kind: 'marker', names }
@@ -135,5 +135,5 @@ async function sideAwaited(feed: LookedAtFeed, { raw, nowMs }: Looked): Promise<
   // One that cannot be read is told of by the process that accepts.
   const sides = await readSides(feed.dropDir, raw).catch(() => undefined)
   const kind = sides && missingSide(feed, sides, nowMs)
-  return kind === undefined ? null : { kind: 'side-file', names: [`${displayName(raw)}.${kind}`] }
+  return kind === undefined ? null : { kind: 'side-file', names: [`${shownName(raw)}.${kind}`] }
 }
