@@ -199,9 +199,8 @@ export class CommandContext {
       return
     }
     const { environment, colourStream } = this.#surroundings
-    const isPlain = (environment.NO_COLOR ?? '') !== ''
     const lines = wrapLines(safeLines(text(safeValue(value))), this.columns)
-    colourStream.write(`${again ? clearScreen : ''}${isPlain ? lines : paint(lines)}\n`)
+    colourStream.write(`${again ? clearScreen : ''}${environment.NO_COLOR ? lines : paint(lines)}\n`)
   }
 
   /** One of many results as they come: a line of JSON each with `--json`. */
