@@ -1,7 +1,8 @@
 import type { Adoption } from '../operations/adopt.ts'
 import { isWanted } from './confirm.ts'
-import { type CommandDefinition, withCatalog } from './context.ts'
+import type { CommandDefinition } from './context.ts'
 import { countOf } from './table.ts'
+import { withCatalog } from './with-catalog.ts'
 
 export const adoptCommand: CommandDefinition<{ yes: boolean }> = {
   usage: 'adopt',

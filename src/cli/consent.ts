@@ -1,7 +1,8 @@
 import { ConfigError, ExitCode } from '../lib/errors.ts'
 import type { RecordedConsent } from '../operations/record-consent.ts'
-import { type CommandDefinition, withCatalog } from './context.ts'
+import type { CommandDefinition } from './context.ts'
 import { openLoadProgress } from './load-progress.ts'
+import { withCatalog } from './with-catalog.ts'
 
 export const consentCommand: CommandDefinition<{ wait: boolean }> = {
   usage: 'consent <email> <consent>',

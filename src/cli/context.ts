@@ -10,7 +10,6 @@ import type { Clock } from '../lib/clock.ts'
 import { ConfigError, type ExitCode } from '../lib/errors.ts'
 import { type Log, type LogLevel, logLevelOf, openLog } from '../lib/log.ts'
 import { safeLines, safeValue, type TextStream } from '../lib/terminal-text.ts'
-import type { OperationContext } from '../operations/run-here.ts'
 import type { UsedConfig } from '../operations/running-config.ts'
 import type { BarLine } from './bar-line.ts'
 import { wrapLines } from './table.ts'
@@ -220,34 +219,6 @@ export class CommandContext {
   #write(text: string): void {
     this.#surroundings.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
   }
-}
-
-/**
- * Runs `work` with Redis open and the one catalog chosen; everything is released afterwards. Where a daemon does the work,
- * Redis may be away: decisions are taken in, and carried out as far as it goes.
- */
-export async function withCatalog<T>(
-  context: CommandContext,
-  work: (operation: OperationContext) => Promise<T>,
-): Promise<T> {
-  const { openStorage } = await import('../storage.ts')
-  const { findDaemon } = await import('../operations/run-here.ts')
-  const { config } = await context.loadedConfig()
-  const catalog = await context.catalog()
-  const { clock, log, signal } = context
-  const mayBeDown = (await findDaemon({ config, clock })) !== undefined
-  await using storage = await openStorage({ config, clock, log, signal, mayBeDown })
-  const { connections } = storage
-  return await connections.explained(() => work({ config, catalog, connections, clock, log, signal }))
-}
-
-/** Runs `work`, which reads what is on the disk, with the one catalog chosen: Redis may be away, and none is started. */
-export async function withDisk<T>(
-  context: CommandContext,
-  work: (place: Pick<OperationContext, 'config' | 'catalog'>) => Promise<T>,
-): Promise<T> {
-  const { config } = await context.loadedConfig()
-  return await work({ config, catalog: await context.catalog() })
 }
 
 export interface OptionDefinition {

@@ -1,8 +1,9 @@
 import type { DeadConsent } from '../consents/reader.ts'
 import { ConfigError, ExitCode } from '../lib/errors.ts'
-import { type CommandContext, type CommandDefinition, withCatalog, withDisk } from './context.ts'
+import type { CommandContext, CommandDefinition } from './context.ts'
 import { requireConsents } from './feeds.ts'
 import { countOf, formatTable, formatTime } from './table.ts'
+import { withCatalog, withDisk } from './with-catalog.ts'
 
 interface KindOptions {
   consents?: boolean

@@ -1,9 +1,10 @@
 import type { FeedKind } from '../config/model.ts'
 import type { ProductId } from '../lib/brand.ts'
 import type { Decision } from '../sources/model.ts'
-import { type CommandContext, type CommandDefinition, withCatalog } from './context.ts'
+import type { CommandContext, CommandDefinition } from './context.ts'
 import { requireConsents } from './feeds.ts'
 import { importNumber } from './option-values.ts'
+import { withCatalog } from './with-catalog.ts'
 
 /** Decisions are written down before they act, so that they outlive everything else. */
 async function carryOut(context: CommandContext, decision: Decision): Promise<void> {

@@ -1,11 +1,12 @@
 import { ExitCode } from '../lib/errors.ts'
 import { safeLine } from '../lib/terminal-text.ts'
 import type { LoadSummary } from '../operations/load-files.ts'
-import { type CommandDefinition, withCatalog } from './context.ts'
+import type { CommandDefinition } from './context.ts'
 import { diffWithMirror, formatDiff } from './diff.ts'
 import { findFeed } from './feeds.ts'
 import { openLoadProgress } from './load-progress.ts'
 import { countOf, formatCount, formatProblems } from './table.ts'
+import { withCatalog } from './with-catalog.ts'
 
 export const loadCommand: CommandDefinition<{ dryRun?: boolean; resend: boolean; wait: boolean }> = {
   usage: 'load <feed> <files...>',
