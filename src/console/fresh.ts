@@ -10,7 +10,7 @@ const freshMs = 1_000
 /** So old an answer may be while the next one is read. */
 const staleMsMax = 5_000
 /** A reading may take this share of the time. */
-const restShare = 10
+const restShare = 40
 
 /**
  * One answer for all who ask within a second, or longer where it takes its time. Nobody waits for the next one while the

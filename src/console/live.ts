@@ -13,7 +13,7 @@ interface Stream {
 const streamsMax = 64
 const beatMs = 15_000
 /** Reading what a page shows takes at most this share of the time. */
-const restShare = 10
+const restShare = 40
 
 /**
  * Pages that somebody looks at, as server-sent events: `page` has the content whenever it is another one, `samples` the

@@ -5,12 +5,14 @@ import { sampleId, writeSampleFeed } from '../../src/quickstart/sample-feed.ts'
 import { freePort } from '../support/redis-server.ts'
 import { machine } from './stage.ts'
 import type { Daemon } from './suite/daemon.ts'
-import { untilImported, untilSettled } from './suite/drop.ts'
+import { type Dropped, dropFile, untilImported, untilSettled } from './suite/drop.ts'
+import { medianOf } from './suite/figure.ts'
 import { openStage, type Stage } from './suite/stage.ts'
 
 /** Between two pages, and of an operator who looks around. */
 const [pauseMs, lookEveryMs] = [50, 1_000]
-const windowMs = 3_000
+const lossProductsMax = 200_000
+const lossRounds = 4
 /** So long the index of words may take; what it has by then is searched. */
 const indexWithinMs = 240_000
 
@@ -59,7 +61,7 @@ export async function benchConsole([count = '1000000']: readonly string[]): Prom
     const of = (share: number) => `${at(took, share).toFixed(0)} ms`.padStart(8)
     console.log(`${page.padEnd(20)} p50 ${of(0.5)}  p95 ${of(0.95)}  max ${of(1)}  of ${took.length}`)
   }
-  await measureLoss({ stage, daemon, url, products }, load(plain, '3.csv'))
+  await measureLoss({ stage, daemon, url, products })
 }
 
 async function untilIndexed(url: string): Promise<void> {
@@ -115,41 +117,40 @@ interface Measured {
   products: number
 }
 
-/** Windows of one load in turns, with and without somebody who looks. */
-async function measureLoss({ stage, daemon, url, products }: Measured, load: Promise<void>): Promise<void> {
-  const sent = async () => (await stage.endpoint.stats()).bytes
-  const sums = { with: { bytes: 0, cpu: 0, ms: 0 }, without: { bytes: 0, cpu: 0, ms: 0 } }
-  const begin = await sent()
-  let isLooking = false
-  await during(load, async () => {
-    isLooking = !isLooking && (await sent()) > begin
-    const sum = sums[isLooking ? 'with' : 'without']
-    const [bytes, cpu, began] = [await sent(), daemon.cpu(), performance.now()]
-    await (isLooking ? lookFor(windowMs, url, products) : delay(windowMs))
-    if (bytes === begin) return
-    sum.bytes += (await sent()) - bytes
-    sum.cpu += daemon.cpu() - cpu
-    sum.ms += performance.now() - began
-  })
-  const [looked, bare] = [sums.with, sums.without]
-  const percent = (share: number) => `${((share - 1) * 100).toFixed(1)} %`
-  const rate = ({ bytes, ms }: typeof bare) => bytes / ms
-  const cost = ({ bytes, cpu }: typeof bare) => cpu / bytes
-  const show = (sum: typeof bare) =>
-    `${(rate(sum) / 1e3).toFixed(1)} MB/s, CPU ${(cost(sum) * 1e9).toFixed(1)} s a GB`
-  console.log(`delivery: nobody looks ${show(bare)}; somebody looks ${show(looked)}`)
+/** Files of changes one after the other, in turns with and without somebody who looks; the first are not counted. */
+async function measureLoss({ stage, daemon, url, products }: Measured): Promise<void> {
+  const changed = Math.min(products, lossProductsMax)
+  const files = [stage.dir.join('loss-a'), stage.dir.join('loss-b')] as const
+  await writeSampleFeed(files[0], { products: changed })
+  await writeSampleFeed(files[1], { products: changed, isRepriced: () => true })
+  const took = { with: [] as Dropped[], without: [] as Dropped[] }
+  for (let turn = 0; turn < 2 * lossRounds + 3; turn += 1) {
+    // Each file undoes the one before; both come with and without.
+    const [isLooking, file] = [turn % 4 === 1 || turn % 4 === 2, files[turn % 2]]
+    const stop = new AbortController()
+    const looking = isLooking ? lookUntil(stop.signal, url, products) : undefined
+    const dropped = await dropFile(stage, daemon, { file: file ?? '', name: `loss-${turn}.delta` })
+    stop.abort()
+    await looking
+    if (turn > 2) took[isLooking ? 'with' : 'without'].push(dropped)
+  }
+  const percent = (of: (dropped: Dropped) => number) => {
+    const share = medianOf(took.with.map(of)) / medianOf(took.without.map(of))
+    return `${((share - 1) * 100).toFixed(1)} %`
+  }
+  const show = (all: Dropped[]) => all.map(({ seconds }) => seconds.toFixed(1)).join(', ')
   console.log(
-    `throughput ${percent(rate(looked) / rate(bare))}, CPU for the same ${percent(cost(looked) / cost(bare))}`,
+    `${changed} changes: nobody looks ${show(took.without)} s; somebody looks ${show(took.with)} s; medians: time ${percent(({ seconds }) => seconds)}, CPU ${percent(({ cpuSeconds }) => cpuSeconds)}`,
   )
 }
 
-async function lookFor(forMs: number, url: string, products: number): Promise<void> {
+/** An open Overview, and a page a second. */
+async function lookUntil(signal: AbortSignal, url: string, products: number): Promise<void> {
   const stream = http.get(url, { headers: { accept: 'text/event-stream' } })
   const [events] = (await once(stream, 'response')) as [http.IncomingMessage]
   events.resume()
   events.on('error', () => undefined)
   const look = lookAround(url, products)
-  for (const until = performance.now() + forMs; performance.now() < until; await delay(lookEveryMs))
-    await look()
+  for (; !signal.aborted; await delay(lookEveryMs, undefined, { signal }).catch(() => undefined)) await look()
   stream.destroy()
 }
