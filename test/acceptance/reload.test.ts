@@ -120,7 +120,7 @@ feeds:
     await waitFor(() => seen.includes('feed-third'), { what: 'the new feed in the page' })
     const again = await fetch(`${url}/settings`, { headers: { cookie }, redirect: 'manual' })
     expect(again.status).toBe(200)
-    expect(await again.text()).toContain('The file says what runs.')
+    expect(await again.text()).toContain('The daemon runs with what the file says.')
     await stream.body?.cancel().catch(() => undefined)
     await Promise.race([watching, undefined])
   })

@@ -233,7 +233,7 @@ describe.skipIf(isBrowserMissing)('the console in a browser', () => {
   it('says in the settings that the file has changed', async () => {
     const page = await openPage({ token: 'an-operator' })
     await page.goto(`${url}/settings`)
-    await page.getByText('The file says what runs.').waitFor()
+    await page.getByText('The daemon runs with what the file says.').waitFor()
     expect(await page.locator('body').innerText()).not.toMatch(/an-operator|a-reader|acceptance-token/)
   })
 })
