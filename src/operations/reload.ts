@@ -88,7 +88,7 @@ export function notesOf(before: Config, after: Config): string[] {
     const moved = former ? movedFields(rankFields(former.feeds), rankFields(feeds)) : []
     return moved.map(
       ({ field, from, to }) =>
-        `catalog ${name}: the feed ${to} writes ${field} now, in place of ${from}. A product keeps its value until a file of ${to} names it: load the last one again ("catalogd imports" says where it is kept)`,
+        `catalog ${name}: the feed ${to} writes ${field} now, in place of ${from}. A product keeps its value until a file of ${to} names it: load the last one again ("catalogd imports <import>" says where it is kept)`,
     )
   })
 }

@@ -112,6 +112,11 @@ function describeOverridden(
 ): string | undefined {
   if (overridden === null) return undefined
   const { overlaps } = rankFields(catalog.feeds)
+  const isWriter = (field: string, of: string) =>
+    overlaps.some((overlap) => overlap.field === field && overlap.feeds[0] === of)
+  const moved = overridden.fields.flatMap(({ field }) => (isWriter(field, feed) ? [field] : []))
+  if (moved.length > 0)
+    return `Nothing that ${name} (import ${sequence}) says was used when it came. By now feed ${feed} writes ${moved.join(', ')}, and its next file counts: load this one again (catalogd imports ${sequence} says where it is kept)`
   // By another configuration, the next file fares otherwise; and who owns a field was meant to write it.
   const undecided = overridden.fields.filter(({ field, by }) =>
     overlaps.some((overlap) => overlap.field === field && overlap.feeds[0] === by && !overlap.isOwned),
@@ -119,5 +124,5 @@ function describeOverridden(
   const [first] = undecided
   if (first === undefined) return undefined
   const fields = undecided.map(({ field, by }) => `${field} by feed ${by}`).join(', ')
-  return `Nothing that ${name} (import ${sequence}) says is used: all its ${overridden.records} records are overridden, ${fields}, which stands first in the configuration. catalogd why <product_id> shows both values. Say which feed writes ${first.field}: owns: [${first.field}] in feed ${feed}, or in feed ${first.by}`
+  return `Nothing that ${name} (import ${sequence}) says is used: all its ${overridden.records} records are overridden, ${fields}, which stands first in the configuration. catalogd why <product_id> shows both values. Say which feed writes ${first.field}: owns: [${first.field}] in feed ${feed}, or in feed ${first.by}; then catalogd reload, and load the last file of that feed again`
 }

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Workplace } from './daemon.ts'
 
@@ -122,6 +122,17 @@ describe('a feed of which nothing is used', () => {
     expect(stdout).toContain('catalogd why <product_id>')
     expect(stdout).toContain('owns: [price] in feed prices, or in feed shop')
     expect(code).toBe(1)
+    // The configuration alone mends no product.
+    const file = workplace.path('catalogd.yaml')
+    const text = await readFile(file, 'utf8')
+    await writeFile(file, text.replace(fields, `${fields}, owns: [price]`))
+    const after = await workplace.runHere('status')
+    expect(after.stdout).toContain(
+      'By now feed prices writes price, and its next file counts: load this one again',
+    )
+    expect(after.code).toBe(1)
+    await workplace.runHere('load', 'prices', workplace.path('drop', 'elsewhere', 'prices.csv'))
+    expect(await workplace.runHere('status')).toMatchObject({ code: 0 })
   })
 
   it('is as it was meant where the other feed owns the fields', async () => {

@@ -40,7 +40,8 @@ function differenceOf({ running, inFile, problem }: Settings): Html {
   const [before, after] = [running.split('\n'), inFile.split('\n')]
   const gone = before.filter((line) => !after.includes(line))
   const come = after.filter((line) => !before.includes(line))
-  if (running === inFile) return html`<p class="verdict ok" role="status">The daemon runs with what the file says.</p>`
+  if (running === inFile)
+    return html`<p class="verdict ok" role="status">The daemon runs with what the file says.</p>`
   return html`<p class="verdict attention" role="status">Changed since the start: the file says something else than what runs.</p>
 <pre tabindex="0" aria-label="What differs">${gone.map((line) => `- ${line}\n`)}${come.map((line) => `+ ${line}\n`)}</pre>`
 }
