@@ -78,7 +78,8 @@ function formatCatalog(status: CatalogStatus, nowMs: number): string {
       '  what Redis holds is replaced from the mirror by the daemon that imports; calls begin after that',
     )
   }
-  for (const { text, at } of notices) lines.push(`  ! ${text} (since ${agoOf(at, nowMs)})`)
+  for (const { text, at } of notices)
+    lines.push(`  ! ${text}${at === null ? '' : ` (since ${agoOf(at, nowMs)})`}`)
   lines.push(...formatCalls(overview, '', nowMs))
   const hasProducts = feeds.some(({ kind }) => kind === 'products') || overview.products > 0
   if (hasProducts) lines.push(...formatProducts(overview), ...formatRecent(status, nowMs))

@@ -10,11 +10,11 @@ import { freeBytes, fullError, spareBytes } from '../sources/space.ts'
 import { startRefusals } from './adopt.ts'
 import type { OperationContext } from './run-here.ts'
 
-/** A trouble for the operator to know; `at`: since when it is known. */
+/** A trouble for the operator to know; `at`: since when it is known; null: nobody wrote that down. */
 export interface Notice {
   key: string
   text: string
-  at: string
+  at: string | null
 }
 
 /** Of a `FeedStatus`. */
@@ -46,12 +46,11 @@ interface Looked {
 
 /** What the daemon reports, and what is seen at once by who looks: the daemon looks every half minute, or does not run. */
 export async function readNotices(context: OperationContext, looked: Looked): Promise<Notice[]> {
-  const { config, catalog, clock } = context
+  const { config, catalog } = context
   const { mirror, feeds, isUp, isStopped } = looked
-  const at = new Date(clock.now()).toISOString()
   const notices = new Map<string, Notice>()
   for (const [key, json] of mirror.notices()) notices.set(key, { key, ...JSON.parse(json) })
-  const show = (key: string, text: string | undefined, since = at) => {
+  const show = (key: string, text: string | undefined, since: string | null = null) => {
     if (text === undefined) notices.delete(key)
     else if (notices.get(key)?.text !== text)
       notices.set(key, { key, text, at: notices.get(key)?.at ?? since })
@@ -73,7 +72,7 @@ export async function readNotices(context: OperationContext, looked: Looked): Pr
     return {
       key: 'start',
       text: `catalogd start is refused: ${reason}; see catalogd restore and catalogd adopt`,
-      at,
+      at: null,
     }
   })
   return [...notices.values(), ...refusals]

@@ -40,6 +40,17 @@ describe('without a daemon', () => {
     expect(waits.stdout).toContain('catalogd start')
   })
 
+  it('tells no time of a trouble where only the time of this look is known', async () => {
+    await workplace.drop('shop', 'b.csv', feedOf(['p1']))
+    await workplace.drop('shop', 'a.txt', 'x')
+    const { stdout } = await workplace.runHere('status')
+    const told = stdout.split('\n').filter((line) => line.startsWith('  ! '))
+    expect(told).toEqual([expect.stringContaining('Left alone'), expect.stringContaining('no daemon runs')])
+    expect(told.join()).not.toContain('(since')
+    const { notices } = await workplace.status()
+    expect(notices).toMatchObject([{ at: null }, { at: null }])
+  })
+
   it('asks for one where products are not delivered', async () => {
     await workplace.runHere('pause')
     await workplace.drop('elsewhere', 'a.csv', feedOf(['p1', 'p2', 'p3']))
