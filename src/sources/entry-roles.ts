@@ -30,14 +30,20 @@ export function compileRoles(feed: NamedFeed, feeds: Iterable<NamedFeed>): (entr
   const isForeign = foreignNames(feed, feeds)
   const modeOf = compileNames(feed)
   const isMarker = markersOfFeed(feed)
+  const unmatched = { role: 'left-alone', reason: describeUnmatched(feed) } as const
   return ({ raw, kind }) => {
     const name = displayName(raw)
     if (isTemporaryName(name) || isMarker(name) || isForeign(name)) return other
     if (kind === 'file' && isSideOf(name, modeOf)) return other
     if (kind !== 'file') return { role: 'left-alone', reason: kindWords[kind] }
     const mode = modeOf(name)
-    return mode === undefined ? { role: 'left-alone', reason: 'no pattern matches' } : { role: 'file', mode }
+    return mode === undefined ? unmatched : { role: 'file', mode }
   }
+}
+
+/** The patterns stand in it: who wrote them sees at once where the name departs from them. */
+function describeUnmatched({ files }: Pick<NamedFeed, 'files'>): string {
+  return `matches none of: ${files.map(({ pattern }) => pattern).join(', ')}`
 }
 
 /** Adds one more; the examples stay in the order of their names, whatever order the folder has. */

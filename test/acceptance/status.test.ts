@@ -102,7 +102,7 @@ describe('a file that is not taken', () => {
     await workplace.start()
     for (const name of ['z.txt', 'm.txt', 'a.txt']) await workplace.drop('shop', name, 'x')
     const { stdout, code } = await workplace.runHere('status')
-    expect(stdout).toMatch(/Left alone in .*: a\.txt \(no pattern matches\), m\.txt .*, z\.txt /)
+    expect(stdout).toMatch(/Left alone in .*: a\.txt \(matches none of: \*\.csv\), m\.txt .*, z\.txt /)
     expect(code).toBe(1)
     for (const name of ['z.txt', 'm.txt', 'a.txt']) await rm(workplace.path('drop', 'shop', name))
     expect((await workplace.runHere('status')).stdout).not.toContain('Left alone')

@@ -121,7 +121,9 @@ describe('accepting from a drop folder', () => {
     await sources.names(3)
     const modes = Object.fromEntries(sources.accepted.map(({ name, mode }) => [name, mode]))
     expect(modes).toEqual({ 'x_full.csv': 'full', 'y_delta.csv': 'delta', 'z_delta.csv.gz': 'delta' })
-    expect(sources.notices.get('ignored:products')).toContain('readme.txt (no pattern matches)')
+    expect(sources.notices.get('ignored:products')).toContain(
+      'readme.txt (matches none of: *_full.csv, *_delta.csv)',
+    )
     expect(sources.notices.get('ignored:products')).not.toContain('a_full')
     expect((await readdir(dropDir)).length).toBe(5)
   })

@@ -39,5 +39,7 @@ it('rejects of a feed are dropped again under their own name, whatever its patte
     'sheets.rejects.csv lists full',
     '00000015-sheets.xlsx sheets full',
   ])
-  expect([...sources.notices.values()].join()).toContain('00000011-others.rejects.xml (no pattern matches)')
+  expect([...sources.notices.values()].join()).toContain(
+    '00000011-others.rejects.xml (matches none of: *.csv)',
+  )
 })
