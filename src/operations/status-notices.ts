@@ -6,7 +6,7 @@ import { describeError } from '../lib/errors.ts'
 import type { MirrorReader } from '../mirror/reader.ts'
 import type { OutboxOverview } from '../outbox/overview.ts'
 import { describeLeftAlone, type LeftAlone } from '../sources/entry-roles.ts'
-import { freeBytes, fullError, spareBytes } from '../sources/space.ts'
+import { fullError, readSpace, spareBytes } from '../sources/space.ts'
 import { startRefusals } from './adopt.ts'
 import type { OperationContext } from './run-here.ts'
 
@@ -55,9 +55,10 @@ export async function readNotices(context: OperationContext, looked: Looked): Pr
     else if (notices.get(key)?.text !== text)
       notices.set(key, { key, text, at: notices.get(key)?.at ?? since })
   }
-  // The daemon's own notice is written into the mirror, on the disk that is full.
-  if (!notices.has('disk') && (await freeBytes(config.stateDir)) < spareBytes)
-    show('disk', describeError(fullError(config.stateDir)))
+  // The daemon's own notice is written into the mirror, on the disk that is full, and says not how much is free by now.
+  const space = await readSpace(config.stateDir)
+  if (space.freeBytes < spareBytes)
+    show('disk', describeError(fullError(config.stateDir, { neededBytes: spareBytes, space })))
   for (const { feed, leftAlone, lastFile } of feeds) {
     const dropDir = catalog.feeds.get(feed as FeedName)?.dropDir
     if (leftAlone && dropDir) show(`ignored:${feed}`, describeLeftAlone(dropDir, leftAlone))

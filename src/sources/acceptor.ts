@@ -129,7 +129,7 @@ export class Acceptor {
 
   /** Throws when so many bytes cannot be copied into the archive with room to spare. */
   async requireSpace(bytes: number): Promise<void> {
-    if ((await this.room()) < bytes) throw fullError(this.archiveDir)
+    if ((await this.room()) < bytes) throw fullError(this.archiveDir, { neededBytes: bytes + spareBytes })
   }
 
   /** Bytes that may be copied into the archive; below 0: nothing may be accepted. */
@@ -163,7 +163,7 @@ export class Acceptor {
       return await step()
     } catch (error) {
       this.leaveClaims(this.archiveDir)
-      throw isFull(error) ? fullError(this.archiveDir, error) : error
+      throw isFull(error) ? fullError(this.archiveDir, { cause: error }) : error
     }
   }
 }

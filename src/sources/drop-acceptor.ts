@@ -16,7 +16,7 @@ import { mapPool } from './growth.ts'
 import { hiddenDirOf } from './layout.ts'
 import type { AcceptLine } from './model.ts'
 import { removeSides } from './read-sides.ts'
-import { fullError, isFull } from './space.ts'
+import { fullError, isFull, spareBytes } from './space.ts'
 
 export interface BatchResult {
   accepted: AcceptLine[]
@@ -32,6 +32,8 @@ export interface BatchResult {
   considered: number
   /** The disk is full: the others stay where they are. */
   isFull: boolean
+  /** To be free on it before the first of the others is taken. */
+  neededBytes: number
 }
 
 /** A claimed file whose original stands in a hidden folder after its copy was accepted. */
@@ -110,7 +112,7 @@ export class DropAcceptor {
       // Usually all was put back; recovery finds what was not.
       this.#acceptor.leaveClaims(this.archiveDir)
       if (isCrossing) this.#acceptor.leaveClaims(this.hiddenDirOf(place))
-      if (isFull(error)) throw fullError(this.archiveDir, error)
+      if (isFull(error)) throw fullError(this.archiveDir, { cause: error })
       if (systemErrorCode(error) !== 'EXDEV' || isCrossing) throw error
       // One device number, yet no rename: a bind mount. Known from now on.
       this.#crossing.set(place.dropDir, true)
@@ -142,7 +144,11 @@ export class DropAcceptor {
       if (bytes > room || room < 0 || (considered > 0 && bytes > copiedBytesMax)) break
       considered++
     }
-    return { considered, isFull: considered < candidates.length && (room < 0 || bytes > room) }
+    return {
+      considered,
+      isFull: considered < candidates.length && (room < 0 || bytes > room),
+      neededBytes: spareBytes + (isCrossing ? (candidates[considered]?.size ?? 0) : 0),
+    }
   }
 
   /** Adds to `claimed` as it goes, so that whatever fails can be undone. */

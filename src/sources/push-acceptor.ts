@@ -170,7 +170,7 @@ export class PushAcceptor implements AsyncDisposable {
       return { sequence: line.sequence, bytes, isRepeated: false }
     } catch (error) {
       await removeIfPresent(temporary).catch(() => undefined)
-      throw isFull(error) ? fullError(acceptor.archiveDir, error) : error
+      throw isFull(error) ? fullError(acceptor.archiveDir, { cause: error }) : error
     }
   }
 

@@ -141,13 +141,16 @@ export class FeedWatcher implements AsyncDisposable {
   async #acceptReady(): Promise<void> {
     let ready = this.#folder.ready()
     let isDiskFull = false
+    let neededBytes = 0
     while (ready.length > 0 && !isDiskFull && !this.#loop.isStopping) {
       const batch = ready.slice(0, batchFilesMax)
       const result = await this.#accept(batch)
       ready = ready.slice(result.considered)
       isDiskFull = result.isFull
+      neededBytes = result.neededBytes
     }
-    if (isDiskFull) await this.#reportFailure(fullError(this.#options.dropAcceptor.archiveDir))
+    const { archiveDir } = this.#options.dropAcceptor
+    if (isDiskFull) await this.#reportFailure(fullError(archiveDir, { neededBytes }))
     else this.#options.notices.clear('disk', this.#place.feed)
     this.#tellRefused()
     this.#awaited.tell()

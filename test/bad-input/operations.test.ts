@@ -119,12 +119,16 @@ describe.skipIf(!isRoot).concurrent('disks and permissions', () => {
     const giveBack = await fillDisk(place.path('state'))
     await place.drop('products', 'during.csv', csv([row('during-1')]))
     await waitFor(
-      () => /The disk of \S+ is full; files stay in their drop folders\. Free some space/.test(daemon.stderr),
+      () =>
+        /The disk of \S+ is full.*; files stay in their drop folders\. Free some space/.test(daemon.stderr),
       {
         what: () => daemon.stderr,
       },
     )
-    await untilStatus(place, /! The disk of \S+ is full; files stay in their drop folders\. Free some space/)
+    await untilStatus(
+      place,
+      /! The disk of \S+ is full \(0 of \d+ MB free, 16 MB are needed\); files stay in their drop folders\. Free some space/,
+    )
     const pause = await place.run('pause')
     expect(pause.code).toBe(4)
     expect(pause.stderr).toMatch(/ENOSPC.*\nMake room on that disk/s)

@@ -88,7 +88,7 @@ describe.skipIf(!canMount)('drop folder and archive on two file systems', () => 
       rescanMs: 50,
     })
     const notice = await waitFor(() => sources.notices.get('disk'))
-    expect(notice).toContain('full')
+    expect(notice).toContain('is full (36 MB are needed); files stay')
     expect(await visible(dropDir)).toEqual(['large.csv'])
     expect(sources.accepted).toEqual([])
     await rm(join(disk, 'other'))

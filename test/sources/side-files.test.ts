@@ -188,7 +188,8 @@ describe('side files in a drop folder', () => {
       mtimeMs: 1,
       inode: 1,
     }))
-    const result = { accepted: [], copied: [], changed: [], refused: [], considered: 2, isFull: false }
+    const ofDisk = { isFull: false, neededBytes: 0 }
+    const result = { accepted: [], copied: [], changed: [], refused: [], considered: 2, ...ofDisk }
     const look = (...waiting: string[]) => {
       awaited.note(batch, { ...result, waiting: waiting.map((raw) => ({ raw, for: 'md5' })) })
       awaited.tell()
