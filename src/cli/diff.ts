@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs'
-import type { Change } from '../catalog/model.ts'
 import { ExitCode } from '../lib/errors.ts'
-import type { FileDiff } from '../operations/diff-file.ts'
+import type { FileDiff, OnChange } from '../operations/diff-file.ts'
+import type { LabelledChange, RemovedBrands } from '../operations/product-labels.ts'
 import type { CommandContext, CommandDefinition } from './context.ts'
 import { findFeed } from './feeds.ts'
 import { importNumber } from './option-values.ts'
 import { withReadBar } from './read-bar.ts'
-import { countOf } from './table.ts'
+import { cell, countOf, formatCount } from './table.ts'
 
 export const diffCommand: CommandDefinition<{ limit: number }> = {
   usage: 'diff <feed> <file>',
@@ -24,10 +24,10 @@ export const diffCommand: CommandDefinition<{ limit: number }> = {
     const diff = await diffWithMirror(context, {
       name,
       file,
-      onChange: (change) => {
+      onChange: (change, label) => {
         shown += 1
         if (!context.json && shown > options.limit) return
-        context.printLine(change, formatChange)
+        context.printLine({ ...change, ...label?.() }, formatChange)
       },
     })
     context.printLine({ summary: diff }, ({ summary }) =>
@@ -42,7 +42,7 @@ export const diffCommand: CommandDefinition<{ limit: number }> = {
 interface Diffing {
   name: string
   file: string
-  onChange: (change: Change) => void
+  onChange: OnChange
 }
 
 /** Compares with what is known; a state folder on which nothing ever ran is an empty mirror and stays untouched. */
@@ -73,9 +73,10 @@ function isRegularFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true
 }
 
-export function formatChange({ productId, kind, lane, fields }: Change): string {
+export function formatChange({ productId, name, kind, lane, fields }: LabelledChange): string {
   const changed = fields.map(({ field, before, after }) => `    ${field}: ${short(before)} → ${short(after)}`)
-  return [`${productId}  ${kind}  ${lane}`, ...changed].join('\n')
+  const label = name ? `  ${cell(name)}` : ''
+  return [`${productId}${label}  ${kind}  ${lane}`, ...changed].join('\n')
 }
 
 function short(value: unknown): string {
@@ -92,6 +93,18 @@ export function formatOverridden(fields: FileDiff['overridden']): string[] {
   return [`overridden: ${texts.join(', ')}`]
 }
 
+/** Of removed products: `by brand: Lumo 10 of 10, Alva 10 of 12, and 3 more`. */
+export function formatBrands(removed: RemovedBrands | undefined): string[] {
+  if (!removed) return []
+  const { brands, more, first } = removed
+  const texts = brands.map(({ brand, removed: count, products }) => {
+    return `${cell(brand)} ${formatCount(count)}${products === null ? '' : ` of ${formatCount(products)}`}`
+  })
+  if (more > 0) texts.push(`and ${formatCount(more)} more`)
+  const which = first === null ? '' : ` (of the first ${formatCount(first)} missing)`
+  return [`by brand${which}: ${texts.join(', ')}`]
+}
+
 export function formatDiff(diff: FileDiff, hidden = 0): string {
   if (diff.refused !== undefined) return `Refused: ${diff.refused}`
   if (diff.missingColumns)
@@ -101,7 +114,7 @@ export function formatDiff(diff: FileDiff, hidden = 0): string {
     `${countOf(diff.records, 'record')}: ${added} added, ${changed} changed, ${missing} missing, ${diff.unchanged} unchanged, ${diff.rejected} rejected`,
     `lanes: ${urgent} urgent, ${diff.changes.new} new, ${deferred} deferred`,
   ]
-  lines.push(...formatOverridden(diff.overridden))
+  lines.push(...formatBrands(diff.missingBrands), ...formatOverridden(diff.overridden))
   if (incomplete > 0)
     lines.push(`${incomplete} incomplete: not sent until another feed or file brings what they lack`)
   if (hidden > 0) lines.unshift(`… and ${countOf(hidden, 'further change')} (--limit, or --json for all)`)

@@ -2,8 +2,9 @@ import type { RecordFates } from '../imports/record-fates.ts'
 import type { ImportReport } from '../imports/report.ts'
 import type { HeldExamples } from '../operations/diff-import.ts'
 import type { ImportEntry } from '../operations/list-imports.ts'
+import type { RemovedBrands } from '../operations/product-labels.ts'
 import type { CommandDefinition } from './context.ts'
-import { formatChange, formatOverridden } from './diff.ts'
+import { formatBrands, formatChange, formatOverridden } from './diff.ts'
 import { importNumber, wholeNumberOption } from './option-values.ts'
 import { formatOutcome } from './status-format.ts'
 import { cell, countOf, formatCount, formatProblems, formatTable, formatTime } from './table.ts'
@@ -29,11 +30,14 @@ export const importsCommand: CommandDefinition<{ limit: number }> = {
     const catalog = await context.catalog()
     if (sequence !== undefined) {
       const entry = await findImport({ config, catalog }, importNumber(sequence))
-      const { heldExamples } = await import('../operations/diff-import.ts')
+      const { heldBrands, heldExamples } = await import('../operations/diff-import.ts')
       const { openMirror, stateDirOf } = await import('../storage.ts')
       using mirror = await openMirror(config, catalog)
-      const options = { catalog, mirror, dir: stateDirOf(config, catalog.name), nowMs: context.clock.now() }
-      const holds = await heldExamples({ ...options, signal: context.signal }, entry, heldShown)
+      const { clock, signal } = context
+      const options = { catalog, mirror, signal, dir: stateDirOf(config, catalog.name), nowMs: clock.now() }
+      const examples = await heldExamples(options, entry, heldShown)
+      const brands = examples?.kind === 'removals' ? await heldBrands(options, entry.feed) : undefined
+      const holds: Holds | null = examples && { ...examples, ...(brands && { brands }) }
       context.print({ ...entry, holds }, (shown) => [...formatEntry(shown), ...formatHeld(shown)].join('\n'))
       return
     }
@@ -69,14 +73,21 @@ function formatChanges({ kind, changes }: ImportReport): string {
   return `${changes.added} added, ${changes.changed} changed, ${changes.missing} missing; ${changes.urgent} urgent, ${changes.new} new, ${changes.deferred} deferred`
 }
 
-function formatHeld({ holds, feed, sequence }: ImportEntry & { holds: HeldExamples | null }): string[] {
+type Holds = HeldExamples & { brands?: RemovedBrands }
+
+function formatHeld({ holds, feed, sequence }: ImportEntry & { holds: Holds | null }): string[] {
   if (!holds) return []
   const more = `  and more: catalogd diff ${feed} ${sequence}`
   const lines =
     holds.kind === 'removals'
-      ? ['  missing, waiting for approval:', ...holds.products.map((id) => `    ${cell(id, 70)}`)]
+      ? ['  missing, waiting for approval:', formatTable(holds.products.map(rowOf), '    ')]
       : ['  would change:', ...holds.changes.map((change) => formatChange(change).replace(/^/gm, '    '))]
-  return [...lines, ...(holds.more ? [more] : [])]
+  const brands = formatBrands(holds.brands).map((line) => `  ${line}`)
+  return [...lines, ...(holds.more ? [more] : []), ...brands]
+}
+
+function rowOf({ productId, name }: { productId: string; name: string | null }): string[] {
+  return [cell(productId, 70), cell(name)]
 }
 
 /** What became of its records; the sum is their number. */

@@ -1,5 +1,4 @@
 import type { CatalogConfig } from '../config/model.ts'
-import type { ProductId } from '../lib/brand.ts'
 import { heldExamples } from '../operations/diff-import.ts'
 import type { OperationContext } from '../operations/run-here.ts'
 import { openMirror, stateDirOf } from '../storage.ts'
@@ -45,11 +44,8 @@ export class HeldSamples {
       const found = await heldExamples(options, { feed, sequence }, sampleMax)
       if (found === null) return none
       if (found.kind === 'removals') {
-        const stored = [...mirror.read(found.products as ProductId[])]
-        return {
-          lines: stored.map(([id, { document }]) => ({ id, text: nameIn(document) })),
-          more: found.more,
-        }
+        const lines = found.products.map(({ productId, name }) => ({ id: productId, text: name ?? '' }))
+        return { lines, more: found.more }
       }
       const lines = found.changes.map(({ productId, kind, fields }) => {
         const texts = fields
@@ -64,11 +60,6 @@ export class HeldSamples {
       return none
     }
   }
-}
-
-function nameIn(document: Buffer | undefined): string {
-  const { name } = JSON.parse(document?.toString('utf8') ?? '{}') as { name?: unknown }
-  return typeof name === 'string' ? name : ''
 }
 
 function textOf(value: unknown): string {

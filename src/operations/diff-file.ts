@@ -20,6 +20,16 @@ import type { FoundProducts } from '../mirror/model.ts'
 import type { MirrorReader } from '../mirror/reader.ts'
 import { type IdTable, IdTableBuilder } from '../records/id-table.ts'
 import { type AcceptedFile, openFile } from './open-file.ts'
+import {
+  countRemovedBrands,
+  labelOf,
+  type ProductLabel,
+  type RemovedBrands,
+  readForBrandsMax,
+} from './product-labels.ts'
+
+/** `label` reads what the product is called; absent for consents. */
+export type OnChange = (change: Change, label?: () => ProductLabel) => void
 
 interface DiffOptions {
   catalog: CatalogConfig
@@ -34,7 +44,7 @@ interface DiffOptions {
   nowMs: number
   signal: AbortSignal
   onProgress?: ((bytesRead: number) => void) | undefined
-  onChange: (change: Change) => void
+  onChange: OnChange
 }
 
 export interface FileDiff {
@@ -46,6 +56,8 @@ export interface FileDiff {
   changes: Tally
   /** Most frequent first: what records say that is not used, since another feed writes the field. */
   overridden: OverriddenField[]
+  /** Of the missing products; absent where there are none, or none has a brand. */
+  missingBrands?: RemovedBrands
   /** Why nothing, or not everything, would be applied. */
   refused?: string
   missingColumns?: readonly string[]
@@ -78,12 +90,16 @@ export async function diffFile(options: DiffOptions): Promise<FileDiff> {
   const { ids } = opened.judgement
   const { mirror, signal } = options
   if (feed.missing.action !== 'out_of_stock' || !isWholeFeed(opened, opened.judgement)) return diff
+  const removals: ProductId[] = []
   const absentOf = absentProducts({ feed, mirror }, { ids, found })
   for await (const known of knownProducts({ feed, signal, mirror })) {
     const steps = absentOf(known).map((missing) => ({ missing }))
-    if (steps.length > 0) diffSteps(steps, options, diff)
+    if (steps.length === 0) continue
+    for (const { productId } of diffSteps(steps, options, diff).changes)
+      if (removals.length <= readForBrandsMax) removals.push(productId)
   }
-  return diff
+  const missingBrands = await countRemovedBrands({ feed, mirror, signal }, removals)
+  return missingBrands ? { ...diff, missingBrands } : diff
 }
 
 interface Opened {
@@ -120,8 +136,15 @@ async function diffRecords({ opened, found }: Opened, options: DiffOptions, diff
 function diffSteps(steps: readonly ProductStep[], options: DiffOptions, diff: FileDiff): ChunkPlan {
   const { catalog, feed, mirror, onChange } = options
   const ids = steps.map((step) => ('patch' in step ? step.patch.productId : step.missing))
-  const plan = planChunk({ steps, stored: mirror.read(ids), feed: feed.name, ...planRulesOf(catalog) })
-  for (const change of plan.changes) onChange(withoutSecrets(change))
+  const stored = mirror.read(ids)
+  const plan = planChunk({ steps, stored, feed: feed.name, ...planRulesOf(catalog) })
+  const patches = new Map(
+    steps.flatMap((step) => ('patch' in step ? [[step.patch.productId, step.patch]] : [])),
+  )
+  for (const change of plan.changes) {
+    const { productId } = change
+    onChange(withoutSecrets(change), () => labelOf(stored.get(productId), patches.get(productId)?.set))
+  }
   for (const name of tallyNames) diff.changes[name] += plan.tally[name]
   // Only records can be unchanged; steps are either all of records or all of missing products.
   if (steps.some((step) => 'patch' in step)) diff.unchanged += steps.length - plan.writes.length
@@ -176,7 +199,7 @@ interface ConsentDiffOptions {
   /** `state/<catalog>`. */
   dir: string
   nowMs: number
-  onChange: (change: Change) => void
+  onChange: OnChange
 }
 
 interface Counts {

@@ -1,4 +1,3 @@
-import type { Change } from '../catalog/model.ts'
 import type { CatalogConfig } from '../config/model.ts'
 import { parseHeld } from '../imports/context.ts'
 import type { AcceptSequence, FeedName } from '../lib/brand.ts'
@@ -6,8 +5,16 @@ import { ConfigError } from '../lib/errors.ts'
 import type { MirrorReader } from '../mirror/reader.ts'
 import { sourceIn } from '../sources/archive.ts'
 import { readManifest } from '../sources/manifest-reader.ts'
-import { diffFile, type FileDiff } from './diff-file.ts'
+import { diffFile, type FileDiff, type OnChange } from './diff-file.ts'
 import { requireFile } from './open-file.ts'
+import {
+  countRemovedBrands,
+  type LabelledChange,
+  labelOf,
+  type ProductLabel,
+  type RemovedBrands,
+  readForBrandsMax,
+} from './product-labels.ts'
 
 interface ImportDiffOptions {
   catalog: CatalogConfig
@@ -16,7 +23,7 @@ interface ImportDiffOptions {
   mirror: MirrorReader
   nowMs: number
   signal: AbortSignal
-  onChange: (change: Change) => void
+  onChange: OnChange
 }
 
 /**
@@ -44,8 +51,8 @@ export async function diffImport(
 
 /** Some of what an import holds back: products that it no longer names, or what its records would change. */
 export type HeldExamples =
-  | { kind: 'removals'; products: string[]; more: boolean }
-  | { kind: 'file'; changes: Change[]; more: boolean }
+  | { kind: 'removals'; products: ({ productId: string } & ProductLabel)[]; more: boolean }
+  | { kind: 'file'; changes: LabelledChange[]; more: boolean }
 
 class EnoughFound extends Error {}
 
@@ -60,13 +67,15 @@ export async function heldExamples(
   const held = parseHeld(mirror.held().get(name)).find((each) => each.sequence === sequence)
   if (!held) return null
   if (held.kind === 'removals') {
-    const products = mirror.heldIds(name, examplesMax + 1)
-    return { kind: 'removals', products: products.slice(0, examplesMax), more: products.length > examplesMax }
+    const ids = mirror.heldIds(name, examplesMax + 1)
+    const stored = mirror.read(ids.slice(0, examplesMax))
+    const products = [...stored].map(([productId, product]) => ({ productId, ...labelOf(product) }))
+    return { kind: 'removals', products, more: ids.length > examplesMax }
   }
-  const changes: Change[] = []
-  const onChange = (change: Change) => {
+  const changes: LabelledChange[] = []
+  const onChange: OnChange = (change, label) => {
     if (changes.length >= examplesMax) throw new EnoughFound()
-    changes.push(change)
+    changes.push({ ...change, ...label?.() })
   }
   try {
     await diffImport({ ...options, onChange }, { feed, sequence: sequence as AcceptSequence })
@@ -75,4 +84,13 @@ export async function heldExamples(
     if (!(error instanceof EnoughFound)) throw error
     return { kind: 'file', changes, more: true }
   }
+}
+
+/** Whose products the removals that a feed holds are; undefined where no brand is known of any. */
+export async function heldBrands(
+  { catalog, mirror, signal }: Pick<ImportDiffOptions, 'catalog' | 'mirror' | 'signal'>,
+  name: string,
+): Promise<RemovedBrands | undefined> {
+  const feed = catalog.feeds.get(name as FeedName)
+  return feed && countRemovedBrands({ feed, mirror, signal }, mirror.heldIds(feed.name, readForBrandsMax + 1))
 }
