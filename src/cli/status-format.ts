@@ -11,7 +11,7 @@ export function formatStatus({ daemon, redis, configuration, catalogs }: Status,
     ? `daemon    pid ${daemon.pid} on ${daemon.host}, since ${agoOf(daemon.since, nowMs)}`
     : 'daemon    none runs: catalogd start'
   const trouble = redisTrouble(redis)
-  const where = `redis     ${trouble ?? 'up'}`.concat(trouble === undefined ? ` at ${redis.address}` : '')
+  const where = `redis     ${trouble ?? formatRedis(redis, nowMs)}`
   const config = configuration ? formatConfig(configuration, nowMs) : []
   return [who, where, ...config, ...catalogs.map((catalog) => formatCatalog(catalog, nowMs))].join('\n')
 }
@@ -53,6 +53,15 @@ function formatConfig({ file, state, loadedAt, problemLines }: ConfigStatus, now
 /** `2026-11-24 01:28:40Z (2 min ago)`. */
 function agoOf(at: string, nowMs: number): string {
   return `${formatTime(at)} (${formatAge(Math.max(0, nowMs - Date.parse(at)))} ago)`
+}
+
+/** A server that died and was started again says so by its age. */
+function formatRedis(redis: Status['redis'], nowMs: number): string {
+  const up = `up at ${redis.address}`
+  if (!redis.up) return up
+  // Whole seconds are all that a server tells of its age.
+  const startedAt = new Date(nowMs - redis.info.uptimeSeconds * 1_000).toISOString()
+  return `${up}, since ${agoOf(startedAt, nowMs)}`
 }
 
 /** Undefined: it can be read and written. */

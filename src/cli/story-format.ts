@@ -54,11 +54,12 @@ function formatUnknown({
   return [unknown, 'Known ids that resemble it:', ...nearIds.map((id) => `  ${cell(id, 70)}`)]
 }
 
-function headOf({ productId, document, state, endpoint, catalog }: KnownStory, format: Format): string[] {
+function headOf(story: KnownStory, format: Format): string[] {
+  const { productId, document, state, endpoint, catalog } = story
   const name = typeof document?.name === 'string' ? `  ${cell(document.name, format.columns - 30)}` : ''
   return [
     `${cell(productId, 60)}${name}  (catalog ${catalog})`,
-    `  ${describeState(state, format)}${heldOf(state, endpoint)}`,
+    `  ${describeState(story, format)}${heldOf(state, endpoint)}`,
   ]
 }
 
@@ -74,7 +75,7 @@ function heldOf({ state }: StoryState, endpoint: KnownStory['endpoint']): string
   return `\n  ${held[endpoint]}`
 }
 
-function describeState(state: StoryState, { nowMs }: Format): string {
+function describeState({ state, redis }: Pick<KnownStory, 'state' | 'redis'>, { nowMs }: Format): string {
   const ago = (at: string) => `${formatTime(at)}, ${formatDuration(nowMs - Date.parse(at))} ago`
   switch (state.state) {
     case 'at-rest': {
@@ -100,7 +101,8 @@ function describeState(state: StoryState, { nowMs }: Format): string {
     case 'claimed':
       return `in a call since ${ago(state.since)}`
     case 'due': {
-      const where = state.isOffered ? 'offered to Redis' : 'not yet offered to Redis'
+      const offered = state.isOffered ? 'offered to Redis' : 'not yet offered to Redis'
+      const where = redis === 'away' ? 'waits for Redis' : offered
       const why = state.isDoubtful ? ', since a call of unknown outcome may have taken effect' : ''
       return `due in lane ${state.lane} since ${ago(state.since)}${why} (${where})`
     }

@@ -7,6 +7,8 @@ export interface ServerInfo {
   processId: number
   /** Another one after each start. */
   runId: string
+  /** Since this server was started. */
+  uptimeSeconds: number
   loading: { percent: number; secondsLeft: number } | undefined
   usedMemoryBytes: number
   /** 0: no limit. */
@@ -31,6 +33,7 @@ export function parseServerInfo(text: string): ServerInfo {
     version: fields.get('redis_version') ?? '0',
     processId: number('process_id'),
     runId: fields.get('run_id') ?? '',
+    uptimeSeconds: number('uptime_in_seconds'),
     loading:
       number('loading') === 1
         ? { percent: number('loading_loaded_perc'), secondsLeft: number('loading_eta_seconds') }

@@ -54,6 +54,7 @@ describe('lookAtRedis', () => {
       version: '7',
       processId: 1,
       runId: 'run',
+      uptimeSeconds: 1,
       loading: undefined,
       evictionPolicy: 'noeviction',
     } as const

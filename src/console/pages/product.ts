@@ -43,7 +43,7 @@ function knownOf(view: View, story: KnownStory): Html {
   const isDead = story.state.state === 'dead-letter'
   return html`<h1>${foreign(productId)}</h1>
 ${name !== '' && html`<p>${foreign(name)}</p>`}
-<p class="verdict ${severityOf(story.state)}" role="status">${stateOf(view, story.state)}</p>
+<p class="verdict ${severityOf(story.state)}" role="status">${stateOf(view, story)}</p>
 ${blocks.length > 0 && html`<ul class="matters">${blocks.map(({ text, since }) => html`<li class="stopped"><strong>${text}</strong>${since !== null && html`, since ${moment(since, view.nowMs)}`}</li>`)}</ul>`}
 <ul class="facts">${standingOf(view, story).map((text) => html`<li>${text}</li>`)}</ul>
 <div class="buttons">${isDead ? html`${button(view, { action: 'retry-dead', label: 'Retry', fields: about })}${button(view, { action: 'drop-dead', label: 'Drop', kind: 'danger', fields: about })}` : button(view, { action: 'resync', label: 'Send once more', fields: about })}</div>
@@ -59,7 +59,12 @@ function severityOf({ state }: StoryState): string {
   return state === 'dead-letter' || state === 'incomplete' ? 'stopped' : 'attention'
 }
 
-function stateOf({ nowMs }: View, state: StoryState): Content {
+function whereOffered(redis: KnownStory['redis'], isOffered: boolean): string {
+  if (redis === 'away') return 'waits for Redis'
+  return isOffered ? 'offered to Redis' : 'not offered to Redis yet'
+}
+
+function stateOf({ nowMs }: View, { state, redis }: KnownStory): Content {
   switch (state.state) {
     case 'at-rest':
       return state.acknowledgedAt === null
@@ -80,7 +85,7 @@ function stateOf({ nowMs }: View, state: StoryState): Content {
     case 'claimed':
       return html`In a call that began ${moment(state.since, nowMs)}.`
     case 'due':
-      return html`Due in lane ${state.lane} since ${moment(state.since, nowMs)}${state.isDoubtful && ', since a call of unknown outcome may have taken effect'}, ${state.isOffered ? 'offered to Redis' : 'not offered to Redis yet'}.`
+      return html`Due in lane ${state.lane} since ${moment(state.since, nowMs)}${state.isDoubtful && ', since a call of unknown outcome may have taken effect'}, ${whereOffered(redis, state.isOffered)}.`
     case 'deferred':
       return html`Waits in lane deferred since ${moment(state.since, nowMs)}; due ${moment(state.dueAt, nowMs)}.`
     default:
