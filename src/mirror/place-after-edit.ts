@@ -47,5 +47,7 @@ export function placeAfterEdit({ row, lane, digest, nowMs, isRead }: Edit): Next
 }
 
 export function sameBytes(one: Uint8Array | null | undefined, other: Uint8Array | null | undefined): boolean {
-  return one != null && other != null && Buffer.compare(one, other) === 0
+  // What the disk has changed may be no bytes any more: then it is not believed.
+  const areBytes = one instanceof Uint8Array && other instanceof Uint8Array
+  return areBytes && Buffer.compare(one, other) === 0
 }
