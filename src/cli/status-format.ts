@@ -205,7 +205,10 @@ function formatFeed(status: FeedStatus, nowMs: number): string[] {
     lines.push(`    ${running.phase} ${running.file}: ${percent} %, ${countOf(running.records, 'record')}`)
   }
   for (const { kind, sequence, file, at, reason } of held) {
-    const what = kind === 'file' ? `nothing of ${file} was applied` : `removals of ${file}`
+    const what =
+      kind === 'file'
+        ? `nothing of ${file} was applied`
+        : `removals of ${file} (what else it says is imported)`
     lines.push(
       `    held since ${agoOf(at, nowMs)}, ${what}: ${reason}; catalogd approve ${sequence} or catalogd discard ${sequence}`,
     )

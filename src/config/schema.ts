@@ -142,11 +142,11 @@ export const feedShape = {
         }),
       ],
       {
-        error: 'a file name pattern without a folder such as *.csv, or { full: …, delta: … }',
+        error: 'a file name pattern such as *.csv or "{a_,b_}*.csv", or { full: …, delta: … }',
       },
     )
     .default('*')
-    .describe('Which files belong to the feed; compressed forms (.gz, .zst, .zip) belong too'),
+    .describe('Names of its files: * any text, ? one letter, {a,b} either; .gz, .zst, .zip of them, too'),
   mode: oneOf(['full', 'delta'])
     .optional()
     .describe('full (default): a product that is absent is missing; delta: only what is present counts'),

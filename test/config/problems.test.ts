@@ -135,7 +135,7 @@ const cases: Record<string, { text: string; env?: Record<string, string>; expect
   'a pattern with a folder': {
     text: withFeed('files: in/*.csv'),
     expected: [
-      `7:16 ${feed}.files: found "in/*.csv", expected a file name pattern without a folder such as *.csv, or { full: …, delta: … }`,
+      `7:16 ${feed}.files: found "in/*.csv", expected a file name pattern such as *.csv or "{a_,b_}*.csv", or { full: …, delta: … }`,
     ],
   },
   'unknown fields': {
