@@ -7,10 +7,11 @@ import type { Log } from '../lib/log.ts'
 import { settlesWithin } from '../lib/settles-within.ts'
 import { receivedError, writeLine } from '../lib/thread-messages.ts'
 import { type MadeCall, packIds } from './calls.ts'
-import type { KeyLookup, MirrorChunk } from './model.ts'
+import type { DocumentDigest, KeyLookup, MirrorChunk } from './model.ts'
 import { packChunk } from './packed-chunk.ts'
 import { type Mirror, MirrorReader } from './reader.ts'
 import type { CommitRequest, MirrorAnswer, MirrorRequest, ThreadOptions } from './thread.ts'
+import { WrittenDocuments } from './written-documents.ts'
 
 /** A call to Redis may hang: then the thread is ended from outside, which the file survives as it does a crash. */
 const closeMs = 10_000
@@ -71,6 +72,7 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
   #waiting = new Map<number, Waiting>()
   /** The newest change that waits, of each product that one does. */
   readonly #changing = new Map<ProductId, Waiting>()
+  readonly #written = new WrittenDocuments()
   #nextId = 1
   #isCompared = false
   #gathered: CommitRequest[] = []
@@ -142,6 +144,11 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
       this.#fail(error)
       throw error
     }
+  }
+
+  /** A document that was written a moment ago, where it is the one of this digest; once. */
+  takeWritten(id: ProductId, digest: DocumentDigest): Buffer | undefined {
+    return this.#written.take(id, digest)
   }
 
   /** For another thread, once. */
@@ -235,6 +242,9 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
       case 'open':
       case 'log':
       case 'offered':
+        return
+      case 'written':
+        this.#written.add(answer.blocks)
         return
       case 'compared':
         this.#isCompared = true

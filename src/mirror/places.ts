@@ -8,6 +8,7 @@ import { LaneNumbers, type LaneRank, laneRank } from './lanes.ts'
 import type { Place } from './loop-model.ts'
 import { type NextPlace, placeAfterEdit, type SendingRow, sameBytes } from './place-after-edit.ts'
 import { RecentDocuments } from './recent-documents.ts'
+import { WrittenList } from './written-documents.ts'
 
 /** `acknowledged` of a product of which the endpoint may hold anything. */
 export const doubtful = Buffer.alloc(0)
@@ -42,6 +43,11 @@ const withRows = `INSERT OR IGNORE INTO sending (product, digest, bytes, acknowl
   SELECT p.key, ${newest.digest}, coalesce(length(${newest.document}), 0), ${newest.digest}
   FROM products p ${newest.joins}`
 
+const row = `INTO sending (lane, number, since, known, digest, bytes, acknowledged, product)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+const insertRow = `INSERT ${row}`
+const replaceRow = `INSERT OR REPLACE ${row}`
+
 type PlaceRow = readonly [
   ...[key: number, number: number, since: number],
   ...[digest: Uint8Array | null, acknowledged: Uint8Array | null],
@@ -57,6 +63,8 @@ type PlaceRow = readonly [
 export class Places {
   readonly numbers: LaneNumbers
   readonly recent = new RecentDocuments()
+  /** Instead of them where calls read documents in this process. */
+  readonly written = new WrittenList()
   readonly #database: Database
 
   constructor(database: Database) {
@@ -68,8 +76,7 @@ export class Places {
     const before = row ?? neverSent
     const isRead = (rank: LaneRank, number: number) => this.numbers.isOffered(rank, number)
     const place = this.#placeOf(before, placeAfterEdit({ row: before, lane, digest, nowMs, isRead }))
-    const sql = `${row ? 'INSERT OR REPLACE' : 'INSERT'} INTO sending
-      (lane, number, since, known, digest, bytes, acknowledged, product) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+    const sql = row ? replaceRow : insertRow
     this.#database.run(sql, ...place, digest ?? null, bytes, before.acknowledged, key)
     if (place[0] === null) this.tidy(key)
   }

@@ -20,7 +20,6 @@ export class RecentDocuments {
   isRead = true
 
   add(key: number, recent: RecentDocument): void {
-    if (!this.isRead) return
     if (this.#bytes > halfBytes) {
       this.#older = this.#newer
       this.#newer = new Map()

@@ -15,6 +15,7 @@ import { type Access, type DueOptions, Places, type ReadOptions } from './places
 import { readDocuments } from './read-documents.ts'
 import { checkTables, missingMirror, prepareTables } from './schema.ts'
 import { writeChunk } from './write-chunk.ts'
+import type { WrittenBlock } from './written-documents.ts'
 
 /** Pages of the log that make a checkpoint worth its two fsyncs. */
 const checkpointPages = 2_000
@@ -101,6 +102,11 @@ export class MirrorStore implements Disposable {
       for (let chunk = next(); chunk; chunk = next()) writeChunk(this.#access, chunk, nowMs)
       if (isReadNext && wasRead) numbers.noteOffered('urgent', numbers.last.urgent)
     })
+  }
+
+  /** Of what was committed since the last time. */
+  takeBlocks(): WrittenBlock[] {
+    return this.#places.written.take()
   }
 
   /** Whether it is time to move the log into the file. */
@@ -276,6 +282,7 @@ export class MirrorStore implements Disposable {
       return result
     } catch (error) {
       numbers.reload()
+      this.#places.written.clear()
       this.#documents.reload()
       this.#access.history.reload()
       throw error

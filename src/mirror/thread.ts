@@ -9,6 +9,7 @@ import { Checkpointer } from './checkpointer.ts'
 import type { MirrorChunk } from './model.ts'
 import { type PackedChunk, unpackChunk } from './packed-chunk.ts'
 import { MirrorStore, type StoreOptions } from './store.ts'
+import type { WrittenBlock } from './written-documents.ts'
 
 /** How long one transaction goes on taking chunks that wait, while nothing else of the thread does. */
 const commitMs = 250
@@ -42,6 +43,8 @@ export type MirrorAnswer =
   | { kind: 'failed'; ids: readonly number[]; failure: SentError }
   /** Something may be due for delivery. */
   | { kind: 'offered'; urgent: boolean; others: boolean }
+  /** Durable, and not offered yet: for calls that are made in this process. */
+  | { kind: 'written'; blocks: readonly WrittenBlock[] }
   /** Redis was found to belong to this mirror. */
   | { kind: 'compared' }
   /** The thread cannot go on. */
@@ -119,7 +122,7 @@ export async function serveMirror(
       const serve = (asker: MessagePort) => {
         const waiting: MirrorRequest[] = []
         const run = () => {
-          const last = commitWaiting({ waiting, port: asker, store, loop, failure })
+          const last = commitWaiting({ waiting, port: asker, starter: port, store, loop, failure })
           changedAt = systemClock.monotonic()
           // Between commits, when those who wait have their answer.
           checkpoint(false)
@@ -147,16 +150,30 @@ export async function serveMirror(
   }
 }
 
+/** Calls are made in the thread that started this one. */
+function tellWritten(store: MirrorStore, starter: MessagePort): void {
+  const blocks = store.takeBlocks()
+  if (blocks.length === 0) return
+  const memory = blocks.map((block) => block.memory)
+  starter.postMessage({ kind: 'written', blocks } satisfies MirrorAnswer, memory)
+}
+
 interface Serving {
   waiting: MirrorRequest[]
   port: MessagePort
+  /** Of the thread that started this one. */
+  starter: MessagePort
   store: MirrorStore
   loop: RunningLoop
   failure: unknown
 }
 
 /** A prompt one, where any waits; it stays there. */
-function firstOf({ waiting, port, store }: Omit<Serving, 'loop' | 'failure'>): MirrorRequest | undefined {
+function firstOf({
+  waiting,
+  port,
+  store,
+}: Pick<Serving, 'waiting' | 'port' | 'store'>): MirrorRequest | undefined {
   for (let more = receiveMessageOnPort(port); more; more = receiveMessageOnPort(port)) {
     const request: MirrorRequest = more.message
     if (request.kind === 'calls') store.noteCalls(request.calls)
@@ -171,7 +188,7 @@ function firstOf({ waiting, port, store }: Omit<Serving, 'loop' | 'failure'>): M
  * Makes what waits durable, in one transaction, and answers it. Prompt changes come first, and are answered before anything
  * else is begun. Returns what is no change, and was not done.
  */
-function commitWaiting({ waiting, port, store, loop, failure }: Serving): MirrorRequest | undefined {
+function commitWaiting({ waiting, port, starter, store, loop, failure }: Serving): MirrorRequest | undefined {
   const answer = (message: MirrorAnswer) => port.postMessage(message)
   const began = systemClock.monotonic()
   const first = firstOf({ waiting, port, store })
@@ -192,6 +209,7 @@ function commitWaiting({ waiting, port, store, loop, failure }: Serving): Mirror
     if (failure !== undefined) throw failure
     store.commit(next, first.nowMs, { isReadNext: first.isPrompt })
     answer({ kind: 'committed', ids })
+    tellWritten(store, starter)
   } catch (error) {
     if (ids.length === 0) next()
     answer({ kind: 'failed', ids, failure: sentError(error) })

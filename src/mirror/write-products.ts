@@ -56,7 +56,7 @@ export function writeOrigins({ database, documents }: Access, { origins = [] }: 
 
 function placeProduct(
   { database, places }: Access,
-  { document, lane = 'deferred' }: ProductWrite,
+  { productId, document, lane = 'deferred' }: ProductWrite,
   { key, known, digest, nowMs }: Placing,
 ): void {
   const row = known?.hasRow ? known : undefined
@@ -64,7 +64,9 @@ function placeProduct(
   if (isSame) return
   if (known?.dead) forgetDead(database, key)
   places.edit({ key, row, lane, digest, bytes: document?.length }, nowMs)
-  if (document && digest) places.recent.add(key, { document, digest })
+  if (!document || !digest) return
+  if (places.recent.isRead) places.recent.add(key, { document, digest })
+  else places.written.add(productId, { document, digest })
 }
 
 /** Switches and keys of products that are written, and those that are noted beside them; inside a transaction. */

@@ -11,6 +11,8 @@ export type FoundDocuments = Map<ProductId, Omit<ClaimedProduct, 'productId'>>
 /** The newest documents: in the mirror alone, where who delivers can read them there. */
 export interface DocumentReader {
   readDocuments(ids: readonly ProductId[]): FoundDocuments
+  /** What was offered, where it is at hand. Undefined: it is to be read. */
+  takeWritten?(id: ProductId, digest: Buffer): Buffer | undefined
   /** Where products wait. Undefined: nobody asks. */
   waitingSince?(ids: readonly ProductId[]): ReadonlyMap<ProductId, Pick<ProductPlace, 'lane' | 'sinceMs'>>
 }
@@ -49,15 +51,30 @@ export class BlockReader {
     this.#clock = clock
   }
 
-  read(reader: DocumentReader, ids: readonly ProductId[]): Promise<FoundDocuments> {
-    if (ids.length <= blockIds) return this.#readAll(reader, ids)
-    const read = this.#last.then(() => this.#readAll(reader, ids))
+  /** `claimed`: each id before the digest of the document that was offered. */
+  async read(
+    reader: DocumentReader,
+    ids: readonly ProductId[],
+    claimed: readonly Buffer[] = [],
+  ): Promise<FoundDocuments> {
+    const found: FoundDocuments = new Map()
+    const others = ids.filter((id, at) => {
+      const digest = claimed[2 * at + 1]
+      const document = digest && reader.takeWritten?.(id, digest)
+      if (document) found.set(id, { document, digest })
+      return !document
+    })
+    if (others.length <= blockIds) return this.#readAll(reader, others, found)
+    const read = this.#last.then(() => this.#readAll(reader, others, found))
     this.#last = read.catch(() => undefined)
     return read
   }
 
-  async #readAll(reader: DocumentReader, ids: readonly ProductId[]): Promise<FoundDocuments> {
-    const found: FoundDocuments = new Map()
+  async #readAll(
+    reader: DocumentReader,
+    ids: readonly ProductId[],
+    found: FoundDocuments,
+  ): Promise<FoundDocuments> {
     let beganAt = this.#clock.monotonic()
     for (let start = 0; start < ids.length; start += blockIds) {
       if (this.#clock.monotonic() - beganAt > holdsUpMs) {

@@ -255,7 +255,7 @@ export class RedisOutbox {
     const ids = claimed.filter((_, at) => at % 2 === 0).map(String) as ProductId[]
     this.#open.add(token, ids)
     const found = reader
-      ? await this.#blocks.read(reader, ids)
+      ? await this.#blocks.read(reader, ids, claimed)
       : await readOffered(this.#connection, this.#keys, ids)
     const { products, documentBytes, ...others } = fitDocuments({ ids, claimed, found, bodyBytesMax })
     if (reader) {

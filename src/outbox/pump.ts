@@ -14,7 +14,7 @@ export const portionRowsMax = 1_000
 /** So few go through the script: to ask what Redis holds of them would take as long. */
 const fewRows = 16
 /** The same without documents. */
-const bareRowsMax = 2_000
+const bareRowsMax = 4_000
 
 /** So many new products at once are part of many: so long, or until their import ends, calls wait for more (`claim.lua`). */
 const manyRows = 100

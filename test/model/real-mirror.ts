@@ -6,6 +6,7 @@ import { digestDocument } from '../../src/mirror/digest.ts'
 import type { CallsDecision, MirrorChunk } from '../../src/mirror/model.ts'
 import { MirrorReader } from '../../src/mirror/reader.ts'
 import { MirrorStore } from '../../src/mirror/store.ts'
+import { WrittenDocuments } from '../../src/mirror/written-documents.ts'
 import type { RedisState } from '../../src/outbox/redis-state.ts'
 import { write } from '../outbox/harness.ts'
 import { editedDocument } from './mirror.ts'
@@ -34,6 +35,7 @@ export class RealMirror implements Disposable {
   /** The manifest says it, whichever mirror there is. */
   #calls: CallsDecision | undefined
   #made = 0
+  readonly #written = new WrittenDocuments()
   /** Undefined: the file was refused. */
   store: MirrorStore | undefined
 
@@ -51,6 +53,11 @@ export class RealMirror implements Disposable {
   readDocuments(ids: readonly ProductId[]): ReturnType<MirrorReader['readDocuments']> {
     using reader = new MirrorReader(this.file)
     return reader.readDocuments(ids)
+  }
+
+  /** As who delivers beside the thread of the mirror: told of what is durable. */
+  takeWritten(id: ProductId, digest: Buffer): Buffer | undefined {
+    return this.#written.take(id, digest)
   }
 
   /** A file that was refused learns of it later: the manifest has it. */
@@ -79,6 +86,7 @@ export class RealMirror implements Disposable {
       next = undefined
       return given
     }, this.#nowMs())
+    this.#written.add(this.store?.takeBlocks() ?? [])
   }
 
   /** As after the end of the process. */
