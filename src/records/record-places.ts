@@ -2,8 +2,9 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { RecordSlice } from './model.ts'
 
-/** Records that take no more together are read once and kept. */
+/** Records that take no more together are kept where their bytes are given. */
 const keptBytesMax = 32 * 2 ** 20
+const keptRecordsMax = 100_000
 const batchRecords = 128
 const batchBytes = 2 ** 19
 const numbersPerPlace = 4
@@ -12,8 +13,8 @@ const numbersPerPlace = 4
 export class RecordPlaces {
   readonly #path: string
   #numbers = new Float64Array(256 * numbersPerPlace)
-  /** Their bytes one after another, as long as all were given or read. */
-  #kept: Buffer | undefined = Buffer.alloc(2 ** 16)
+  /** Their bytes, as long as all were given and are few. */
+  #kept: Uint8Array[] | undefined = []
   #bytes = 0
   length = 0
 
@@ -21,7 +22,7 @@ export class RecordPlaces {
     this.#path = path
   }
 
-  /** In file order. `offset` counts from the beginning of the file. Without `bytes` all are read there. */
+  /** In file order. `offset` counts from the beginning of the file. `bytes` are kept; without them all are read there. */
   add(
     { offset, length, line, record }: Omit<RecordSlice, 'bytes'> & { length: number },
     bytes?: Uint8Array,
@@ -33,17 +34,17 @@ export class RecordPlaces {
       this.#numbers = grown
     }
     this.#numbers.set([offset, length, line, record], at)
-    this.#keep(bytes)
     this.#bytes += length
+    if (!bytes || this.#bytes > keptBytesMax || this.length > keptRecordsMax) this.#kept = undefined
+    if (bytes) this.#kept?.push(bytes)
   }
 
   /** Small batches, each valid until the next is asked for. Gives way to the event loop after each. */
   async *batches(): AsyncGenerator<RecordSlice[]> {
-    const keeps = this.#bytes <= keptBytesMax
-    const buffer = this.#kept ?? Buffer.allocUnsafeSlow(keeps ? this.#bytes : 0)
-    const file = this.#kept ? -1 : openSync(this.#path, 'r')
+    const kept = this.#kept
+    const file = kept ? -1 : openSync(this.#path, 'r')
     try {
-      for (let place = 0, from = 0; place < this.length; ) {
+      for (let place = 0; place < this.length; ) {
         const batch: RecordSlice[] = []
         for (
           let bytes = 0;
@@ -51,36 +52,27 @@ export class RecordPlaces {
           place++
         ) {
           const [offset = 0, length = 0, line = 0, record = 0] = this.#place(place)
-          const slice = keeps ? buffer.subarray(from, from + length) : Buffer.allocUnsafe(length)
-          if (file !== -1) readWhole(file, slice, offset)
+          const given = kept?.[place]
+          const slice = given ? bufferOf(given) : Buffer.allocUnsafe(length)
+          if (!given) readWhole(file, slice, offset)
           batch.push({ bytes: slice, record, line, offset })
           bytes += length
-          from += length
         }
         yield batch
         await nextTurn()
       }
-      if (keeps) this.#kept = buffer
     } finally {
       if (file !== -1) closeSync(file)
     }
   }
 
-  #keep(bytes: Uint8Array | undefined): void {
-    const end = this.#bytes + (bytes?.length ?? 0)
-    if (!bytes || end > keptBytesMax) this.#kept = undefined
-    if (!bytes || !this.#kept) return
-    if (end > this.#kept.length) {
-      const grown = Buffer.alloc(Math.max(end, this.#kept.length * 2))
-      grown.set(this.#kept)
-      this.#kept = grown
-    }
-    this.#kept.set(bytes, this.#bytes)
-  }
-
   #place(place: number): Float64Array {
     return this.#numbers.subarray(place * numbersPerPlace, (place + 1) * numbersPerPlace)
   }
+}
+
+function bufferOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, length)
 }
 
 function readWhole(file: number, buffer: Buffer, offset: number): void {

@@ -115,19 +115,22 @@ class Others {
     this.#places = new RecordPlaces(source.path)
     this.#line = from.line
     this.#record = from.record
-    for (const slice of head) this.#places.add({ ...slice, length: slice.bytes.length }, slice.bytes)
+    for (const slice of head)
+      this.#places.add({ ...slice, length: slice.bytes.length }, Buffer.from(slice.bytes))
   }
 
   /** Answers how many of a range's are known nevertheless: they stand elsewhere than in the file before. */
   add({ misses, missBytes, records, lines }: RangeResult): number {
     const { matcher } = this.#options
-    let [known, from] = [0, 0]
+    let [known, from, block] = [0, 0, 0]
     for (let at = 0; at < misses.length; at += numbersPerMiss) {
       const [offset = 0, length = 0, line = 0, record = 0, low = 0, high = 0] = misses.subarray(
         at,
         at + numbersPerMiss,
       )
-      const bytes = missBytes?.subarray(from, from + length)
+      const left = (missBytes?.[block]?.length ?? 0) - from
+      if (left === 0) [from, block] = [0, block + 1]
+      const bytes = missBytes?.[block]?.subarray(from, from + length)
       from += length
       if (matcher.matchAnywhere(low, high)) known += 1
       else this.#places.add({ offset, length, line: this.#line + line, record: this.#record + record }, bytes)

@@ -11,6 +11,8 @@ const triesMax = 16
 const none = -1
 /** Of all ranges together: so much of what no thread has found is not read again. */
 const missBytesMax = 32 * 2 ** 20
+/** Memory that grows as a whole would be copied, and touched, twice. */
+const blockBytes = 2 ** 20
 
 /** What one thread looks at. All ranges share the memory. */
 export interface RangeOptions {
@@ -37,9 +39,9 @@ export interface RangeResult {
   records: number
   lines: number
   known: number
-  misses: Float64Array
-  /** Of the misses, one after another; undefined where they are too many. */
-  missBytes: Uint8Array | undefined
+  misses: Float64Array<ArrayBuffer>
+  /** Of the misses, one after another, each in one of these blocks; undefined where they are too many. */
+  missBytes: readonly Uint8Array<ArrayBuffer>[] | undefined
   /** The last record ends with the file, without a line end: it is a miss. */
   openEnded: boolean
 }
@@ -183,7 +185,7 @@ class RangeScan {
       lines: this.#splitter.line,
       known: this.#records - length,
       misses: this.#misses.numbers.slice(0, length * numbersPerMiss),
-      missBytes: this.#misses.bytes,
+      missBytes: this.#misses.blocks,
       openEnded: false,
     }
   }
@@ -193,15 +195,18 @@ class MissList {
   numbers = new Float64Array(256 * numbersPerMiss)
   length = 0
   readonly #bytesMax: number
-  #kept: Buffer | undefined = Buffer.alloc(2 ** 16)
+  #blocks: Uint8Array<ArrayBuffer>[] | undefined = []
+  /** Of the last block. */
   #end = 0
+  #bytes = 0
 
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax
   }
 
-  get bytes(): Uint8Array | undefined {
-    return this.#kept?.subarray(0, this.#end)
+  get blocks(): readonly Uint8Array<ArrayBuffer>[] | undefined {
+    const last = this.#blocks?.at(-1)
+    return last && this.#blocks?.with(-1, last.subarray(0, this.#end))
   }
 
   add({ offset, length, line, low, high }: FoundRecord, record: number, bytes: Uint8Array): void {
@@ -216,15 +221,17 @@ class MissList {
   }
 
   #keep(bytes: Uint8Array): void {
-    const end = this.#end + bytes.length
-    if (end > this.#bytesMax) this.#kept = undefined
-    if (!this.#kept) return
-    if (end > this.#kept.length) {
-      const grown = Buffer.alloc(Math.max(end, this.#kept.length * 2))
-      grown.set(this.#kept)
-      this.#kept = grown
+    this.#bytes += bytes.length
+    if (this.#bytes > this.#bytesMax) this.#blocks = undefined
+    if (!this.#blocks) return
+    let block = this.#blocks.at(-1)
+    if (!block || this.#end + bytes.length > block.length) {
+      if (block) this.#blocks.splice(-1, 1, block.subarray(0, this.#end))
+      block = Buffer.allocUnsafeSlow(Math.max(blockBytes, bytes.length))
+      this.#blocks.push(block)
+      this.#end = 0
     }
-    this.#kept.set(bytes, this.#end)
-    this.#end = end
+    block.set(bytes, this.#end)
+    this.#end += bytes.length
   }
 }

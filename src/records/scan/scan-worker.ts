@@ -5,7 +5,8 @@ import { type RangeOptions, type RangeResult, scanRange } from './scan-range.ts'
 
 export type RangeMessage = { bytes: number } | { result: RangeResult }
 
-const say = (message: RangeMessage) => parentPort?.postMessage(message)
-parentPort?.once('message', (range: RangeOptions) =>
-  say({ result: scanRange(range, (bytes) => say({ bytes })) }),
-)
+parentPort?.once('message', (range: RangeOptions) => {
+  const result = scanRange(range, (bytes) => parentPort?.postMessage({ bytes } satisfies RangeMessage))
+  const memory = [result.misses, ...(result.missBytes ?? [])].map(({ buffer }) => buffer)
+  parentPort?.postMessage({ result } satisfies RangeMessage, memory)
+})
