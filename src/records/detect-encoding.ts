@@ -1,6 +1,6 @@
 import type { Encoding } from '../config/format-model.ts'
 import { encodingOf } from '../lib/encoding.ts'
-import { EncodingEvidence } from './encoding-evidence.ts'
+import { EncodingEvidence, EncodingPhrases } from './encoding-evidence.ts'
 import type { EncodingGuess } from './guess-encoding.ts'
 import type { Dialect } from './model.ts'
 
@@ -56,9 +56,16 @@ export function detectEncoding(sample: Sample, configured: Encoding | undefined)
  * What the whole file says about it: a guess is made again, and what was declared gives way when the file is UTF-8
  * throughout, which never happens by accident.
  */
-export function settleEncoding(detected: DetectedEncoding, evidence: EncodingEvidence): DetectedEncoding {
+export async function settleEncoding(
+  detected: DetectedEncoding,
+  evidence: EncodingEvidence,
+  readPhrases: () => Promise<EncodingPhrases>,
+): Promise<DetectedEncoding> {
   const { encoding, basis } = detected
-  if (basis === 'detected') return { ...evidence.guess(), basis }
+  if (basis === 'detected') {
+    const phrases = evidence.isMostlyUtf8 ? new EncodingPhrases() : await readPhrases()
+    return { ...evidence.guess(phrases), basis }
+  }
   if (!evidence.isUtf8 || encoding === 'utf-8') return detected
   if (basis === 'configured') {
     const warning = `format.encoding says ${encoding}, but the file is valid UTF-8 throughout`
@@ -115,8 +122,11 @@ function declaredEncoding(head: Buffer): Encoding | undefined {
 
 function guess({ bytes, complete }: Sample): EncodingGuess {
   const evidence = new EncodingEvidence()
-  evidence.add(bytes)
-  // A sequence that the sample cuts off is no evidence.
-  if (complete) evidence.end()
-  return evidence.guess()
+  const phrases = new EncodingPhrases()
+  for (const each of [evidence, phrases]) {
+    each.add(bytes)
+    // A sequence that the sample cuts off is no evidence.
+    if (complete) each.end()
+  }
+  return evidence.guess(phrases)
 }

@@ -8,17 +8,59 @@ const phraseBytes = 2000
 const multiByteMin = 20
 const lineFeed = 0x0a
 
-/** Gathers from bytes without a mark what tells their encoding: whether they are UTF-8, and else the phrases beyond ASCII. */
+/** Tells of bytes without a mark whether they are UTF-8. */
 export class EncodingEvidence {
   readonly #tally = new Utf8Tally()
+
+  add(chunk: Buffer): void {
+    this.#tally.add(chunk)
+  }
+
+  end(): void {
+    this.#tally.end()
+  }
+
+  /** Valid throughout, and not for want of characters beyond ASCII. */
+  get isUtf8(): boolean {
+    return this.#tally.invalid === 0 && this.#tally.multiByte > 0
+  }
+
+  /** UTF-8, with some damage perhaps: phrases would say no more. */
+  get isMostlyUtf8(): boolean {
+    const { encoding, invalid, multiByte } = this.#tally
+    const isMostly = invalid * 3 <= multiByte || (invalid <= multiByte && multiByte >= multiByteMin)
+    return encoding === 'utf-8' && isMostly
+  }
+
+  /** UTF-8, with some damage perhaps, else the best guess from the phrases of the same bytes. */
+  guess(phrases: EncodingPhrases): EncodingGuess {
+    if (this.isMostlyUtf8) return { encoding: 'utf-8', isLatin: false }
+    const guess = guessEncoding(phrases.all)
+    // Characters of two bytes are valid UTF-8 by accident now and then. Single bytes hardly ever are: a file with both
+    // is UTF-8 that was damaged, and its damaged records are rejected.
+    const isDamaged = this.#tally.encoding === 'utf-8' && guess.isLatin
+    return isDamaged ? { encoding: 'utf-8', isLatin: false } : guess
+  }
+}
+
+/** Gathers phrases beyond ASCII, which tell the encoding of bytes that are not UTF-8: in most files nobody needs them. */
+export class EncodingPhrases {
   readonly #phrases = new Map<string, Buffer>()
   #gathered = 0
   /** The beginning of a line whose end the next chunk brings. */
   #held: Buffer = Buffer.alloc(0)
 
+  get all(): readonly Buffer[] {
+    return [...this.#phrases.values()]
+  }
+
+  /** Further chunks change nothing. */
+  get isEnough(): boolean {
+    return this.#gathered >= phraseBytesMax
+  }
+
   add(chunk: Buffer): void {
-    this.#tally.add(chunk)
-    if (this.#gathered >= phraseBytesMax) return
+    if (this.isEnough) return
     const lastLine = chunk.lastIndexOf(lineFeed) + 1
     if (lastLine > 0) {
       this.#gather(Buffer.concat([this.#held, chunk.subarray(0, lastLine)]))
@@ -30,31 +72,14 @@ export class EncodingEvidence {
   }
 
   end(): void {
-    this.#tally.end()
     this.#gather(this.#held)
-  }
-
-  /** Valid throughout, and not for want of characters beyond ASCII. */
-  get isUtf8(): boolean {
-    return this.#tally.invalid === 0 && this.#tally.multiByte > 0
-  }
-
-  /** UTF-8, with some damage perhaps, else the best guess from what was added so far. */
-  guess(): EncodingGuess {
-    const { encoding, invalid, multiByte } = this.#tally
-    const isMostly = invalid * 3 <= multiByte || (invalid <= multiByte && multiByte >= multiByteMin)
-    if (encoding === 'utf-8' && isMostly) return { encoding: 'utf-8', isLatin: false }
-    const guess = guessEncoding([...this.#phrases.values()])
-    // Characters of two bytes are valid UTF-8 by accident now and then. Single bytes hardly ever are: a file with both
-    // is UTF-8 that was damaged, and its damaged records are rejected.
-    return encoding === 'utf-8' && guess.isLatin ? { encoding: 'utf-8', isLatin: false } : guess
   }
 
   /** Each phrase once: a word that stands in every line proves no more than one. */
   #gather(text: Buffer): void {
     const beyondAscii = /[\u0080-\u00ff]/g
     const oneEachByte = text.toString('latin1')
-    while (this.#gathered < phraseBytesMax && beyondAscii.test(oneEachByte)) {
+    while (!this.isEnough && beyondAscii.test(oneEachByte)) {
       let end = beyondAscii.lastIndex
       let start = end - 1
       while (start > 0 && !isBorder(text[start - 1] as number)) start -= 1

@@ -3,7 +3,7 @@ import { checkExpansion } from './decompress.ts'
 import { detectCompression } from './detect-compression.ts'
 import { detectDialect } from './detect-dialect.ts'
 import { type DetectedEncoding, detectEncoding, isProvisional, settleEncoding } from './detect-encoding.ts'
-import { EncodingEvidence } from './encoding-evidence.ts'
+import { EncodingEvidence, EncodingPhrases } from './encoding-evidence.ts'
 import { JsonPaths } from './json-paths.ts'
 import type { JudgeOptions, PassResult } from './judge-model.ts'
 import { runPass } from './judge-pass.ts'
@@ -57,11 +57,25 @@ export async function judgeFile(options: JudgeOptions): Promise<Judgement> {
 
   const first = await judgeAs(detected, evidence && ((chunk) => evidence.add(chunk)))
   evidence?.end()
-  const settled = evidence && !first.isScanned ? settleEncoding(detected, evidence) : detected
+  const settled =
+    evidence && !first.isScanned
+      ? await settleEncoding(detected, evidence, () => readPhrases(options, first.dialect))
+      : detected
   // Where the beginning did not show what the whole file shows, all that was read is read again.
   const judgement = settled.encoding === detected.encoding ? first : await judgeAs(settled)
   const warnings = settled.warning === undefined ? [] : [settled.warning]
   return { ...judgement, warnings: [...warnings, ...judgement.warnings] }
+}
+
+/** Reads the file once more, as far as needed: to gather phrases all along would cost files that are UTF-8 a twentieth of their import. */
+async function readPhrases(options: JudgeOptions, dialect: Dialect): Promise<EncodingPhrases> {
+  const phrases = new EncodingPhrases()
+  const quiet = { ...options, onProgress: undefined }
+  for await (const { chunks } of readTexts(quiet, dialect, (chunk) => phrases.add(chunk))) {
+    for await (const _ of chunks) if (phrases.isEnough) return phrases
+  }
+  phrases.end()
+  return phrases
 }
 
 /** What would have been a way to records makes a wrong one easy to correct. */

@@ -1,7 +1,7 @@
 import iconv from 'iconv-lite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Encoding } from '../../src/config/format-model.ts'
-import { EncodingEvidence } from '../../src/records/encoding-evidence.ts'
+import { EncodingEvidence, EncodingPhrases } from '../../src/records/encoding-evidence.ts'
 import { encodeText } from '../../src/records/rejects-text.ts'
 import { FeedFolder, judge } from './feed-file.ts'
 import { productTexts } from './product-texts.ts'
@@ -17,10 +17,12 @@ function fileOf(names: readonly string[]): string {
 }
 
 function guessOf(bytes: Buffer) {
-  const evidence = new EncodingEvidence()
-  evidence.add(bytes)
-  evidence.end()
-  return evidence.guess()
+  const [evidence, phrases] = [new EncodingEvidence(), new EncodingPhrases()]
+  for (const each of [evidence, phrases]) {
+    each.add(bytes)
+    each.end()
+  }
+  return evidence.guess(phrases)
 }
 
 /** Whether the text is read right; else whether the warning names an encoding in which it is. */
