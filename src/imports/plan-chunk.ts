@@ -1,6 +1,7 @@
 import type { ProductField } from '../api/contract/product.ts'
 import { type ChangeCause, encodeChange } from '../catalog/change-entry.ts'
 import { diffDocuments } from '../catalog/diff.ts'
+import { differingFields } from '../catalog/differing-fields.ts'
 import { keyFieldsOf, keyValues } from '../catalog/feed-key.ts'
 import { applyDue, nextSwitch } from '../catalog/later.ts'
 import { markMissing, mergePatch } from '../catalog/merge.ts'
@@ -241,15 +242,14 @@ function changeOf(
   { productId, before, urgent, missing }: FormOutcome,
   { bytes, document }: Extract<ComposedDocument, { kind: 'complete' }>,
 ): Change | undefined {
-  if (sameBytes(before?.document, bytes)) return undefined
-  return diffDocuments({
-    productId,
-    before: before?.document && JSON.parse(before.document.toString('utf8')),
+  const stored = before?.document
+  if (sameBytes(stored, bytes)) return undefined
+  const documents = (stored && differingFields(stored, bytes)) ?? {
+    before: stored && JSON.parse(stored.toString('utf8')),
     after: document,
-    urgent,
-    missing,
-    isUndelivered: before?.isUndelivered,
-  })
+  }
+  const isUndelivered = before?.isUndelivered
+  return diffDocuments({ productId, ...documents, urgent, missing, isUndelivered })
 }
 
 function switchOf(before: ProductState | undefined, next: ProductState): Pick<ProductWrite, 'switchAt'> {
