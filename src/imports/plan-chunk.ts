@@ -71,14 +71,7 @@ function emptyPlan(): ChunkPlan {
  * Pure: which products change, how, and into which lane. Products that stay as they are need no write. Budget: 10 µs of CPU
  * for a product of 1.3 KB, where csv-parse takes 27 for its row (`npm run bench -- record`).
  */
-export function planChunk({
-  steps,
-  stored,
-  feed,
-  ranks,
-  import: number,
-  ...options
-}: PlanOptions): ChunkPlan {
+export function planChunk({ steps, stored, feed, ranks, import: number, ...rules }: PlanOptions): ChunkPlan {
   const plan = emptyPlan()
   for (const step of steps) {
     const productId = 'patch' in step ? step.patch.productId : step.missing
@@ -86,9 +79,9 @@ export function planChunk({
     const origin =
       'patch' in step && number !== undefined ? { import: number, line: step.line ?? 0 } : undefined
     if ('patch' in step) {
-      const meta = metaOfPatch(step.patch, { before, feed, ...options })
+      const meta = metaOfPatch(step.patch, { before, feed, rules })
       if (meta !== undefined) {
-        addPatch(plan, { ...options, before, patch: step.patch, meta, feed, origin })
+        addPatch(plan, { before, patch: step.patch, meta, feed, origin, rules })
         continue
       }
     }
@@ -100,7 +93,7 @@ export function planChunk({
         origins: originsWithout(before?.origins, feed, number),
         cause: { kind: 'missing' as const, feed, import: number },
       }
-      addProduct(plan, { productId, before, state, next, ...options, ...noted, missing: true })
+      addProduct(plan, { productId, before, state, next, rules, ...noted, missing: true })
       continue
     }
     const { patch } = step
@@ -112,7 +105,7 @@ export function planChunk({
       before,
       state,
       next,
-      ...options,
+      rules,
       ...change,
       missing: false,
     })
@@ -132,14 +125,14 @@ export interface DuePlan extends ChunkPlan {
 }
 
 /** Pure: what becomes of products whose announced changes are due, each feed's by the ranks of its records. */
-export function planDue({ stored, nowMs, ranks, ...options }: DueOptions): DuePlan {
+export function planDue({ stored, nowMs, ranks, ...rules }: DueOptions): DuePlan {
   const plan: DuePlan = { ...emptyPlan(), switches: [] }
   for (const [productId, before] of stored) {
     const state = readState(before)
     const next = state && applyDue(state, { nowMs, ranks })
     plan.switches.push({ productId, switchAt: nextSwitch(next?.later) ?? 'none' })
     const noted = { origins: before.origins, cause: { kind: 'announced' as const } }
-    if (next) addProduct(plan, { productId, before, state, next, ...options, ...noted, missing: false })
+    if (next) addProduct(plan, { productId, before, state, next, rules, ...noted, missing: false })
   }
   return plan
 }
@@ -150,13 +143,13 @@ export function planDue({ stored, nowMs, ranks, ...options }: DueOptions): DuePl
  */
 function metaOfPatch(
   patch: ProductPatch,
-  { before, feed, keyFields }: Pick<PlanOptions, 'feed' | 'keyFields'> & Pick<ProductOutcome, 'before'>,
+  { before, feed, rules }: Pick<PlanOptions, 'feed'> & Pick<ProductOutcome, 'before' | 'rules'>,
 ): string | undefined {
   if (patch.later || patch.keepEntries) return undefined
   const meta = encodeMetaOfPatch(patch, feed)
   if (before?.meta === undefined) return meta
   const isSole = before.meta === meta && before.partial === undefined
-  return isSole && keyFields.length === 0 ? meta : undefined
+  return isSole && rules.keyFields.length === 0 ? meta : undefined
 }
 
 /** As `addProduct` of what merging the patch gives, in half the time: no state is read, merged or written down. */
@@ -168,8 +161,8 @@ function addPatch(
     meta,
     feed,
     origin,
-    ...rules
-  }: Pick<ProductOutcome, 'before' | 'urgent' | 'keyFields'> & {
+    rules,
+  }: Pick<ProductOutcome, 'before' | 'rules'> & {
     patch: ProductPatch
     meta: string
     feed: FeedName
@@ -179,15 +172,15 @@ function addPatch(
   const { productId, set: fields } = patch
   const composed = composeDocument({ fields }, productId)
   const form = storedFormOfPatch({ set: fields, meta }, composed)
-  const keys = keysOf({ productId, ...rules }, [undefined, fields])
-  const noted = origin && {
-    origins: originsOfPatch(feed, origin),
-    cause: { kind: 'record' as const, feed, ...origin },
-  }
-  addForm(plan, { productId, before, ...rules, ...noted, missing: false, composed, form, beside: keys })
+  const beside = keysOf({ productId, rules }, [undefined, fields])
+  const origins = origin && originsOfPatch(feed, origin)
+  const cause = origin && { kind: 'record' as const, feed, ...origin }
+  addForm(plan, { productId, before, rules, origins, cause, missing: false, composed, form, beside })
 }
 
-interface ProductOutcome extends Pick<PlanOptions, 'urgent' | 'keyFields'> {
+interface ProductOutcome {
+  /** One object for all products: a copy of what it holds, made of each product, costs more than some of the steps. */
+  rules: Pick<PlanRules, 'urgent' | 'keyFields'>
   productId: ProductId
   before: StoredProduct | undefined
   /** `before` as it reads. */
@@ -209,7 +202,7 @@ function addProduct(plan: ChunkPlan, outcome: ProductOutcome): boolean {
 }
 
 interface FormOutcome
-  extends Pick<ProductOutcome, 'productId' | 'before' | 'urgent' | 'missing' | 'origins' | 'cause'> {
+  extends Pick<ProductOutcome, 'productId' | 'before' | 'rules' | 'missing' | 'origins' | 'cause'> {
   composed: ComposedDocument
   form: StoredForm
   beside: Pick<ProductWrite, 'switchAt' | 'keys'>
@@ -239,7 +232,7 @@ function addForm(plan: ChunkPlan, outcome: FormOutcome): boolean {
 }
 
 function changeOf(
-  { productId, before, urgent, missing }: FormOutcome,
+  { productId, before, rules, missing }: FormOutcome,
   { bytes, document }: Extract<ComposedDocument, { kind: 'complete' }>,
 ): Change | undefined {
   const stored = before?.document
@@ -249,7 +242,7 @@ function changeOf(
     after: document,
   }
   const isUndelivered = before?.isUndelivered
-  return diffDocuments({ productId, ...documents, urgent, missing, isUndelivered })
+  return diffDocuments({ productId, ...documents, urgent: rules.urgent, missing, isUndelivered })
 }
 
 function switchOf(before: ProductState | undefined, next: ProductState): Pick<ProductWrite, 'switchAt'> {
@@ -260,11 +253,11 @@ function switchOf(before: ProductState | undefined, next: ProductState): Pick<Pr
 
 /** What a feed with a key finds the product by, where that changes. */
 function keysOf(
-  { productId, keyFields }: Pick<ProductOutcome, 'productId' | 'keyFields'>,
+  { productId, rules }: Pick<ProductOutcome, 'productId' | 'rules'>,
   [old, fields]: readonly [ProductState['fields'] | undefined, ProductState['fields']],
 ): Pick<ProductWrite, 'keys'> {
   const [add, remove]: [KeyEntry[], KeyEntry[]] = [[], []]
-  for (const field of keyFields) {
+  for (const field of rules.keyFields) {
     const [before, after] = [old ? keyValues(old, field) : [], keyValues(fields, field)]
     for (const value of after) if (!before.includes(value)) add.push({ field, value, productId })
     for (const value of before) if (!after.includes(value)) remove.push({ field, value, productId })
