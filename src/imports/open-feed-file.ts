@@ -192,7 +192,7 @@ export async function* readFeedFile<Item>(
     ...{ ...source, ...file.judgement, recordBytes, onProgress },
     select: file.select,
     // Each batch is a message to the thread of a transform.
-    ...(transform ? {} : { recordsPerBatch }),
+    ...(transform || file.places ? {} : { recordsPerBatch }),
     places: file.places,
   })
   for await (const read of transformRecords(records, transform, { name: source.name, onMoved })) {
