@@ -20,7 +20,7 @@ const heapFlags = [
  */
 const arenas = {
   MALLOC_ARENA_MAX: '2',
-  MALLOC_MMAP_THRESHOLD_: String(2 ** 22),
+  MALLOC_MMAP_THRESHOLD_: String(2 ** 21),
   MALLOC_TRIM_THRESHOLD_: String(2 ** 17),
 }
 

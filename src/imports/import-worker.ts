@@ -2,6 +2,7 @@ import { closeSync, openSync } from 'node:fs'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { systemClock as clock } from '../lib/clock.ts'
 import { collectAtRest } from '../lib/collect-at-rest.ts'
+import { giveWay } from '../lib/give-way.ts'
 import type { LogLevel } from '../lib/log.ts'
 import { openThreadLog, receivedError, type SentError, sentError } from '../lib/thread-messages.ts'
 import { type Heartbeat, stallOf, Watchdog } from '../lib/watchdog.ts'
@@ -146,4 +147,6 @@ async function serve(port: MessagePort, { catalog, dir, ...data }: ImportWorkerD
 }
 
 if (!parentPort) throw new Error('this file runs in a thread of its own')
+// Calls, the console and what is to be durable go first.
+giveWay(10)
 await serve(parentPort, workerData as ImportWorkerData)

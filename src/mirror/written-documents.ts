@@ -42,7 +42,7 @@ export class WrittenList {
 }
 
 /** Calls are made within a second while the endpoint keeps up; where it does not, documents come from the disk. */
-const memoryBytesMax = 40_000_000
+const memoryBytesMax = 20_000_000
 
 interface KeptBlock extends WrittenBlock {
   /** How many of its documents are kept. */

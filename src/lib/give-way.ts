@@ -1,0 +1,12 @@
+import { getPriority, setPriority } from 'node:os'
+
+/** The lowest there is. */
+const niceMax = 19
+
+/**
+ * The calling thread runs after those of its process that give way less, where there are too few processors for all. Only
+ * Linux gives threads priorities of their own: elsewhere the whole process would give way.
+ */
+export function giveWay(by: number): void {
+  if (process.platform === 'linux') setPriority(Math.min(niceMax, getPriority() + by))
+}
