@@ -186,8 +186,9 @@ export class Site implements AsyncDisposable {
     const work = await this.work().catch((error: unknown) => ({ error: String(error) }))
     this.#found = JSON.stringify(work)
     if ('error' in work) return false
-    const { accepted, last, applied, pending, dead, claimed, echoes } = work
-    return accepted >= files && applied >= last && pending === dead && claimed === 0 && echoes === 0
+    const { accepted, last, applied, pending, dead, claimed, echoes, repairing } = work
+    const isDone = accepted >= files && applied >= last && pending === dead && claimed === 0 && echoes === 0
+    return isDone && !repairing
   }
 
   /** What is left to do, and how far it is. */
@@ -203,7 +204,10 @@ export class Site implements AsyncDisposable {
     const pending = Object.values(places).reduce((sum, { waiting }) => sum + waiting, dead + repeats)
     const last = accepts.at(-1)?.sequence ?? 0
     const [newest] = mirror.applied('products' as FeedName)
-    return { accepted: accepts.length, last, applied: newest?.sequence ?? 0, pending, dead, claimed, echoes }
+    const applied = newest?.sequence ?? 0
+    // After `adopt`, products wait only once the daemon has begun to send all of them.
+    const { repairing } = mirror.repair()
+    return { accepted: accepts.length, last, applied, pending, dead, claimed, echoes, repairing }
   }
 
   /** For reading; throws before the first start. */

@@ -13,7 +13,7 @@ export interface WaitOptions {
  */
 export async function waitFor<T>(
   ask: () => T | undefined | false | Promise<T | undefined | false>,
-  { withinMs = 120_000, what = () => ask.toString() }: WaitOptions = {},
+  { withinMs = 240_000, what = () => ask.toString() }: WaitOptions = {},
 ): Promise<T> {
   const deadline = performance.now() + withinMs
   for (;;) {

@@ -129,23 +129,31 @@ export class Bench implements AsyncDisposable {
     await delay(timeoutMs)
     const droppedAt = Date.now()
     await sendBack()
-    await waitFor(() => endpoint.hasTaken(ids, droppedAt))
+    await waitFor(() => endpoint.notTaken(ids, droppedAt).length === 0, {
+      withinMs: this.#restWithinMs,
+      what: () =>
+        `taken since then:\n${this.#stories(endpoint.notTaken(ids, droppedAt))}\n${this.site.logs()}`,
+    })
     // Delivery waits a moment after time-outs; only what is acknowledged is not in doubt any more.
     await delay(this.random.between(300, 1_500))
   }
 
   /**
    * Products have changed, and calls with them have come that take effect late, as all do until the endpoint settles.
-   * `sendBack`: the file with which the products are as before.
+   * `ids`: of these calls; of others the change may not have been sent. `sendBack`: the file with which the products are
+   * as before.
    */
   async holdChanges(): Promise<{ ids: readonly string[]; sendBack: () => Promise<void> }> {
     const { endpoint, random, shop } = this
     const changed = shop.some()
-    const ids = changed.map((product) => shop.id(product))
+    const all = changed.map((product) => shop.id(product))
     const field = random.pick(['price', 'stock'] as const)
     endpoint.hold()
     await this.drop('delta', shop.flip(changed, field))
-    await waitFor(() => endpoint.areComing(ids))
+    const ids = await waitFor(() => {
+      const coming = endpoint.coming(all)
+      return coming.length > all.length / 2 && coming
+    })
     return { ids, sendBack: () => this.drop('delta', shop.flip(changed, field)) }
   }
 
@@ -229,9 +237,13 @@ export class Bench implements AsyncDisposable {
     return newest?.sequence ?? 0
   }
 
+  #stories(ids: readonly string[]): string {
+    return ids.map((id) => `${id} came as\n  ${this.endpoint.story(id)}`).join('\n')
+  }
+
   #describe(id: string): void {
     const wanted = this.shop.expected().get(id)
-    console.log(`${id} came as\n  ${this.endpoint.story(id)}\nwanted\n  ${wanted}\n${this.site.logs()}`)
+    console.log(`${this.#stories([id])}\nwanted\n  ${wanted}\n${this.site.logs()}`)
   }
 }
 

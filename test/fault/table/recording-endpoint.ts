@@ -63,15 +63,15 @@ export class RecordingEndpoint implements AsyncDisposable {
     while (this.#coming.size > 0) await delay(20)
   }
 
-  /** Whether requests are still to take effect that bring most of these products. */
-  areComing(ids: readonly string[]): boolean {
+  /** Those of these products that requests bring which are still to take effect. */
+  coming(ids: readonly string[]): string[] {
     const coming = new Set([...this.#coming].flat().map(({ product_id }) => String(product_id)))
-    return ids.filter((id) => coming.has(id)).length > ids.length / 2
+    return ids.filter((id) => coming.has(id))
   }
 
-  /** Whether all of these products were taken since, in whatever state. */
-  hasTaken(ids: readonly string[], since: number): boolean {
-    return ids.every((id) => (this.#held.get(id)?.at(-1)?.at ?? 0) >= since)
+  /** Those of these products that were not taken since, in whatever state. */
+  notTaken(ids: readonly string[], since: number): string[] {
+    return ids.filter((id) => (this.#held.get(id)?.at(-1)?.at ?? 0) < since)
   }
 
   /** What it holds that differs: by id, with what came lately. */
