@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { CatalogName } from './lib/brand.ts'
 import { systemClock as clock } from './lib/clock.ts'
+import { giveWay } from './lib/give-way.ts'
 import { type RunningLoop, serveMirror, type ThreadOptions } from './mirror/thread.ts'
 import { catalogKeys } from './outbox/keys.ts'
 import { type LoopOptions, OutboxLoop } from './outbox/loop.ts'
@@ -22,6 +23,8 @@ export interface MirrorThreadData extends ThreadOptions {
 }
 
 if (!parentPort) throw new Error('this file runs in a thread of its own')
+// Calls and the console go first.
+giveWay(3)
 const { redis, outbox, ...options } = workerData as MirrorThreadData
 await serveMirror(parentPort, options, async ({ store, log, tell, onFatal }): Promise<RunningLoop> => {
   const connections = new RedisConnections({ address: redis, clock, log, isQuiet: true })

@@ -15,11 +15,11 @@ const heapFlags = [
   '--expose-gc',
 ]
 /**
- * Threads of the C library keep what they freed to themselves, each in its own arena; the tables of a load and the free end
- * of an arena go back at once.
+ * By default the C library keeps what threads have freed in an arena for each of them: here all share one. The tables of a
+ * load and the free end of the arena go back at once.
  */
 const arenas = {
-  MALLOC_ARENA_MAX: '2',
+  MALLOC_ARENA_MAX: '1',
   MALLOC_MMAP_THRESHOLD_: String(2 ** 21),
   MALLOC_TRIM_THRESHOLD_: String(2 ** 17),
 }

@@ -147,6 +147,6 @@ async function serve(port: MessagePort, { catalog, dir, ...data }: ImportWorkerD
 }
 
 if (!parentPort) throw new Error('this file runs in a thread of its own')
-// Calls and the console go first. More would starve it on a machine that is busy with other programs.
-giveWay(4)
+// Calls, the console and what is to be durable go first. More would starve it where other programs are busy.
+giveWay(6)
 await serve(parentPort, workerData as ImportWorkerData)

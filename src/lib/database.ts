@@ -9,7 +9,7 @@ import { syncFolderNow } from './system.ts'
 /** Larger pages waste less behind documents of 1.3 KB, smaller ones less of the log; measured. */
 const pageBytes = 8_192
 /** Of one connection. Pages that are not here come from the operating system's cache; a mapped file would count as memory. */
-const cacheKilobytes = { write: 16_384, read: 4_096 }
+const cacheKilobytes = { write: 8_192, read: 2_048 }
 /** A reader waits for a recovery, never for a writer. */
 const busyMs = 10_000
 
