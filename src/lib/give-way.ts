@@ -8,5 +8,10 @@ const niceMax = 19
  * Linux gives threads priorities of their own: elsewhere the whole process would give way.
  */
 export function giveWay(by: number): void {
-  if (process.platform === 'linux') setPriority(Math.min(niceMax, getPriority() + by))
+  if (process.platform !== 'linux') return
+  try {
+    setPriority(Math.min(niceMax, getPriority() + by))
+  } catch {
+    // A sandbox may forbid it: then the system shares the processors out as it likes.
+  }
 }

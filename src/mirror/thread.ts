@@ -154,7 +154,7 @@ export async function serveMirror(
 function tellWritten(store: MirrorStore, starter: MessagePort): void {
   const blocks = store.takeBlocks()
   if (blocks.length === 0) return
-  const memory = blocks.map((block) => block.memory)
+  const memory = blocks.flatMap((block) => [block.memory, block.digests.buffer])
   starter.postMessage({ kind: 'written', blocks } satisfies MirrorAnswer, memory)
 }
 

@@ -64,8 +64,8 @@ function placeProduct(
   if (isSame) return
   if (known?.dead) forgetDead(database, key)
   places.edit({ key, row, lane, digest, bytes: document?.length }, nowMs)
-  if (!document || !digest) return
-  if (places.recent.isRead) places.recent.add(key, { document, digest })
+  if (!document || !digest) places.written.forget(productId)
+  else if (places.recent.isRead) places.recent.add(key, { document, digest })
   else places.written.add(productId, { document, digest })
 }
 

@@ -3,35 +3,44 @@ import type { DocumentDigest } from './model.ts'
 
 /** Documents of one block of memory, which goes with them to who delivers in the same process. */
 export interface WrittenBlock {
+  /** Empty: of these products nothing is to be taken from here any more. */
   memory: ArrayBuffer
   ids: ProductId[]
   /** Of each where it begins in the memory, and its length. */
   places: number[]
   /** Of 16 bytes each. */
-  digests: Uint8Array
+  digests: Uint8Array<ArrayBuffer>
 }
 
 const digestBytes = 16
 
+interface ListedBlock extends Omit<WrittenBlock, 'digests'> {
+  digests: DocumentDigest[]
+}
+
 /** What a transaction writes, in the thread of the mirror, while who delivers reads documents there. */
 export class WrittenList {
-  #blocks: (Omit<WrittenBlock, 'digests'> & { digests: DocumentDigest[] })[] = []
+  #blocks: ListedBlock[] = []
 
   add(productId: ProductId, { document, digest }: { document: Buffer; digest: DocumentDigest }): void {
     const memory = document.buffer as ArrayBuffer
-    let block = this.#blocks.at(-1)
-    if (block?.memory !== memory) {
-      block = { memory, ids: [], places: [], digests: [] }
-      this.#blocks.push(block)
-    }
+    const last = this.#blocks.at(-1)
+    const block = last?.memory === memory ? last : this.#begin(memory)
     block.ids.push(productId)
     block.places.push(document.byteOffset, document.length)
     block.digests.push(digest)
   }
 
+  /** It has no document any more. */
+  forget(productId: ProductId): void {
+    const last = this.#blocks.at(-1)
+    const block = last?.memory.byteLength === 0 ? last : this.#begin(new ArrayBuffer(0))
+    block.ids.push(productId)
+  }
+
   /** To be called when they are durable. */
   take(): WrittenBlock[] {
-    const blocks = this.#blocks.map((block) => ({ ...block, digests: Buffer.concat(block.digests) }))
+    const blocks = this.#blocks.map((block) => ({ ...block, digests: joined(block.digests) }))
     this.clear()
     return blocks
   }
@@ -39,6 +48,19 @@ export class WrittenList {
   clear(): void {
     this.#blocks = []
   }
+
+  #begin(memory: ArrayBuffer): ListedBlock {
+    const block: ListedBlock = { memory, ids: [], places: [], digests: [] }
+    this.#blocks.push(block)
+    return block
+  }
+}
+
+/** In memory of their own: of a part of Node's pool the whole pool would go to the other thread. */
+function joined(digests: readonly DocumentDigest[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(digestBytes * digests.length)
+  for (const [at, digest] of digests.entries()) bytes.set(digest, digestBytes * at)
+  return bytes
 }
 
 /** Calls are made within a second while the endpoint keeps up; where it does not, documents come from the disk. */
@@ -61,9 +83,14 @@ export class WrittenDocuments {
   add(blocks: readonly WrittenBlock[]): void {
     for (const written of blocks) {
       const block = { ...written, left: 0 }
+      if (block.memory.byteLength === 0) {
+        for (const id of block.ids) this.#drop(id)
+        continue
+      }
       this.#blocks.add(block)
       this.#bytes += block.memory.byteLength
       for (const id of block.ids) {
+        if (this.#blockOf.get(id) === block) continue
         this.#drop(id)
         this.#blockOf.set(id, block)
         block.left += 1

@@ -73,7 +73,8 @@ export async function judgeFile(options: JudgeOptions): Promise<Judgement> {
  */
 async function readPhrases(options: JudgeOptions, dialect: Dialect): Promise<EncodingPhrases> {
   const phrases = new EncodingPhrases()
-  const quiet = { ...options, onProgress: undefined }
+  // What it has read counts already, but it goes on.
+  const quiet = { ...options, onProgress: () => options.onProgress?.(options.bytes) }
   for await (const { chunks } of readTexts(quiet, dialect, (chunk) => phrases.add(chunk))) {
     for await (const _ of chunks) if (phrases.isEnough) return phrases
   }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ProductId } from '../../src/lib/brand.ts'
 import { digestDocument } from '../../src/mirror/digest.ts'
-import { WrittenDocuments, WrittenList } from '../../src/mirror/written-documents.ts'
+import { type WrittenBlock, WrittenDocuments, WrittenList } from '../../src/mirror/written-documents.ts'
 
 const ids = ['a', 'b', 'c', 'd', 'e'] as ProductId[]
 
@@ -18,10 +18,18 @@ function chunkOf(texts: readonly string[]): Buffer[] {
   })
 }
 
+/** As a thread gets them. */
+function sent(blocks: WrittenBlock[]): WrittenBlock[] {
+  return structuredClone(blocks, {
+    transfer: blocks.flatMap(({ memory, digests }) => [memory, digests.buffer]),
+  })
+}
+
 test('what is taken is the newest document of its digest, once', () => {
   const product = fc.record({ id: fc.constantFrom(...ids), text: fc.constantFrom('one', 'two', 'three') })
   const step = fc.oneof(
     fc.record({ kind: fc.constant('write' as const), chunks: fc.array(fc.array(product, { maxLength: 4 })) }),
+    fc.record({ kind: fc.constant('forget' as const), ids: fc.subarray(ids) }),
     fc.record({ kind: fc.constant('take' as const), product }),
   )
   const taken = fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
@@ -37,8 +45,14 @@ test('what is taken is the newest document of its digest, once', () => {
             expected.set(id, text)
           }
         }
-        const blocks = list.take()
-        written.add(structuredClone(blocks, { transfer: blocks.map(({ memory }) => memory) }))
+      } else if (each.kind === 'forget') {
+        for (const id of each.ids) {
+          list.forget(id)
+          expected.delete(id)
+        }
+      }
+      if (each.kind !== 'take') {
+        written.add(sent(list.take()))
         continue
       }
       const { id, text } = each.product
@@ -62,4 +76,25 @@ test('the oldest go first where there are too many', () => {
   const digest = digestDocument(Buffer.from(large))
   const found = ids.slice(0, 3).map((id) => written.take(id, digest)?.length)
   expect(found).toEqual([undefined, large.length, large.length])
+})
+
+test('small transactions take no more memory than what they say', () => {
+  const list = new WrittenList()
+  const [document] = chunkOf(['x'.repeat(100)])
+  if (document) list.add('a' as ProductId, { document, digest: digestDocument(document) })
+  const [block] = sent(list.take())
+  expect(block?.memory.byteLength).toBe(100)
+  expect(block?.digests.buffer.byteLength).toBe(16)
+})
+
+test('a block whose first documents are of one product is let go, too', () => {
+  const [list, written] = [new WrittenList(), new WrittenDocuments()]
+  const large = 'x'.repeat(5_000_000)
+  for (const id of ids) {
+    for (const document of chunkOf([large, large]))
+      list.add(id, { document, digest: digestDocument(document) })
+    written.add(sent(list.take()))
+  }
+  const digest = digestDocument(Buffer.from(large))
+  expect(ids.filter((id) => written.take(id, digest))).toEqual(['d', 'e'])
 })
