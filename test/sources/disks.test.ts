@@ -122,17 +122,18 @@ describe.skipIf(!canMount)('a full disk', () => {
     await using _disk = mountSmallDisk(dir.join('disk'), 24)
     const dropDir = dir.join('disk', 'drop')
     const stateDir = dir.join('disk', 'state', 'main')
-    await using sources = await startSources({ stateDir, feeds: [feedNamed('products', dropDir)] })
+    await using sources = await startSources({
+      ...{ stateDir, feeds: [feedNamed('products', dropDir)] },
+      rescanMs: 3_600_000,
+    })
     await drop(dropDir, 'a.csv', 'a')
     await sources.names(1)
     await writeFile(dir.join('disk', 'filler'), Buffer.alloc(12 * mb))
     await drop(dropDir, 'b.csv', 'b')
     await waitFor(() => sources.notices.get('disk'))
     await rm(dir.join('disk', 'filler'))
-    const madeAt = performance.now()
     expect(await sources.names(2)).toEqual(['a.csv', 'b.csv'])
     await waitFor(() => !sources.notices.has('disk'))
-    expect(performance.now() - madeAt).toBeLessThan(5_000)
   })
 
   it('lets no later file overtake those that found no room', async () => {

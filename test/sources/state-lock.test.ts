@@ -73,11 +73,11 @@ describe('state lock', () => {
       third.line('held').then(() => third),
     ])
     // Not a measurement: the time-out is 10 s.
-    expect(performance.now() - killedAt).toBeLessThan(5_000)
+    expect(performance.now() - killedAt).toBeLessThan(9_500)
     const loser = winner === second ? third : second
     expect((await readLockHolder({ file, clock: systemClock }))?.pid).toBe(winner.pid)
     await winner.kill('SIGKILL')
-    await loser.line('held', 5_000)
+    await loser.line('held')
     expect(loser.stdout + winner.stdout).not.toContain('lost')
   })
 
