@@ -8,7 +8,7 @@ import type { ClaimedProduct, ProductPlace } from './model.ts'
 
 export type FoundDocuments = Map<ProductId, Omit<ClaimedProduct, 'productId'>>
 
-/** The newest documents: in the mirror alone, where who delivers can read them there. */
+/** Documents where who delivers has the mirror: the newest ones there, or what was offered a moment ago in memory. */
 export interface DocumentReader {
   readDocuments(ids: readonly ProductId[]): FoundDocuments
   /** What was offered, where it is at hand. Undefined: it is to be read. */

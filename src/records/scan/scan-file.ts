@@ -155,7 +155,7 @@ class Others {
         else records.add({ offset, length, line, record: record - blanks }, bytes)
       }
     }
-    // Where none is blank, what was read once is kept.
+    // Where none is blank, the places are right as they are.
     return blanks === 0 ? this.#places : records
   }
 }
