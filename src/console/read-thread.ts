@@ -18,8 +18,10 @@ interface ReadThreadOptions {
   log: Log
 }
 
-/** Nobody looks at the console most of the time, and a thread costs memory. */
+/** After the last page: nobody looks at the console most of the time, and a thread costs memory. */
 const idleMs = 120_000
+/** After what is done for no page: the next part of it follows at once. */
+const backgroundIdleMs = 2_000
 
 /** A small young heap: most of what is read is gone with the page. */
 const resourceLimits = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 384 }
@@ -35,7 +37,7 @@ interface Running {
 /**
  * Reads for the pages in a thread of its own.
  *
- * none → running, from the first read on → (nothing was asked for two minutes, or it failed) → none; another configuration
+ * none → running, from the first read on → (no page for two minutes and nothing else to do, or it failed) → none; another configuration
  * → the next read begins another thread, and this one ends once it has answered all
  */
 export class ReadThread implements AsyncDisposable {
@@ -45,14 +47,18 @@ export class ReadThread implements AsyncDisposable {
   #running: Running | undefined
   #idle: NodeJS.Timeout | undefined
   #asked = 0
+  /** On the clock that never jumps. */
+  #keptUntilMs = 0
 
   constructor(options: ReadThreadOptions) {
     this.#options = options
   }
 
   read<Name extends keyof Reads>(name: Name, ...args: Parameters<Reads[Name]>): ReturnType<Reads[Name]> {
-    const { config } = this.#options.configured()
+    const { configured, clock } = this.#options
+    const { config } = configured()
     clearTimeout(this.#idle)
+    if (name !== 'indexWords') this.#keptUntilMs = clock.monotonic() + idleMs
     if (this.#running?.config !== config) this.#retire()
     this.#running ??= this.#start(config)
     this.#asked += 1
@@ -93,6 +99,11 @@ export class ReadThread implements AsyncDisposable {
       asked.reject(new Error('the thread of the console has ended'))
   }
 
+  #retireWhenIdle(): void {
+    const leftMs = this.#keptUntilMs - this.#options.clock.monotonic()
+    this.#idle = setTimeout(() => this.#retire(), Math.max(backgroundIdleMs, leftMs)).unref()
+  }
+
   #retire(): void {
     const thread = this.#running
     this.#running = undefined
@@ -108,7 +119,7 @@ export class ReadThread implements AsyncDisposable {
     const asked = waiting.get(answer.id)
     waiting.delete(answer.id)
     if (waiting.size === 0 && this.#running !== thread) post(thread, { kind: 'close' })
-    else if (waiting.size === 0) this.#idle = setTimeout(() => this.#retire(), idleMs).unref()
+    else if (waiting.size === 0) this.#retireWhenIdle()
     if (answer.kind === 'answer') asked?.resolve(answer.value)
     else if (answer.kind === 'failed') asked?.reject(receivedError(answer.failure))
     else asked?.reject(new Error(answer.text))

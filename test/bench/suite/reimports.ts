@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Daemon } from './daemon.ts'
 import { type Dropped, dropFile } from './drop.ts'
 import { type Figure, medianOf, medianRun, type Run, ratioOf } from './figure.ts'
 import { type PeerRun, runPeer } from './peer.ts'
@@ -29,8 +30,11 @@ const peerNames = ['bulk', 'fetch-loop', 'csv-parse', 'csv-parse arrays', 'duckd
 type PeerName = (typeof peerNames)[number]
 
 const callBytes = 2_000_000
-/** What the daemon holds a while after its work: its threads collect some seconds after they have come to rest. */
+/** Its threads collect some seconds after they have come to rest, and the thread that indexes words ends. */
 const steadyAfterMs = 12_000
+const restMsMax = 240_000
+/** Of one processor: what looks around takes less. */
+const restBusyMax = 0.1
 
 export async function measureLoads(files: Files, rounds: number): Promise<Figure[]> {
   const all: Round[] = []
@@ -45,6 +49,16 @@ function describeRound({ first, again, changed, peers }: Round): string {
   const seconds = (run: Run) => `${run.seconds.toFixed(2)} s`
   const own = `first ${seconds(first)}, again ${seconds(again)}, 1 % changed ${seconds(changed)}`
   return `${own}; ${peerNames.map((name) => `${name} ${seconds(peers[name])}`).join(', ')}`
+}
+
+/** After a load the daemon compresses the file in the archive and indexes the words of products, in turns. */
+async function untilAtRest(daemon: Daemon): Promise<void> {
+  const deadline = performance.now() + restMsMax
+  for (let busy = 1; busy > restBusyMax && performance.now() < deadline; ) {
+    const before = daemon.cpu()
+    await delay(steadyAfterMs)
+    busy = (daemon.cpu() - before) / (steadyAfterMs / 1_000)
+  }
 }
 
 /** The daemon is started anew before each file: its index is on the disk, and no code of it is warm. */
@@ -70,7 +84,7 @@ async function runRound({ base, changed }: Files, peersFirst: boolean): Promise<
   const loaded = await inTurn(
     async () => {
       const { daemon, dropped } = await own(base, 'first.csv')
-      await delay(steadyAfterMs)
+      await untilAtRest(daemon)
       const redis = {
         peakMegabytes: await stage.usedMemory('used_memory_peak'),
         restMegabytes: await stage.usedMemory(),
