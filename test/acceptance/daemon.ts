@@ -29,6 +29,7 @@ export interface StatusView {
   daemon: { pid: number } | null
   catalogs: {
     health: string
+    calls: { lastAcknowledgedAt: string | null; lastMinute: unknown }
     consents: { pending: number; dead: number; inFlight: number; paused: { reason: string }[] } | null
     overview: {
       products: number
