@@ -15,8 +15,8 @@ const heapFlags = [
   '--expose-gc',
 ]
 /**
- * By default the C library keeps what threads have freed in an arena for each of them: here all share one. The tables of a
- * load and the free end of the arena go back at once.
+ * By default the C library gives threads arenas of their own, and what one has freed no other can use: here all share
+ * one. The tables of a load and the free end of the arena go back to the system at once.
  */
 const arenas = {
   MALLOC_ARENA_MAX: '1',

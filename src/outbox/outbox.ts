@@ -55,8 +55,8 @@ export interface RedisOutboxOptions {
  * A product waits in one lane → is claimed by one call under a lease → is acknowledged, goes back to its lane (not sent,
  * unknown, lease ended), or becomes a dead letter. All transitions are scripts over ids that use Redis time, so any
  * number of processes may deliver; documents never pass through Lua: who has the mirror takes them from memory or reads the
- * newest there, others read with plain commands what was offered. No call begins or goes on unless the guard names this endpoint, these scripts and
- * the run of Redis that this connection talks to. All methods are safe to repeat.
+ * newest there, others read with plain commands what was offered. No call begins or goes on unless the guard names this
+ * endpoint, these scripts and the run of Redis that this connection talks to. All methods are safe to repeat.
  */
 export class RedisOutbox {
   readonly #connection: RedisConnection

@@ -73,9 +73,9 @@ export async function judgeFile(options: JudgeOptions): Promise<Judgement> {
  */
 async function readPhrases(options: JudgeOptions, dialect: Dialect): Promise<EncodingPhrases> {
   const phrases = new EncodingPhrases()
-  // What it has read counts already, but it goes on.
-  const quiet = { ...options, onProgress: () => options.onProgress?.(options.bytes) }
-  for await (const { chunks } of readTexts(quiet, dialect, (chunk) => phrases.add(chunk))) {
+  // How far the file has been read does not change any more, but work is done.
+  const again = { ...options, onProgress: () => options.onProgress?.(options.bytes) }
+  for await (const { chunks } of readTexts(again, dialect, (chunk) => phrases.add(chunk))) {
     for await (const _ of chunks) if (phrases.isEnough) return phrases
   }
   phrases.end()

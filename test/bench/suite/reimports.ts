@@ -54,11 +54,12 @@ function describeRound({ first, again, changed, peers }: Round): string {
 /** After a load the daemon compresses the file in the archive and indexes the words of products, in turns. */
 async function untilAtRest(daemon: Daemon): Promise<void> {
   const deadline = performance.now() + restMsMax
-  for (let busy = 1; busy > restBusyMax && performance.now() < deadline; ) {
+  let busy: number
+  do {
     const before = daemon.cpu()
     await delay(steadyAfterMs)
     busy = (daemon.cpu() - before) / (steadyAfterMs / 1_000)
-  }
+  } while (busy > restBusyMax && performance.now() < deadline)
 }
 
 /** The daemon is started anew before each file: its index is on the disk, and no code of it is warm. */
