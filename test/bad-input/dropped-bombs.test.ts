@@ -91,10 +91,11 @@ async function fall(write: (path: string) => Promise<void>): Promise<Fallen> {
   })
   const milliseconds = Number((process.hrtime.bigint() - began) / 1_000_000n)
   await place.untilTaken(`good-${dropped}`, 1)
-  // So that the disk holds all of them one after another; the reports stay, by which they are counted.
+  // So that the disk holds all of them one after another; the reports stay, by which they are counted, and so do
+  // hidden files: the daemon may still be writing them, for it writes the report in this folder last.
   const failed = place.path('state', 'main', 'failed', 'bombs')
   for (const name of await readdir(failed).catch(() => []))
-    if (!/json$|copy$/.test(name)) await rm(`${failed}/${name}`)
+    if (!/^[.]|json$/.test(name)) await rm(`${failed}/${name}`)
   const importMilliseconds = Date.parse(report.finishedAt) - Date.parse(report.acceptedAt)
   return { report, milliseconds, importMilliseconds, megabytes: await megabytesOf(daemon) }
 }
