@@ -10,7 +10,7 @@ import { type SharedOutcome, sharedOutcomes } from './shared-feeds-table.ts'
 
 const root = fileURLToPath(new URL('../../../shared/feeds/', import.meta.url))
 const isThere = existsSync(root)
-const signal = AbortSignal.timeout(120_000)
+const signal = AbortSignal.timeout(280_000)
 type ProductFile = Extract<SharedOutcome, { kind: 'products' }>
 
 const of = <Kind extends SharedOutcome['kind']>(kind: Kind) =>

@@ -35,7 +35,7 @@ catalogs:
     shown += text
   })
   const closed = once(terminal, 'close')
-  await waitFor(() => shown.includes('watching and importing'), { withinMs: 60_000, what: () => shown })
+  await waitFor(() => shown.includes('watching and importing'), { what: () => shown })
   const [pid] = (await readFile(dir.join('state', 'redis', 'server'), 'utf8')).split('\n')
   expect(await isRunning(Number(pid))).toBe(true)
   terminal.stdin.write('\x03')

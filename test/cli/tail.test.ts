@@ -32,7 +32,7 @@ test('tail follows calls with what changed, by lane and product, and ends when i
     const said = { text: '' }
     const running = runCli(['tail', ...argv, '--config', workplace.path('catalogd.yaml')], {
       env: { CATALOG_API_URL: workplace.sandbox.url, API_PRODUCTS_TOKEN: productsToken },
-      signal: AbortSignal.any([stop.signal, AbortSignal.timeout(60_000)]),
+      signal: AbortSignal.any([stop.signal, AbortSignal.timeout(240_000)]),
       onOutput: (text) => {
         said.text += text
         if (until(said.text)) stop.abort()

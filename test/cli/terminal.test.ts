@@ -41,7 +41,7 @@ beforeAll(async () => {
     const { overview, notices } = await workplace.status()
     return notices.length > 0 && overview.pending > 0 && overview.pending === overview.dead
   }
-  await waitFor(isRefused, { withinMs: 60_000, what: 'dead letters and a notice of what is left alone' })
+  await waitFor(isRefused, { what: 'dead letters and a notice of what is left alone' })
 }, 300_000)
 afterAll(() => workplace?.[Symbol.asyncDispose]())
 

@@ -75,7 +75,7 @@ test('where the disk refuses the note, the failure counts in this process and is
   const failures = new UnexpectedFailures(dir.path)
   const file = { claim: '0123' satisfies ClaimId }
   const step = () =>
-    failures.run(file, AbortSignal.timeout(60_000), () => Promise.reject(new TypeError('no')))
+    failures.run(file, AbortSignal.timeout(240_000), () => Promise.reject(new TypeError('no')))
   for (const noted of [true, true, false]) {
     const error = await step().catch((thrown: unknown) => thrown)
     expect(failures.noteThrown(error)).toBe(noted)

@@ -42,7 +42,7 @@ it('says so in what it guesses, whatever rules have made of it', async () => {
   await using dir = await tempDir('guess')
   const file = dir.join('export.csv')
   await writeFile(file, tableOf({ Category: ['Men -', 'Women -'], Subcategory: ['Shirts -', 'Jeans -'] }))
-  const signal = AbortSignal.timeout(60_000)
+  const signal = AbortSignal.timeout(240_000)
   const given = { shopUrl: undefined, currency: undefined, id: undefined }
   const guess = await guessFeed({ file, given, signal })
   const trial = await tryGuess(guess, { file, given, nowMs: Date.UTC(2026, 2, 5), signal })

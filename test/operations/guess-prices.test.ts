@@ -19,7 +19,7 @@ async function guessLines(columns: Record<string, readonly [string, string]>) {
   await using dir = await tempDir('guess')
   const file = dir.join('export.csv')
   await writeFile(file, `${names.join(';')}\n${rowOf(0)}\n${rowOf(1)}\n`)
-  const { lines } = await guessFeed({ file, given, signal: AbortSignal.timeout(30_000) })
+  const { lines } = await guessFeed({ file, given, signal: AbortSignal.timeout(240_000) })
   const lineOf = (field: string) => lines.find(({ key }) => key === `fields.${field}`)
   return {
     price: lineOf('price'),

@@ -11,7 +11,7 @@ import { loadFeed } from '../presets/read-preset.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 const root = fileURLToPath(new URL('../../../shared/feeds/', import.meta.url))
-const signal = AbortSignal.timeout(120_000)
+const signal = AbortSignal.timeout(280_000)
 const idOfLink = { column: 'link', pattern: '/dp/([A-Z0-9]{10})' }
 
 /** What `init --from` would write, and what `check` says of the file then. */

@@ -23,7 +23,7 @@ export async function guessText(text: string, given: Partial<Given> = {}): Promi
   await using dir = await tempDir('guess')
   const file = dir.join('export')
   await writeFile(file, text)
-  const signal = AbortSignal.timeout(30_000)
+  const signal = AbortSignal.timeout(240_000)
   const unknown = { shopUrl: undefined, currency: undefined, id: undefined }
   const { lines, open } = await guessFeed({ file, given: { ...unknown, ...given }, signal })
   const { products: feed } = parse(feedText('products', lines, 0))

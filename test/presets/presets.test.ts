@@ -140,5 +140,5 @@ missing: { action: ignore }`
 
 function guessed(file: string) {
   const given = { shopUrl: undefined, currency: undefined, id: undefined }
-  return guessFeed({ file, given, signal: AbortSignal.timeout(30_000) })
+  return guessFeed({ file, given, signal: AbortSignal.timeout(240_000) })
 }

@@ -49,7 +49,7 @@ export async function readPreset(preset: string, fixture: string, given: Given =
 }
 
 export async function readFeed(feed: FeedConfig, path: string, now = '2026-06-01'): Promise<PresetReading> {
-  const signal = AbortSignal.timeout(60_000)
+  const signal = AbortSignal.timeout(240_000)
   const opened = await openFile({ feed, file: path, signal })
   if (opened.kind !== 'products') throw new Error(JSON.stringify(opened))
   const { source, judgement, recordBytes } = opened

@@ -71,7 +71,7 @@ describe('one server for all commands of a state folder', () => {
     await starter.kill('SIGKILL')
     expect(user.pid).toBe(pid)
     // The guard of the killed one has looked, and found this process.
-    await waitFor(async () => (await guardsOf(dir.path)).length === 1, { withinMs: 60_000 })
+    await waitFor(async () => (await guardsOf(dir.path)).length === 1)
     const redis = await connect(user)
     expect(await redis.commands.ping()).toBe('PONG')
     await redis[Symbol.asyncDispose]()
@@ -86,7 +86,7 @@ describe('one server for all commands of a state folder', () => {
     killed.send('set key kept')
     await killed.line('answer OK')
     await killed.kill('SIGKILL')
-    await waitFor(async () => !(await isRunning(pid)), { withinMs: 60_000 })
+    await waitFor(async () => !(await isRunning(pid)))
     await using redis = await open(dir.path)
     await using again = await connect(redis)
     expect(await again.commands.get('key')).toBe('kept')
@@ -98,7 +98,7 @@ describe('one server for all commands of a state folder', () => {
     const pid = await serverPid(killed)
     await killed.kill('SIGKILL')
     await rm(dir.join('redis'), { recursive: true })
-    await waitFor(async () => !(await isRunning(pid)), { withinMs: 60_000 })
+    await waitFor(async () => !(await isRunning(pid)))
   })
 
   test('an orphan of a killed process is adopted by the next command, and ended by it', async () => {

@@ -105,7 +105,7 @@ function follow(child: ChildProcess, closed: Promise<unknown[]>): Child {
     get running() {
       return running()
     },
-    line: async (pattern, withinMs = 120_000) => {
+    line: async (pattern, withinMs = 240_000) => {
       const found = () => written.stdout.split('\n').slice(0, -1).find(matcher(pattern))
       return waitFor(
         () => {

@@ -24,7 +24,7 @@ export function leakCheck(): { remember: () => Promise<void>; check: () => Promi
         return left.length === 0
       }
       // Sockets and processes take a moment to close after their owner has let go of them.
-      await waitFor(clean, { withinMs: 3_000 }).catch(() => {
+      await waitFor(clean, { withinMs: 20_000 }).catch(() => {
         throw new Error(`the test left behind: ${left.join(', ')}`)
       })
     },

@@ -91,7 +91,7 @@ export class RawConnection implements AsyncDisposable {
   }
 
   /** The next answer; undefined when the connection was closed before there was one. The time is a bound, no measurement. */
-  async answer({ toHead = false, withinMs = 60_000 } = {}): Promise<RawAnswer | undefined> {
+  async answer({ toHead = false, withinMs = 240_000 } = {}): Promise<RawAnswer | undefined> {
     const interim: number[] = []
     for (;;) {
       const parsed = parseAnswer(this.#received, { toHead, ended: this.#closed })
@@ -108,7 +108,7 @@ export class RawConnection implements AsyncDisposable {
   }
 
   /** All answers until the server closes the connection. */
-  async answersToEnd(withinMs = 60_000): Promise<RawAnswer[]> {
+  async answersToEnd(withinMs = 240_000): Promise<RawAnswer[]> {
     const answers: RawAnswer[] = []
     for (;;) {
       const next = await this.answer({ withinMs })
