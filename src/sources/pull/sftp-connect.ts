@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
-import SftpClient from 'ssh2-sftp-client'
+import type SftpClient from 'ssh2-sftp-client'
 import type { SftpSource } from '../../config/model.ts'
 import { describeError, systemErrorCode } from '../../lib/errors.ts'
 import { algorithmsOf, fingerprintOf, type KnownKey, readKnownKeys, typeOfKey } from './host-keys.ts'
@@ -81,9 +81,11 @@ async function tryConnect(
   { source, silenceMs, signal }: Connecting,
   { types, accepts }: Expected,
 ): Promise<Outcome> {
+  // Few feeds are fetched so, and every daemon would keep it in memory. Before the socket is there, whose failures need us.
+  const { default: Client } = await import('ssh2-sftp-client')
   const socket = await openSocket(source, { silenceMs, signal })
   // Failures reach whoever waits for an answer; these would only be printed.
-  const client = new SftpClient('pull', { error: () => {}, end: () => {}, close: () => {} })
+  const client = new Client('pull', { error: () => {}, end: () => {}, close: () => {} })
   let refusedKey: Buffer | undefined
   const onAbort = () => socket.destroy()
   signal.addEventListener('abort', onAbort, { once: true })
