@@ -77,7 +77,8 @@ console: { listen: "127.0.0.1:${port}", token: console-token-of-the-test }
   await site.redis.connect()
   await writeOldStore(site.redis, site.path('state/main'), products)
   const leases = 'catalogd:{main}:leases'
-  await site.redis.zadd(leases, Date.now() + 10_000, 'of a call that was killed')
+  // Longer than a daemon takes to start on a busy machine: it must meet the lease.
+  await site.redis.zadd(leases, Date.now() + 45_000, 'of a call that was killed')
   const daemon = await site.spawn()
   const health = async () => {
     const answer = await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined)
