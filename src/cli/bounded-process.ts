@@ -16,12 +16,13 @@ const heapFlags = [
 ]
 /**
  * By default the C library gives threads arenas of their own, and what one has freed no other can use: here all share
- * one. The tables of a load and the free end of the arena go back to the system at once.
+ * one. The tables of a load go back to the system at once, and so does the free end of the arena but for 4 MB: the body of
+ * a call has two, which would be paged in anew for each call.
  */
 const arenas = {
   MALLOC_ARENA_MAX: '1',
   MALLOC_MMAP_THRESHOLD_: String(2 ** 21),
-  MALLOC_TRIM_THRESHOLD_: String(2 ** 17),
+  MALLOC_TRIM_THRESHOLD_: String(2 ** 22),
 }
 
 const longRunning = new Set(['start', 'load'])
