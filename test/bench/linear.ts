@@ -14,12 +14,13 @@ const feeds = `      products:
         settle: 0s
         missing: { atMost: 100% }
         rejects: { atMost: 100% }
+        format: { recordBytes: 100MB }
 ${productFields}`
 
 const header = 'id,name,url,image,price,text\n'
 const cells = (n: number) =>
   `P${n},Lamp ${n},https://shop.example/p/${n},https://shop.example/i/${n}.jpg,${(n % 900) + 1}.50`
-/** Of a field that spans so many lines; a record of more than 16 MB is refused by its limit. */
+/** Of a field that spans so many lines. */
 const fieldLine = 'one more line of a field that never seems to end, with a comma\n'
 
 interface Shape {
