@@ -171,7 +171,7 @@ function compileStages(rule: FieldRule, { options, problems }: Steps): readonly 
   return stages
 }
 
-/** A mark behind a backslash stands for itself. Lines at the ends are space as any other. */
+/** A separator behind a backslash stands for itself. Line ends around the text are trimmed like spaces. */
 function withLines(value: unknown, { newline = '', trim = true }: FieldRule): unknown {
   if (typeof value !== 'string') return value
   const text = splitText(value, newline, '\\').join('\n')

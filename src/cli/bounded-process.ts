@@ -16,8 +16,8 @@ const heapFlags = [
 ]
 /**
  * By default the C library gives threads arenas of their own, and what one has freed no other can use: here all share
- * one. The tables of a load go back to the system at once, and so does the free end of the arena but for 4 MB: the body of
- * a call has two, which would be paged in anew for each call.
+ * one. The tables of a load go back to the system at once, and so does the free end of the arena except for 4 MB: the body
+ * of a call takes 2 MB, and would be paged in again for each call.
  */
 const arenas = {
   MALLOC_ARENA_MAX: '1',

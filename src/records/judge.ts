@@ -73,7 +73,7 @@ export async function judgeFile(options: JudgeOptions): Promise<Judgement> {
  */
 async function readPhrases(options: JudgeOptions, dialect: Dialect): Promise<EncodingPhrases> {
   const phrases = new EncodingPhrases()
-  // How far the file has been read does not change any more, but work is done.
+  // Progress stays at the end of the file, but each report shows that work goes on.
   const again = { ...options, onProgress: () => options.onProgress?.(options.bytes) }
   for await (const { chunks } of readTexts(again, dialect, (chunk) => phrases.add(chunk))) {
     for await (const _ of chunks) if (phrases.isEnough) return phrases

@@ -90,8 +90,8 @@ async function fall(write: (path: string) => Promise<void>): Promise<Fallen> {
   })
   const milliseconds = Number((process.hrtime.bigint() - began) / 1_000_000n)
   await place.untilTaken(`good-${dropped}`, 1)
-  // So that the disk holds all of them one after another; the reports stay, by which they are counted, and so do
-  // hidden files: the daemon may still be writing them, for it writes the report in this folder last.
+  // So that the disk holds all of them one after another. The reports stay, by which they are counted. So
+  // do hidden files: the daemon may still be writing a report there.
   const failed = place.path('state', 'main', 'failed', 'bombs')
   for (const name of await readdir(failed).catch(() => []))
     if (!/^[.]|json$/.test(name)) await rm(`${failed}/${name}`)

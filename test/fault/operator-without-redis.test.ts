@@ -59,7 +59,7 @@ test('while Redis is away the operator sees what the disk knows, and decides', {
       () => false,
     )
   await waitFor(isPaused, { what: 'the pause of before' })
-  // One line when Redis went away, one when it was back, no stack. The line may follow what the command has seen.
+  // One line when Redis went away, one when it was back, no stack. The command may see the pause before the line is written.
   await waitFor(() => daemon.stderr.includes('Redis is back'), { what: 'the line that Redis is back' })
   const told = daemon.stderr.split('\n').filter((line) => /"level":"(warn|error)"|Redis is back/.test(line))
   expect(told.filter((line) => line.includes('Redis cannot be reached'))).toHaveLength(1)

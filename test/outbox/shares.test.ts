@@ -80,7 +80,7 @@ test('a call that was waited for by one is open to all others, and is made once'
   expect(performance.now() - began).toBeGreaterThan(((calls - 7) / 20) * 1_000)
 })
 
-/** A change became due, and an urgent call was made, at this moment of Redis. */
+/** Sets the time when a change became due, and that of the last urgent call, to now by Redis' clock. */
 const asOfNow = `local time = redis.call('TIME')
   local now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
   redis.call('ZADD', KEYS[1], 'XX', now, ARGV[1])
@@ -90,8 +90,8 @@ test('while calls run urgent changes wait a moment to share one; with nothing el
   await using box = await openHarness({ concurrency: 2 })
   await box.put('idle', '1', 'urgent')
   expect((await box.outbox.claim({ mode: 'urgent', bodyBytesMax })).kind).toBe('claimed')
-  // The call of `idle` runs. The change is offered and the call made right before the claim, however long `put` took; where
-  // even that is too slow, once more.
+  // The call of `idle` runs. Both times are set right before the claim, however long `put` took. If even that is too slow,
+  // it is tried again.
   const { urgent, pace } = box.keys
   let last = ''
   await waitFor(async () => {

@@ -81,7 +81,7 @@ async function tryConnect(
   { source, silenceMs, signal }: Connecting,
   { types, accepts }: Expected,
 ): Promise<Outcome> {
-  // Few feeds are fetched so, and every daemon would keep it in memory. Before the socket is there, whose failures need us.
+  // Loaded only here, since it would take memory in every daemon; and before the socket, whose errors need a listener at once.
   const { default: Client } = await import('ssh2-sftp-client')
   const socket = await openSocket(source, { silenceMs, signal })
   // Failures reach whoever waits for an answer; these would only be printed.
