@@ -179,11 +179,11 @@ export class KnownRecords implements KnownFilter {
   unmissed(): Removals | undefined {
     const others = this.#others
     if (!others || this.#skipped === 0) return undefined
-    const isNamed = (id: HashedText) => others.hasHash(id)
-    const left = [...this.#ids(0)]
     const changed = this.#changed.map((id) => this.#hash.ofId(id))
-    if (!left.every(isNamed) || !changed.every(isNamed)) return undefined
-    for (const id of [...left, ...changed]) this.#addRest(id, 'named')
+    // Never collected: they may be all that the feed ever named.
+    const left = () => this.#ids(0)
+    for (const ids of [changed, left()]) for (const id of ids) if (!others.hasHash(id)) return undefined
+    for (const ids of [left(), changed]) for (const id of ids) this.#addRest(id, 'named')
     return { missing: 0, of: this.#skipped + this.#applied.length + this.#rest.named.length }
   }
 
