@@ -7,7 +7,7 @@ import type { Log } from '../lib/log.ts'
 import { settlesWithin } from '../lib/settles-within.ts'
 import { receivedError, writeLine } from '../lib/thread-messages.ts'
 import { type MadeCall, packIds } from './calls.ts'
-import type { DocumentDigest, KeyLookup, MirrorChunk } from './model.ts'
+import type { DocumentDigest, KeyLookup, MirrorChunk, StoredProduct } from './model.ts'
 import { packChunk } from './packed-chunk.ts'
 import { type Mirror, MirrorReader } from './reader.ts'
 import type { CommitRequest, MirrorAnswer, MirrorRequest, ThreadOptions } from './thread.ts'
@@ -52,6 +52,7 @@ interface Waiting {
 
 interface Planned {
   ids: readonly ProductId[]
+  stored: ReadonlyMap<ProductId, StoredProduct>
   chunk: MirrorChunk | undefined
   gather: boolean
 }
@@ -165,7 +166,8 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
   ): Promise<void> {
     return this.#inTurn(async () => {
       await this.#until(new Set(ids.flatMap((id) => this.#changing.get(id) ?? [])))
-      return { ids, chunk: plan(this.read(ids)), gather }
+      const stored = this.read(ids)
+      return { ids, stored, chunk: plan(stored), gather }
     })
   }
 
@@ -176,7 +178,8 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
       const ids = [
         ...new Set([...found.values()].flatMap((matches) => (matches.length === 1 ? matches : []))),
       ]
-      return { ids, chunk: plan(this.read(ids), found), gather: false }
+      const stored = this.read(ids)
+      return { ids, stored, chunk: plan(stored, found), gather: false }
     })
   }
 
@@ -223,7 +226,7 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
     await Promise.allSettled(changes)
   }
 
-  #send({ ids, chunk, gather }: Planned): Promise<void> | undefined {
+  #send({ ids, stored, chunk, gather }: Planned): Promise<void> | undefined {
     if (!chunk) return undefined
     const id = this.#nextId++
     const committed = Promise.withResolvers<void>()
@@ -231,7 +234,8 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
     this.#waiting.set(id, waiting)
     for (const each of ids) this.#changing.set(each, waiting)
     const nowMs = this.#options.clock.now()
-    const request: CommitRequest = { kind: 'commit', id, isPrompt: !gather, chunk: packChunk(chunk), nowMs }
+    const packed = packChunk(chunk, stored)
+    const request: CommitRequest = { kind: 'commit', id, isPrompt: !gather, chunk: packed, nowMs }
     if (gather) this.#gathered.push(request)
     else this.#post([request])
     return committed.promise

@@ -15,6 +15,16 @@ export interface StoredProduct {
   origins?: string | undefined
   /** No document of it was ever acknowledged: it waits in lane new, whatever is edited meanwhile (`placeAfterEdit`). */
   isUndelivered?: boolean
+  /** Absent where the product is not known. */
+  row?: StoredRow
+}
+
+/** What only the update that read it changes: it needs no second look. */
+export interface StoredRow {
+  key: number
+  /** The required fields that are missing, in words. */
+  missing: string | null
+  digest: Uint8Array | null
 }
 
 /** A product that has a value in a field by which feeds find products. */
@@ -41,6 +51,13 @@ export interface ProductWrite {
   origins?: string | undefined
   /** What changed of a document that was there before, as `catalog/change-entry.ts` writes it. */
   change?: string | undefined
+  /** The product as it was read for this write; left out, it is looked up by its id. */
+  before?: ProductBefore | undefined
+}
+
+export interface ProductBefore extends Pick<StoredRow, 'key' | 'digest'> {
+  /** `meta` and `incomplete` are as they were. */
+  isDescribed: boolean
 }
 
 /** What was applied: the claim id of a file, or the request of a decision. Unlike a sequence no other manifest has it. */

@@ -1,5 +1,6 @@
 import { deserialize, serialize } from 'node:v8'
-import type { MirrorChunk, ProductWrite } from './model.ts'
+import type { ProductId } from '../lib/brand.ts'
+import type { MirrorChunk, ProductWrite, StoredProduct } from './model.ts'
 
 /**
  * A chunk on its way between threads, so that neither heap has its parts for long: the bytes of all its products one after
@@ -10,10 +11,11 @@ export interface PackedChunk {
   bytes: ArrayBuffer
 }
 
-/** `document` and `partial` by their lengths. */
+/** `document`, `partial` and the digest before by their lengths. */
 type PackedWrite = readonly [
-  ...[productId: ProductWrite['productId'], document: number | undefined, partial: number | undefined],
+  ...[productId: ProductId, document: number | undefined, partial: number | undefined],
   ...[meta: string, lane: ProductWrite['lane'], origins: string | undefined],
+  ...[key: number | undefined, digest: number | undefined, isDescribed: boolean],
   others: Pick<ProductWrite, 'incomplete' | 'switchAt' | 'keys' | 'change'> | undefined,
 ]
 
@@ -21,25 +23,37 @@ interface Rest extends Omit<MirrorChunk, 'writes'> {
   writes: readonly PackedWrite[]
 }
 
-export function packChunk(chunk: MirrorChunk): PackedChunk {
+/** `stored`: what the chunk was planned from. */
+export function packChunk(
+  chunk: MirrorChunk,
+  stored: ReadonlyMap<ProductId, StoredProduct> = new Map(),
+): PackedChunk {
+  const rowOf = (id: ProductId) => stored.get(id)?.row
   const lengths = chunk.writes.map(
-    ({ document, partial }) => (document?.length ?? 0) + (partial?.length ?? 0),
+    ({ productId, document, partial }) =>
+      (document?.length ?? 0) + (partial?.length ?? 0) + (rowOf(productId)?.digest?.length ?? 0),
   )
   const bytes = new Uint8Array(lengths.reduce((sum, length) => sum + length, 0))
   let end = 0
-  const put = (part: Buffer | undefined) => {
+  const put = (part: Uint8Array | null | undefined) => {
     if (part) bytes.set(part, end)
     end += part?.length ?? 0
     return part?.length
   }
   const writes = chunk.writes.map((write): PackedWrite => {
-    const { productId, document, partial, meta, lane, origins } = write
-    return [productId, put(document), put(partial), meta, lane, origins, othersOf(write)]
+    const { productId, document, partial, meta, lane, origins, incomplete = null } = write
+    const row = rowOf(productId)
+    const isDescribed = row?.missing === incomplete && stored.get(productId)?.meta === meta
+    return [
+      ...([productId, put(document), put(partial), meta, lane, origins] as const),
+      ...([row?.key, put(row?.digest), isDescribed] as const),
+      othersOf(write),
+    ]
   })
   return { rest: serialize({ ...chunk, writes } satisfies Rest), bytes: bytes.buffer }
 }
 
-function othersOf({ incomplete, switchAt, keys, change }: ProductWrite): PackedWrite[6] {
+function othersOf({ incomplete, switchAt, keys, change }: ProductWrite): PackedWrite[9] {
   if (incomplete === undefined && switchAt === undefined && keys === undefined && change === undefined)
     return undefined
   return { incomplete, change, ...(switchAt === undefined ? {} : { switchAt }), ...(keys && { keys }) }
@@ -55,8 +69,12 @@ export function unpackChunk({ rest, bytes }: PackedChunk): MirrorChunk {
   }
   return {
     ...chunk,
-    writes: writes.map(([productId, document, partial, meta, lane, origins, others]) => {
-      const parts = { document: take(document), partial: take(partial), origins }
+    writes: writes.map(([productId, ...packed]) => {
+      const [document, partial, meta, lane, origins, key, digest, isDescribed, others] = packed
+      const parts = {
+        ...{ document: take(document), partial: take(partial), origins },
+        before: key === undefined ? undefined : { key, digest: take(digest) ?? null, isDescribed },
+      }
       return others
         ? { productId, ...parts, meta, lane, ...others }
         : { productId, ...parts, meta, lane, incomplete: undefined }

@@ -25,10 +25,10 @@ import { readNearIds, readStory, type StoredStory } from './read-story.ts'
 import { checkReadable, prepareTables } from './schema.ts'
 
 /** `stored` is null where what is stored of the product is gone, which only damage can do. */
-type StoredRow = readonly [
+type ReadRow = readonly [
   ...[at: number, meta: string, stored: number | null],
   ...[document: Uint8Array | null, partial: Uint8Array | null, digest: Uint8Array | null],
-  ...[origins: string | null, isUndelivered: 0 | 1],
+  ...[origins: string | null, isUndelivered: 0 | 1, key: number, missing: string | null],
 ]
 
 type LetterRow = Record<'id' | 'letter', string>
@@ -55,11 +55,11 @@ export class MirrorReader implements Disposable {
   /** Has an entry for each id; all parts are undefined where the product is not known. */
   read(ids: readonly ProductId[]): Map<ProductId, StoredProduct> {
     const sql = `SELECT t.key, p.meta, ${newest.product}, ${newest.document}, ${newest.partial}, ${newest.digest},
-        ${newest.origins}, ${newest.isUndelivered}
+        ${newest.origins}, ${newest.isUndelivered}, p.key, p.missing
       FROM json_each(?) t CROSS JOIN products p ON p.id = t.value ${newest.joins}`
     const products = new Map<ProductId, StoredProduct>()
     for (const id of ids) products.set(id, { document: undefined, partial: undefined, meta: undefined })
-    for (const row of this.#database.rows<StoredRow>(sql, idList(ids)))
+    for (const row of this.#database.rows<ReadRow>(sql, idList(ids)))
       products.set(ids[row[0]] as ProductId, this.#stored(row))
     return products
   }
@@ -252,7 +252,8 @@ export class MirrorReader implements Disposable {
     this.#database[Symbol.dispose]()
   }
 
-  #stored([, meta, stored, document, partial, digest, origins, isUndelivered]: StoredRow): StoredProduct {
+  #stored(row: ReadRow): StoredProduct {
+    const [, meta, stored, document, partial, digest, origins, isUndelivered, key, missing] = row
     if (stored === null) throw damaged(this.#database.file)
     return {
       meta,
@@ -260,6 +261,7 @@ export class MirrorReader implements Disposable {
       partial: partial ? bufferOf(partial, this.#database.file) : undefined,
       origins: origins ?? undefined,
       isUndelivered: isUndelivered === 1,
+      row: { key, missing, digest },
     }
   }
 

@@ -2,14 +2,14 @@ import type { ProductId } from '../lib/brand.ts'
 import type { Database } from '../lib/database.ts'
 import { damaged, digestDocument } from './digest.ts'
 import { forgetDead, keyOf } from './drain.ts'
-import type { DocumentDigest, KeyEntry, MirrorChunk, ProductWrite } from './model.ts'
+import type { DocumentDigest, KeyEntry, MirrorChunk, ProductBefore, ProductWrite } from './model.ts'
 import { type SendingRow, sameBytes } from './place-after-edit.ts'
 import type { Access } from './places.ts'
 
 interface KnownProduct extends SendingRow {
   key: number
-  meta: string
-  missing: string | null
+  /** SQLite's boolean, too. */
+  isDescribed: boolean | 0 | 1
   /** Whether it has ever had a document. */
   hasRow: number
   dead: Uint8Array | null
@@ -19,18 +19,19 @@ interface KnownProduct extends SendingRow {
 export function writeProduct(access: Access, write: ProductWrite, nowMs: number): void {
   const { database, documents } = access
   const missing = write.incomplete ?? null
+  let known = write.before && readPlaced(database, write.before)
   // Most often as the one before: so one look at the index of ids is enough.
-  let known = documents.wasNew ? undefined : readKnown(database, write.productId)
+  if (!known && !documents.wasNew) known = readKnown(database, write)
   let key = known?.key
   if (!known) {
     const insert = 'INSERT INTO products (id, meta, missing) VALUES (?, ?, ?) ON CONFLICT DO NOTHING'
     const inserted = database.run(insert, write.productId, write.meta, missing)
     if (inserted.changes === 1) key = inserted.key
-    else known = readKnown(database, write.productId)
+    else known = readKnown(database, write)
     key ??= known?.key
   }
   if (key === undefined) throw damaged(database.file)
-  if (known && (known.meta !== write.meta || known.missing !== missing))
+  if (known && !known.isDescribed)
     database.run('UPDATE products SET meta = ?, missing = ? WHERE key = ?', write.meta, missing, key)
   // Also where no feed changed it: what is stored is what an acknowledgement has to name.
   const digest = write.document && digestDocument(write.document)
@@ -127,9 +128,19 @@ export function writeAbsent(
   database.run('DELETE FROM products WHERE key IN (SELECT value FROM json_each(?))', keys)
 }
 
-function readKnown(database: Database, id: ProductId): KnownProduct | undefined {
-  const sql = `SELECT p.key, p.meta, p.missing, s.hasRow, s.lane, s.number, s.since, s.known, s.digest, s.acknowledged,
-      d.digest AS dead
+function readKnown(database: Database, { productId, meta, incomplete }: ProductWrite) {
+  const sql = `SELECT p.key, p.meta IS ? AND p.missing IS ? AS isDescribed, s.hasRow, s.lane, s.number, s.since, s.known,
+      s.digest, s.acknowledged, d.digest AS dead
     FROM products p JOIN standing s ON s.product = p.key LEFT JOIN dead d ON d.product = p.key WHERE p.id = ?`
-  return database.get<KnownProduct>(sql, id)
+  return database.get<KnownProduct>(sql, meta, incomplete ?? null, productId)
+}
+
+/** The same of a product that was read before, but for what its sending changes: no page of its own is read. */
+function readPlaced(database: Database, { key, digest, isDescribed }: ProductBefore): KnownProduct {
+  const sql = `SELECT s.product IS NOT NULL OR ?2 IS NOT NULL AS hasRow, s.lane, s.number, s.since, s.known,
+      iif(s.product IS NULL, ?2, s.acknowledged) AS acknowledged, d.digest AS dead
+    FROM (SELECT ?1 AS key) p LEFT JOIN sending s ON s.product = p.key LEFT JOIN dead d ON d.product = p.key`
+  const placed = database.get<Omit<KnownProduct, 'key' | 'digest' | 'isDescribed'>>(sql, key, digest)
+  if (!placed) throw damaged(database.file)
+  return { ...placed, key, digest, isDescribed }
 }

@@ -2,8 +2,11 @@ import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { Lane } from '../../src/catalog/model.ts'
+import type { ProductId } from '../../src/lib/brand.ts'
 import { digestDocument } from '../../src/mirror/digest.ts'
 import type { MirrorChunk } from '../../src/mirror/model.ts'
+import { packChunk, unpackChunk } from '../../src/mirror/packed-chunk.ts'
+import { MirrorReader } from '../../src/mirror/reader.ts'
 import { MirrorStore } from '../../src/mirror/store.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { Oracle, type Row } from './oracle.ts'
@@ -27,6 +30,8 @@ const step = fc.oneof(
       product,
       price,
       lane: fc.option(lane, { freq: 8 }),
+      /** It was planned from what is stored, as an import does. */
+      isPlanned: fc.boolean(),
     }),
   },
   {
@@ -47,7 +52,7 @@ const step = fc.oneof(
     weight: 3,
     arbitrary: fc.record({ kind: fc.constant('due' as const), clockMs: fc.integer({ min: -3, max: 10 }) }),
   },
-  fc.record({ kind: fc.constant('withdraw' as const), product }),
+  fc.record({ kind: fc.constant('withdraw' as const), product, isPlanned: fc.boolean() }),
   fc.record({ kind: fc.constant('doubt' as const), products: fc.array(product, { maxLength: 2 }) }),
   fc.record({ kind: fc.constant('start over' as const), rows: fc.integer({ min: 1, max: 3 }) }),
   fc.record({ kind: fc.constantFrom('resend' as const, 'retry' as const), product }),
@@ -93,7 +98,8 @@ class Pair implements Disposable {
         // Without a lane: other bytes, and no field differs.
         const { lane } = step
         const write = writeOf(step.product, step.price, lane ?? 'deferred')
-        this.#commit({ writes: [lane === null ? { ...write, lane: undefined } : write] })
+        const chunk = { writes: [lane === null ? { ...write, lane: undefined } : write] }
+        this.#commit(step.isPlanned ? this.#planned(chunk) : chunk)
         const digest = digestOf(step.product, step.price)
         oracle.edit(write.productId, { digest, lane: lane ?? 'deferred', now })
         return
@@ -105,7 +111,8 @@ class Pair implements Disposable {
           incomplete: 'name',
           lane: undefined,
         }
-        this.#commit({ writes: [write] })
+        const chunk = { writes: [write] }
+        this.#commit(step.isPlanned ? this.#planned(chunk) : chunk)
         oracle.edit(write.productId, { digest: null, lane: 'deferred', now })
         return
       }
@@ -156,6 +163,12 @@ class Pair implements Disposable {
 
   compare(): void {
     expect(this.#rows()).toEqual(this.#oracle.rows)
+    const sql = 'SELECT id, missing FROM products'
+    const products = this.#plain.prepare(sql).all() as { id: string; missing: string | null }[]
+    for (const { id, missing } of products) {
+      const row = this.#oracle.rows.get(id as ProductId)
+      if (row) expect({ id, missing }).toEqual({ id, missing: row.digest === null ? 'name' : null })
+    }
     const { last, offered } = this.#store.readIdentity()
     expect({ last, offered }).toEqual({ last: this.#oracle.last, offered: this.#oracle.offered })
   }
@@ -163,6 +176,12 @@ class Pair implements Disposable {
   [Symbol.dispose](): void {
     this.#plain.close()
     this.#store[Symbol.dispose]()
+  }
+
+  /** As it comes to the thread from an import, which has read what is stored. */
+  #planned(chunk: MirrorChunk): MirrorChunk {
+    using reader = new MirrorReader(this.#file)
+    return unpackChunk(packChunk(chunk, reader.read(chunk.writes.map(({ productId }) => productId))))
   }
 
   #commit(chunk: MirrorChunk): void {

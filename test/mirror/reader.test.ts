@@ -70,9 +70,18 @@ describe('products', () => {
     expect([...reader.read([idOf(1), idOf(2), idOf(3)])]).toEqual([
       [
         idOf(1),
-        { document: documentOf(1, '1'), partial: undefined, meta: 'products=1', isUndelivered: true },
+        {
+          ...{ document: documentOf(1, '1'), partial: undefined, meta: 'products=1', isUndelivered: true },
+          row: { key: 1, missing: null, digest: new Uint8Array(digestDocument(documentOf(1, '1'))) },
+        },
       ],
-      [idOf(2), { document: undefined, partial, meta: 'products=1', isUndelivered: false }],
+      [
+        idOf(2),
+        {
+          ...{ document: undefined, partial, meta: 'products=1', isUndelivered: false },
+          row: { key: 2, missing: 'url', digest: null },
+        },
+      ],
       [idOf(3), none],
     ])
     expect(reader.incomplete(5)).toEqual([{ productId: idOf(2), missing: 'url' }])
