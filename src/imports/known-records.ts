@@ -179,11 +179,8 @@ export class KnownRecords implements KnownFilter {
   unmissed(): Removals | undefined {
     const others = this.#others
     if (!others || this.#skipped === 0) return undefined
-    const changed = this.#changed.map((id) => this.#hash.ofId(id))
-    // Never collected: they may be all that the feed ever named.
-    const left = () => this.#ids(0)
-    for (const ids of [changed, left()]) for (const id of ids) if (!others.hasHash(id)) return undefined
-    for (const ids of [left(), changed]) for (const id of ids) this.#addRest(id, 'named')
+    for (const id of this.#left()) if (!others.hasHash(id)) return undefined
+    for (const id of this.#left()) this.#addRest(id, 'named')
     return { missing: 0, of: this.#skipped + this.#applied.length + this.#rest.named.length }
   }
 
@@ -263,6 +260,12 @@ export class KnownRecords implements KnownFilter {
       for (const [one, other] of this.#ids(1)) this.#matchedIds.of(other).put(one, other)
     }
     return this.#matchedIds.of(high).has(low, high)
+  }
+
+  /** What no record of the file matched. Never collected into a list: it may be all products of the feed. */
+  *#left(): Generator<HashedText> {
+    yield* this.#ids(0)
+    for (const id of this.#changed) yield this.#hash.ofId(id)
   }
 
   /** Of the entries that are matched (1), or not (0). */

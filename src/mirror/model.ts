@@ -19,7 +19,7 @@ export interface StoredProduct {
   row?: StoredRow
 }
 
-/** What only the update that read it changes: it needs no second look. */
+/** Only the update that read this changes it, so its write need not read it again. */
 export interface StoredRow {
   key: number
   /** The required fields that are missing, in words. */
@@ -51,13 +51,13 @@ export interface ProductWrite {
   origins?: string | undefined
   /** What changed of a document that was there before, as `catalog/change-entry.ts` writes it. */
   change?: string | undefined
-  /** The product as it was read for this write; left out, it is looked up by its id. */
+  /** The product as it was read for this write. Without it, the product is looked up by its id. */
   before?: ProductBefore | undefined
 }
 
 export interface ProductBefore extends Pick<StoredRow, 'key' | 'digest'> {
-  /** `meta` and `incomplete` are as they were. */
-  isDescribed: boolean
+  /** `meta` and `incomplete` are as they were: the row in `products` stays. */
+  keepsRow: boolean
 }
 
 /** What was applied: the claim id of a file, or the request of a decision. Unlike a sequence no other manifest has it. */

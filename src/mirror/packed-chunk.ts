@@ -11,11 +11,11 @@ export interface PackedChunk {
   bytes: ArrayBuffer
 }
 
-/** `document`, `partial` and the digest before by their lengths. */
+/** `document`, `partial` and the digest of the document before by their lengths. */
 type PackedWrite = readonly [
   ...[productId: ProductId, document: number | undefined, partial: number | undefined],
   ...[meta: string, lane: ProductWrite['lane'], origins: string | undefined],
-  ...[key: number | undefined, digest: number | undefined, isDescribed: boolean],
+  ...[key: number | undefined, digest: number | undefined, keepsRow: boolean],
   others: Pick<ProductWrite, 'incomplete' | 'switchAt' | 'keys' | 'change'> | undefined,
 ]
 
@@ -28,10 +28,9 @@ export function packChunk(
   chunk: MirrorChunk,
   stored: ReadonlyMap<ProductId, StoredProduct> = new Map(),
 ): PackedChunk {
-  const rowOf = (id: ProductId) => stored.get(id)?.row
   const lengths = chunk.writes.map(
     ({ productId, document, partial }) =>
-      (document?.length ?? 0) + (partial?.length ?? 0) + (rowOf(productId)?.digest?.length ?? 0),
+      (document?.length ?? 0) + (partial?.length ?? 0) + (stored.get(productId)?.row?.digest?.length ?? 0),
   )
   const bytes = new Uint8Array(lengths.reduce((sum, length) => sum + length, 0))
   let end = 0
@@ -42,11 +41,12 @@ export function packChunk(
   }
   const writes = chunk.writes.map((write): PackedWrite => {
     const { productId, document, partial, meta, lane, origins, incomplete = null } = write
-    const row = rowOf(productId)
-    const isDescribed = row?.missing === incomplete && stored.get(productId)?.meta === meta
+    const before = stored.get(productId)
+    const row = before?.row
+    const keepsRow = row?.missing === incomplete && before?.meta === meta
     return [
       ...([productId, put(document), put(partial), meta, lane, origins] as const),
-      ...([row?.key, put(row?.digest), isDescribed] as const),
+      ...([row?.key, put(row?.digest), keepsRow] as const),
       othersOf(write),
     ]
   })
@@ -70,10 +70,10 @@ export function unpackChunk({ rest, bytes }: PackedChunk): MirrorChunk {
   return {
     ...chunk,
     writes: writes.map(([productId, ...packed]) => {
-      const [document, partial, meta, lane, origins, key, digest, isDescribed, others] = packed
+      const [document, partial, meta, lane, origins, key, digest, keepsRow, others] = packed
       const parts = {
         ...{ document: take(document), partial: take(partial), origins },
-        before: key === undefined ? undefined : { key, digest: take(digest) ?? null, isDescribed },
+        before: key === undefined ? undefined : { key, digest: take(digest) ?? null, keepsRow },
       }
       return others
         ? { productId, ...parts, meta, lane, ...others }

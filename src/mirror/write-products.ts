@@ -8,8 +8,8 @@ import type { Access } from './places.ts'
 
 interface KnownProduct extends SendingRow {
   key: number
-  /** SQLite's boolean, too. */
-  isDescribed: boolean | 0 | 1
+  /** Whether `meta` and `missing` are as they are to be written. */
+  keepsRow: number
   /** Whether it has ever had a document. */
   hasRow: number
   dead: Uint8Array | null
@@ -31,7 +31,7 @@ export function writeProduct(access: Access, write: ProductWrite, nowMs: number)
     key ??= known?.key
   }
   if (key === undefined) throw damaged(database.file)
-  if (known && !known.isDescribed)
+  if (known && !known.keepsRow)
     database.run('UPDATE products SET meta = ?, missing = ? WHERE key = ?', write.meta, missing, key)
   // Also where no feed changed it: what is stored is what an acknowledgement has to name.
   const digest = write.document && digestDocument(write.document)
@@ -129,18 +129,18 @@ export function writeAbsent(
 }
 
 function readKnown(database: Database, { productId, meta, incomplete }: ProductWrite) {
-  const sql = `SELECT p.key, p.meta IS ? AND p.missing IS ? AS isDescribed, s.hasRow, s.lane, s.number, s.since, s.known,
+  const sql = `SELECT p.key, p.meta IS ? AND p.missing IS ? AS keepsRow, s.hasRow, s.lane, s.number, s.since, s.known,
       s.digest, s.acknowledged, d.digest AS dead
     FROM products p JOIN standing s ON s.product = p.key LEFT JOIN dead d ON d.product = p.key WHERE p.id = ?`
   return database.get<KnownProduct>(sql, meta, incomplete ?? null, productId)
 }
 
-/** The same of a product that was read before, but for what its sending changes: no page of its own is read. */
-function readPlaced(database: Database, { key, digest, isDescribed }: ProductBefore): KnownProduct {
+/** The same of a product that the import has read: only what delivery changes meanwhile is read again. */
+function readPlaced(database: Database, { key, digest, keepsRow }: ProductBefore): KnownProduct {
   const sql = `SELECT s.product IS NOT NULL OR ?2 IS NOT NULL AS hasRow, s.lane, s.number, s.since, s.known,
       iif(s.product IS NULL, ?2, s.acknowledged) AS acknowledged, d.digest AS dead
     FROM (SELECT ?1 AS key) p LEFT JOIN sending s ON s.product = p.key LEFT JOIN dead d ON d.product = p.key`
-  const placed = database.get<Omit<KnownProduct, 'key' | 'digest' | 'isDescribed'>>(sql, key, digest)
+  const placed = database.get<Omit<KnownProduct, 'key' | 'digest' | 'keepsRow'>>(sql, key, digest)
   if (!placed) throw damaged(database.file)
-  return { ...placed, key, digest, isDescribed }
+  return { ...placed, key, digest, keepsRow: Number(keepsRow) }
 }

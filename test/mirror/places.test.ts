@@ -30,7 +30,7 @@ const step = fc.oneof(
       product,
       price,
       lane: fc.option(lane, { freq: 8 }),
-      /** It was planned from what is stored, as an import does. */
+      /** From what is stored, as an import plans it. */
       isPlanned: fc.boolean(),
     }),
   },
@@ -99,7 +99,7 @@ class Pair implements Disposable {
         const { lane } = step
         const write = writeOf(step.product, step.price, lane ?? 'deferred')
         const chunk = { writes: [lane === null ? { ...write, lane: undefined } : write] }
-        this.#commit(step.isPlanned ? this.#planned(chunk) : chunk)
+        this.#commit(chunk, step)
         const digest = digestOf(step.product, step.price)
         oracle.edit(write.productId, { digest, lane: lane ?? 'deferred', now })
         return
@@ -111,8 +111,7 @@ class Pair implements Disposable {
           incomplete: 'name',
           lane: undefined,
         }
-        const chunk = { writes: [write] }
-        this.#commit(step.isPlanned ? this.#planned(chunk) : chunk)
+        this.#commit({ writes: [write] }, step)
         oracle.edit(write.productId, { digest: null, lane: 'deferred', now })
         return
       }
@@ -178,15 +177,15 @@ class Pair implements Disposable {
     this.#store[Symbol.dispose]()
   }
 
+  #commit(chunk: MirrorChunk, { isPlanned = false } = {}): void {
+    const chunks = [isPlanned ? this.#planned(chunk) : chunk]
+    this.#store.commit(() => chunks.pop(), this.#now)
+  }
+
   /** As it comes to the thread from an import, which has read what is stored. */
   #planned(chunk: MirrorChunk): MirrorChunk {
     using reader = new MirrorReader(this.#file)
     return unpackChunk(packChunk(chunk, reader.read(chunk.writes.map(({ productId }) => productId))))
-  }
-
-  #commit(chunk: MirrorChunk): void {
-    const chunks = [chunk]
-    this.#store.commit(() => chunks.pop(), this.#now)
   }
 
   #read({ lane, rows }: Extract<Step, { kind: 'read' }>): void {
