@@ -3,6 +3,7 @@ import { watchedProgress } from '../../src/delivery/watched-progress.ts'
 import { Watchdog } from '../../src/lib/watchdog.ts'
 import { waitFor } from '../support/events.ts'
 import { leakCheck } from '../support/leak-check.ts'
+import { unguarded } from '../support/unguarded.ts'
 import { openHarness } from './harness.ts'
 
 const leaks = leakCheck()
@@ -12,7 +13,8 @@ afterEach(leaks.check)
 /** A ticket that is told to wait for the call rate each time it asks, under a watchdog with short ticks. */
 async function runLimited(callsSoFar: (asked: number) => number, until: (asked: number) => boolean) {
   const stalls: string[] = []
-  await using _ = new Watchdog({ onStall: (name) => stalls.push(name), ticksMax: 10, tickMs: 20 })
+  const onStall = (name: string) => stalls.push(name)
+  await using _ = new Watchdog({ onStall, ticksMax: 10, tickMs: 20, heartbeat: unguarded() })
   const progress = watchedProgress(_, 'delivering')
   await using h = await openHarness()
   let asked = 0

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Watchdog } from '../../src/lib/watchdog.ts'
 import { waitFor } from '../support/events.ts'
 import { leakCheck } from '../support/leak-check.ts'
+import { unguarded } from '../support/unguarded.ts'
 
 const leaks = leakCheck()
 beforeEach(leaks.remember)
@@ -15,7 +16,12 @@ const ticksMax = 10
 
 function openWatchdog() {
   const stalls: string[] = []
-  const watchdog = new Watchdog({ onStall: (name) => stalls.push(name), ticksMax, tickMs })
+  const watchdog = new Watchdog({
+    onStall: (name) => stalls.push(name),
+    ticksMax,
+    tickMs,
+    heartbeat: unguarded(),
+  })
   return { stalls, watchdog }
 }
 
