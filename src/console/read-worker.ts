@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { Config } from '../config/model.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { OperatingError } from '../lib/errors.ts'
+import { giveBackMemory } from '../lib/give-back-memory.ts'
 import type { LogLevel } from '../lib/log.ts'
 import { openThreadLog, type SentError, sentError } from '../lib/thread-messages.ts'
 import type { RedisAddress } from '../redis/connection-options.ts'
@@ -70,4 +71,5 @@ async function close(): Promise<void> {
   await connections[Symbol.asyncDispose]()
   manifests[Symbol.dispose]()
   port.close()
+  giveBackMemory()
 }

@@ -1,4 +1,5 @@
 import { getHeapStatistics } from 'node:v8'
+import { giveBackMemory } from './give-back-memory.ts'
 
 /** Of the time: below it a thread rests. */
 const busyMin = 0.05
@@ -7,11 +8,12 @@ const grownBytesMin = 4_000_000
 
 /**
  * V8 collects when a heap grows. What a thread leaves behind when it comes to rest after a large file would stay for
- * hours: some 100 MB in all. So each thread collects once, some seconds after it was busy. Does nothing where V8 was not
- * started with `--expose-gc`.
+ * hours: some 100 MB in all. So each thread collects once, some seconds after it was busy, and gives back what is free then.
+ * It collects only where V8 was started with `--expose-gc`.
  */
 export function collectAtRest({
   gc = globalThis.gc,
+  giveBack = giveBackMemory,
   everyMs = 5_000,
   heapBytes = ownHeapBytes,
 } = {}): Disposable {
@@ -24,6 +26,7 @@ export function collectAtRest({
     const isBusy = user + system > everyMs * 1_000 * busyMin
     if (wasBusy && !isBusy && heapBytes() - keptBytes >= grownBytesMin) {
       gc?.({ type: 'major', flavor: 'last-resort' })
+      giveBack()
       keptBytes = heapBytes()
     }
     wasBusy = isBusy
