@@ -209,9 +209,9 @@ export class MirrorStore implements Disposable {
   /** After a loss: all that was offered, and these ids, is doubtful and has a number. Ids that are not known are ignored. */
   doubt({ ids, offered, nowMs }: { ids: readonly ProductId[]; offered: boolean; nowMs: number }): void {
     this.#change(() => {
-      for (const id of ids) {
-        const row = readRow(this.#database, id)
-        if (!row) continue
+      // In the order of the table, whatever the order in Redis is.
+      const rows = [...new Set(ids)].flatMap((id) => readRow(this.#database, id) ?? [])
+      for (const row of rows.sort((one, other) => one.key - other.key)) {
         this.#places.doubt(row.key)
         forgetDead(this.#database, row.key)
         this.#places.ensure(row, laneRank.urgent, nowMs)

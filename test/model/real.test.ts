@@ -67,6 +67,16 @@ const cases: Record<string, Command[][]> = {
     [...wipe, { kind: 'adopt', at: 1 }, ...turns(20, 1), ...putBack('restored'), ...settled],
     [...wipe, ...higher, ...settled, ...deliver()],
   ],
+  'Redis falls back to what it held of two products, the newer one under the lesser name': [
+    [
+      { kind: 'edit', at: 0, id: 'c', price: 0 },
+      { kind: 'turn-with-edit', at: 0, id: 'a', text: 0 },
+      ...settled,
+    ],
+    [...deliver(), ...settled],
+    [{ kind: 'roll-back', at: 0, by: 21 } as Command, ...turns(40), { kind: 'wipe' }, ...turns(20)],
+    [{ kind: 'apply', at: 0, request: 0 } as Command, ...settled],
+  ],
   'Redis falls back while the operator has paused': [
     [...added, ...higher, ...settled, { kind: 'pause', at: 0, on: true }, ...settled],
     [{ kind: 'roll-back', at: 0, by: 22 } as Command, ...settled, ...claim()],
