@@ -175,6 +175,8 @@ export class CatalogService implements AsyncDisposable {
     const { api, delivery } = catalog
     const log = this.#options.log.child({ catalog: catalog.name })
     const stack = new AsyncDisposableStack()
+    // A catalog that a reload closes is watched no longer, however much of it was due.
+    const work = stack.use(watchdog.watch(`delivering ${catalog.name}`))
     const client = stack.use(
       openCatalogCalls({
         url: () => api.url.value(),
@@ -208,7 +210,7 @@ export class CatalogService implements AsyncDisposable {
       calls: withTokenOf(productCalls, api.productsToken),
       readToken: () => api.productsToken.value(),
       config: delivery,
-      progress: watchedProgress(watchdog, `delivering ${catalog.name}`),
+      progress: watchedProgress(work),
     })
     stack.use(worker)
     return { wake: (offered) => worker.wake(offered), [Symbol.asyncDispose]: () => stack.disposeAsync() }

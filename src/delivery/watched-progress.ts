@@ -1,9 +1,8 @@
-import type { Watchdog } from '../lib/watchdog.ts'
+import type { WatchedWork } from '../lib/watchdog.ts'
 import type { DeliveryProgress } from './context.ts'
 
-/** Tells the watchdog of the process how delivery goes on. */
-export function watchedProgress(watchdog: Watchdog, name: string): DeliveryProgress {
-  const work = watchdog.watch(name)
+/** Tells the watchdog of the process how delivery goes on, until `work` is disposed. */
+export function watchedProgress(work: WatchedWork): DeliveryProgress {
   let callsSeen: number | undefined
   return {
     expected: () => work.expect(),

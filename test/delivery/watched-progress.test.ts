@@ -14,8 +14,9 @@ afterEach(leaks.check)
 async function runLimited(callsSoFar: (asked: number) => number, until: (asked: number) => boolean) {
   const stalls: string[] = []
   const onStall = (name: string) => stalls.push(name)
-  await using _ = new Watchdog({ onStall, ticksMax: 10, tickMs: 20, heartbeat: unguarded() })
-  const progress = watchedProgress(_, 'delivering')
+  await using watchdog = new Watchdog({ onStall, ticksMax: 10, tickMs: 20, heartbeat: unguarded() })
+  using work = watchdog.watch('delivering')
+  const progress = watchedProgress(work)
   await using h = await openHarness()
   let asked = 0
   h.outbox.claim = async () => {
