@@ -8,7 +8,7 @@ const grownBytesMin = 4_000_000
 
 /**
  * V8 collects when a heap grows. What a thread leaves behind when it comes to rest after a large file would stay for
- * hours: some 100 MB in all. So each thread collects once, some seconds after it was busy, and gives back what is free then.
+ * hours: some 100 MB in all. So each thread collects once, some seconds after it was busy, and gives back what is free.
  * It collects only where V8 was started with `--expose-gc`.
  */
 export function collectAtRest({

@@ -209,7 +209,7 @@ export class MirrorStore implements Disposable {
   /** After a loss: all that was offered, and these ids, is doubtful and has a number. Ids that are not known are ignored. */
   doubt({ ids, offered, nowMs }: { ids: readonly ProductId[]; offered: boolean; nowMs: number }): void {
     this.#change(() => {
-      // In the order of the table, whatever the order in Redis is.
+      // In the order of their keys: that in Redis is not the same every time.
       const rows = [...new Set(ids)].flatMap((id) => readRow(this.#database, id) ?? [])
       for (const row of rows.sort((one, other) => one.key - other.key)) {
         this.#places.doubt(row.key)

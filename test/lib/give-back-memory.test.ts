@@ -21,7 +21,7 @@ const program = `
 `
 
 it.skipIf(header.glibcVersionRuntime === undefined)(
-  'gives freed memory back that lies between what is used (glibc alone has this)',
+  'gives back freed memory that lies between memory in use (only glibc can)',
   () => {
     const module = new URL('../../src/lib/give-back-memory.ts', import.meta.url).href
     const args = ['--expose-gc', '--input-type=module', '--eval', program, module]

@@ -67,7 +67,7 @@ const cases: Record<string, Command[][]> = {
     [...wipe, { kind: 'adopt', at: 1 }, ...turns(20, 1), ...putBack('restored'), ...settled],
     [...wipe, ...higher, ...settled, ...deliver()],
   ],
-  'Redis falls back to what it held of two products, the newer one under the lesser name': [
+  'Redis falls back: two products that were added in the reverse order of their ids': [
     [
       { kind: 'edit', at: 0, id: 'c', price: 0 },
       { kind: 'turn-with-edit', at: 0, id: 'a', text: 0 },
