@@ -93,13 +93,13 @@ export class Documents {
     const upTo = this.#database.get<{ last: number | null }>(last, movedMax)?.last
     if (upTo == null) return
     for (const [table, columns] of [
-      ['documents', 'document = e.document, partial = e.partial'],
-      ['digests', 'digest = e.digest, origins = e.origins'],
-    ])
-      this.#database.run(
-        `UPDATE ${table} SET ${columns} FROM edited e WHERE e.product = ${table}.product AND e.product <= ?`,
-        upTo,
-      )
+      ['documents', 'document, partial'],
+      ['digests', 'digest, origins'],
+    ]) {
+      // Not an UPDATE that joins both tables: that reads the whole of the larger one.
+      const sql = `REPLACE INTO ${table} (product, ${columns}) SELECT product, ${columns} FROM edited WHERE product <= ?`
+      this.#database.run(sql, upTo)
+    }
     this.#edited -= this.#database.run('DELETE FROM edited WHERE product <= ?', upTo).changes
   }
 
