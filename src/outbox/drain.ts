@@ -2,8 +2,8 @@ import type { ProductId } from '../lib/brand.ts'
 import type { Drained } from '../mirror/loop-model.ts'
 import type { DeadLetter } from '../mirror/model.ts'
 import { checkSession, type LoopAccess, numbersOf, OutboxMovedError } from './loop-access.ts'
+import { emptyList, type PackedField, type PackedList, unpackFields } from './packed-list.ts'
 import type { RedisState } from './redis-state.ts'
-import type { ScriptArgument } from './scripts/scripts.ts'
 
 const digestBytes = 16
 const heldMark = '1'.charCodeAt(0)
@@ -13,18 +13,40 @@ const fieldsKept = 20_000
 /** They come in no order: each transaction writes pages all over the tables, many fields hardly more than a few. */
 const partsMax = { alone: 50, besideOffers: 5 }
 
-/** One field of Redis. `held`: something of the product is under way there, so it keeps its place. */
-interface Field {
-  id: ProductId
-  /** The id as it came. */
-  key: Buffer
-  value: Buffer
-  held: boolean
+/** What Redis tells at one moment: the next acknowledgements, and all dead letters. `cursor`: `0` after the last part. */
+export interface DrainedPart extends Pick<Drained, 'positions'> {
+  cursor: string
+  acknowledged: PackedList
+  letters: PackedList
 }
 
-interface Part extends Pick<Drained, 'positions'> {
-  acknowledged: readonly Field[]
-  letters: readonly Field[]
+export async function readDrained(
+  { connection, scripts, session }: LoopAccess,
+  cursor: string,
+): Promise<DrainedPart> {
+  const answer = (await scripts.run(connection, 'drain', [session, cursor, fieldsMax])) as unknown[]
+  if (answer.length === 0) throw new OutboxMovedError('another process has taken over')
+  const [next, acknowledged, marks, letters, letterMarks, positions] = answer as [
+    ...[cursor: Buffer, acknowledged: Buffer, marks: Buffer, letters: Buffer, letterMarks: Buffer],
+    positions: unknown[],
+  ]
+  return {
+    cursor: next.toString(),
+    acknowledged: { packed: acknowledged, marks },
+    letters: { packed: letters, marks: letterMarks },
+    positions: numbersOf(positions),
+  }
+}
+
+/** Exactly what was read; what has changed since stays. */
+export async function removeDrained(
+  { connection, scripts, session }: LoopAccess,
+  { acknowledged = emptyList, letters = emptyList }: Partial<Pick<DrainedPart, 'acknowledged' | 'letters'>>,
+): Promise<void> {
+  const lists = [acknowledged, letters]
+  if (lists.every(({ marks }) => marks.length === 0)) return
+  const args = lists.flatMap(({ packed, marks }) => [packed, marks])
+  checkSession(await scripts.run(connection, 'drained', [session, ...args]))
 }
 
 type Reports = Pick<RedisState, 'acknowledged' | 'dead' | 'refused'>
@@ -65,75 +87,40 @@ export class Drain {
   ): Promise<void> {
     const { mirror, clock } = this.#access
     this.#ranAt = clock.monotonic()
-    const parts: Part[] = []
+    const parts: DrainedPart[] = []
     for (let isLast = false; !isLast; ) {
-      parts.push(await this.#read())
+      const part = await readDrained(this.#access, this.#cursor)
+      this.#cursor = part.cursor
+      parts.push(part)
       isLast = this.#cursor === '0' || parts.length >= Math.min(partsMax[how], waiting / fieldsMax)
     }
     // Nothing is offered meanwhile: positions and letters of the last part are those of all.
-    const { letters, positions } = parts.at(-1) as Part
-    const acknowledged = parts.flatMap((part) => part.acknowledged)
-    if (acknowledged.length > 0 || letters.length > 0)
-      mirror.drain({ ...toDrained(acknowledged), dead: letters.map(toDead), positions }, clock.now())
+    const { letters, positions } = parts.at(-1) as DrainedPart
+    const acknowledged = parts.flatMap((part) => unpackFields(part.acknowledged))
+    const dead = unpackFields(letters).map(toDead)
+    if (acknowledged.length > 0 || dead.length > 0)
+      mirror.drain({ ...toDrained(acknowledged), dead, positions }, clock.now())
     mirror.keepBeat()
-    await this.#remove([], letters)
-    await Promise.all(parts.map((part) => this.#remove(part.acknowledged, [])))
-    this.#told = { letters: letters.filter(({ held }) => held).length, refused }
+    await removeDrained(this.#access, { letters })
+    await Promise.all(parts.map((part) => removeDrained(this.#access, { acknowledged: part.acknowledged })))
+    this.#told = { letters: dead.filter(({ held }) => held).length, refused }
   }
-
-  /** The next part, and all letters. */
-  async #read(): Promise<Part> {
-    const { connection, scripts, session } = this.#access
-    const answer = (await scripts.run(connection, 'drain', [session, this.#cursor, fieldsMax])) as unknown[]
-    if (answer.length === 0) throw new OutboxMovedError('another process has taken over')
-    const [cursor, acknowledged, marks, letters, letterMarks, positions] = answer as [
-      ...[cursor: Buffer, acknowledged: Buffer[], marks: Buffer, letters: Buffer[], letterMarks: Buffer],
-      positions: unknown[],
-    ]
-    this.#cursor = cursor.toString()
-    return {
-      acknowledged: fieldsOf(acknowledged, marks),
-      letters: fieldsOf(letters, letterMarks),
-      positions: numbersOf(positions),
-    }
-  }
-
-  async #remove(acknowledged: readonly Field[], letters: readonly Field[]): Promise<void> {
-    const { connection, scripts, session } = this.#access
-    if (acknowledged.length === 0 && letters.length === 0) return
-    const fields = [...acknowledged, ...letters]
-    const marks = fields.map(({ held }) => (held ? '1' : '0')).join('')
-    const args: ScriptArgument[] = [session, acknowledged.length, marks]
-    for (const { key, value } of fields) args.push(key, value)
-    checkSession(await scripts.run(connection, 'drained', args))
-  }
-}
-
-/** `list`: id and value of each in turn; `marks`: a 1 for each that is held. */
-function fieldsOf(list: readonly Buffer[], marks: Buffer): Field[] {
-  return Array.from(marks, (mark, index) => {
-    const [key, value] = list.slice(2 * index, 2 * index + 2) as [Buffer, Buffer]
-    return { id: key.toString() as ProductId, key, value, held: mark === heldMark }
-  })
 }
 
 /** A digest, nothing for a doubt, or `=` of an offer that was dropped. */
-function toDrained(fields: readonly Field[]): Pick<Drained, 'acknowledged' | 'dropped'> {
-  const [dropped, known] = [fields.filter(isDropped), fields.filter((field) => !isDropped(field))]
-  return {
-    acknowledged: known.map(({ id: productId, value, held }) => {
-      return { productId, digest: value.length === 0 ? undefined : value, held }
-    }),
-    dropped: dropped.map(({ id: productId, held }) => ({ productId, held })),
+function toDrained(fields: readonly PackedField[]): Required<Pick<Drained, 'acknowledged' | 'dropped'>> {
+  const acknowledged: { productId: ProductId; digest: Buffer | undefined; held: boolean }[] = []
+  const dropped: { productId: ProductId; held: boolean }[] = []
+  for (const { id, value, mark } of fields) {
+    const product = { productId: id as ProductId, held: mark === heldMark }
+    if (value.length > 0 && value.length < digestBytes) dropped.push(product)
+    else acknowledged.push({ ...product, digest: value.length === 0 ? undefined : value })
   }
+  return { acknowledged, dropped }
 }
 
-function isDropped({ value }: Field): boolean {
-  return value.length > 0 && value.length < digestBytes
-}
-
-function toDead({ id, value, held }: Field): Required<Drained>['dead'][number] {
-  return { letter: parseLetter(id, value), digest: value.subarray(0, digestBytes), held }
+function toDead({ id, value, mark }: PackedField): Required<Drained>['dead'][number] {
+  return { letter: parseLetter(id, value), digest: value.subarray(0, digestBytes), held: mark === heldMark }
 }
 
 /** `letter`: 16 bytes of digest, then JSON. */

@@ -1,8 +1,10 @@
 import type { ProductId } from '../lib/brand.ts'
 import { lanes, ownerOf } from './compare.ts'
+import { readDrained, removeDrained } from './drain.ts'
 import { type GuardState, guardFields } from './guard.ts'
 import { afterOthers, checkSession, type LoopAccess } from './loop-access.ts'
 import { leaseMs } from './model.ts'
+import { unpackFields } from './packed-list.ts'
 import type { LaneState } from './pump.ts'
 
 const rowsMax = 2_000
@@ -114,28 +116,33 @@ async function doubtNamed(access: LoopAccess): Promise<void> {
   const { connection, keys } = access
   await doubtAcknowledged(access)
   for (const key of ['pending', 'dead'] as const) {
-    for await (const page of connection.hscanStream(keys[key], { count: rowsMax })) doubt(access, page)
+    for await (const page of connection.hscanStream(keys[key], { count: rowsMax })) doubt(access, idsOf(page))
   }
   for (const key of ['urgent', 'new', 'deferred', 'echoes', 'requests'] as const) {
-    for await (const page of connection.zscanStream(keys[key], { count: rowsMax })) doubt(access, page)
+    for await (const page of connection.zscanStream(keys[key], { count: rowsMax })) doubt(access, idsOf(page))
   }
 }
 
 /** Unlike the others they are taken out here: what comes until the guard opens is drained afterwards. */
 async function doubtAcknowledged(access: LoopAccess): Promise<void> {
-  const { connection, keys, scripts, session } = access
   let cursor = '0'
   do {
-    const answer = await connection.hscanBuffer(keys.acknowledged, cursor, 'COUNT', rowsMax)
-    const [next, fields] = answer as [Buffer, Buffer[]]
-    cursor = next.toString()
-    doubt(access, fields.map(String))
-    const count = fields.length / 2
-    checkSession(await scripts.run(connection, 'drained', [session, count, '-'.repeat(count), ...fields]))
+    const { acknowledged, ...part } = await readDrained(access, cursor)
+    cursor = part.cursor
+    doubt(
+      access,
+      unpackFields(acknowledged).map(({ id }) => id),
+    )
+    const { packed, marks } = acknowledged
+    await removeDrained(access, { acknowledged: { packed, marks: Buffer.alloc(marks.length, '-') } })
   } while (cursor !== '0')
 }
 
-function doubt({ mirror, clock }: LoopAccess, pairs: readonly string[]): void {
-  const ids = pairs.filter((_, index) => index % 2 === 0) as ProductId[]
-  if (ids.length > 0) mirror.doubt({ ids, offered: false, nowMs: clock.now() })
+function doubt({ mirror, clock }: LoopAccess, ids: readonly string[]): void {
+  if (ids.length > 0) mirror.doubt({ ids: ids as ProductId[], offered: false, nowMs: clock.now() })
+}
+
+/** Of ids with their values. */
+function idsOf(pairs: readonly string[]): string[] {
+  return pairs.filter((_, index) => index % 2 === 0)
 }

@@ -3,6 +3,7 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { CatalogName } from '../../src/lib/brand.ts'
 import { catalogKeys } from '../../src/outbox/keys.ts'
+import { unpackFields } from '../../src/outbox/packed-list.ts'
 import { OutboxScripts } from '../../src/outbox/scripts/scripts.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
 
@@ -44,3 +45,34 @@ test('inside a transaction a script runs whether the server knows it or not, wit
     [null, digest],
   ])
 })
+
+test.each([0, 1, 15, 16, 70_000])('a list of %i pairs comes back as a script packed it', async (pairs) => {
+  // A length takes another form from 32, 256 and 65,536 bytes on.
+  const idBytes = [1, 31, 32, 255, 256, 65_535, 65_536]
+  const given = Array.from({ length: pairs }, (_, n) => ({
+    id: `${n}ä`.padEnd(idBytes[n] ?? 1, 'x'),
+    value: n % 3 === 0 ? randomBytes(16) : Buffer.from(n % 3 === 1 ? '' : '='),
+    mark: 48 + (n % 2),
+  }))
+  const packed = await connection.callBuffer(
+    'EVAL',
+    'return cmsgpack.pack(cmsgpack.unpack(ARGV[1]))',
+    0,
+    packed32(given.flatMap(({ id, value }) => [Buffer.from(id), value])),
+  )
+  const marks = Buffer.from(given.map(({ mark }) => mark))
+  expect(unpackFields({ packed: packed as Buffer, marks })).toEqual(given)
+})
+
+/** MessagePack with every length in four bytes. */
+function packed32(parts: readonly Buffer[]): Buffer {
+  const head = (code: number, length: number) => {
+    const bytes = Buffer.alloc(5, code)
+    bytes.writeUInt32BE(length, 1)
+    return bytes
+  }
+  return Buffer.concat([
+    head(0xdd, parts.length),
+    ...parts.flatMap((part) => [head(0xdb, part.length), part]),
+  ])
+}

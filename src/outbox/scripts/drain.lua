@@ -1,9 +1,9 @@
 -- What the mirror has to learn: a part of what was acknowledged, doubted or dropped, and the dead letters. Changes nothing.
 -- ARGV session cursor count
 -- Returns the next cursor ('0': all was read), a flat list of id, value with a string of their marks, the same of dead
--- letters, and the positions of the lanes u n d, all of one moment. Mark of each id: 1 where it is held, which means that
--- Redis has something of the product under way, so it keeps its place; else 0. Returns nothing when another process has
--- taken over.
+-- letters, and the positions of the lanes u n d, all of one moment. Lists are packed: as thousands of values of a reply and
+-- of arguments they cost several times as much. Mark of each id: 1 where it is held, which means that Redis has something
+-- of the product under way, so it keeps its place; else 0. Returns nothing when another process has taken over.
 if redis.call('HGET', guard, 'session') ~= ARGV[1] then return {} end
 
 local function read(key, cursor, count)
@@ -11,10 +11,10 @@ local function read(key, cursor, count)
   local fields, ids = page[2], {}
   for i = 1, #fields, 2 do ids[(i + 1) / 2] = fields[i] end
   local held = areHeld(ids)
-  if not next(held) then return page[1], fields, string.rep('0', #ids) end
+  if not next(held) then return page[1], cmsgpack.pack(fields), string.rep('0', #ids) end
   local marks = {}
   for i = 1, #ids do marks[i] = held[i] and '1' or '0' end
-  return page[1], fields, table.concat(marks)
+  return page[1], cmsgpack.pack(fields), table.concat(marks)
 end
 
 local cursor, acknowledgements, marks = read(acknowledged, ARGV[2], ARGV[3])

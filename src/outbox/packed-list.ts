@@ -1,0 +1,38 @@
+/** A list of id, value of a script, as cmsgpack packed it; `marks`: one byte for each id. */
+export interface PackedList {
+  packed: Buffer
+  marks: Buffer
+}
+
+export interface PackedField {
+  id: string
+  value: Buffer
+  mark: number
+}
+
+export const emptyList: PackedList = { packed: Buffer.of(0x90), marks: Buffer.alloc(0) }
+
+/**
+ * Values are not copied. MessagePack: a list of strings with their lengths in front. Libraries take strings for text, which
+ * digests are not.
+ */
+export function unpackFields({ packed, marks }: PackedList): PackedField[] {
+  let at = packed[0] === 0xdd ? 5 : packed[0] === 0xdc ? 3 : 1
+  const end = () => {
+    const head = packed[at++] ?? 0
+    if (head >> 5 === 0b101) return at + (head & 0x1f)
+    const lengthBytes = head === 0xd9 ? 1 : head === 0xda ? 2 : 4
+    at += lengthBytes
+    return at + packed.readUIntBE(at - lengthBytes, lengthBytes)
+  }
+  const fields: PackedField[] = []
+  for (const mark of marks) {
+    const idEnd = end()
+    const id = packed.toString('utf8', at, idEnd)
+    at = idEnd
+    const valueEnd = end()
+    fields.push({ id, value: packed.subarray(at, valueEnd), mark })
+    at = valueEnd
+  }
+  return fields
+}
