@@ -1,4 +1,4 @@
-import stringWidth from 'string-width'
+import stringWidth from 'fast-string-width'
 import type { ProblemSummary } from '../imports/report.ts'
 import { reasonOf } from '../lib/reason-of.ts'
 import { safeLine } from '../lib/terminal-text.ts'
