@@ -68,7 +68,14 @@ export async function startSftpServer(
   const kill = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
     const ended = once(child, 'close')
-    for (const pid of await withDescendants(child.pid as number)) process.kill(pid, 'SIGKILL')
+    for (const pid of await withDescendants(child.pid as number)) {
+      try {
+        process.kill(pid, 'SIGKILL')
+      } catch (error) {
+        // That of a session ends by itself when its client is gone.
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+      }
+    }
     await ended
   }
   const fingerprints = {
