@@ -16,9 +16,9 @@ const heapFlags = [
   '--expose-gc',
 ]
 /**
- * Of the heaps of the threads that are started from now on. The records that a thread works on outlive two collections of
- * 2 MB: they are kept among what is old, and to find out that nothing is left of them takes a tenth of a first load's CPU.
- * The main thread stays as it is, since each collection holds up what is urgent.
+ * For the threads that are started after this. With 2 MB the records that a thread works on survive two collections and are
+ * moved to the old heap; collecting them there took a tenth of a first load's CPU. The main thread keeps 2 MB: each
+ * collection delays urgent calls.
  */
 const youngOfThreads = '--max-semi-space-size=8'
 

@@ -1,4 +1,4 @@
-/** A list of id, value of a script, as cmsgpack packed it; `marks`: one byte for each id. */
+/** Ids and values in turns, packed by a script with cmsgpack; `marks`: one byte for each id. */
 export interface PackedList {
   packed: Buffer
   marks: Buffer
@@ -13,8 +13,8 @@ export interface PackedField {
 export const emptyList: PackedList = { packed: Buffer.of(0x90), marks: Buffer.alloc(0) }
 
 /**
- * Values are not copied. MessagePack: a list of strings with their lengths in front. Libraries take strings for text, which
- * digests are not.
+ * Reads MessagePack: an array of strings, each with its length in front. Values are not copied. Libraries decode strings as
+ * text, which a digest is not.
  */
 export function unpackFields({ packed, marks }: PackedList): PackedField[] {
   let at = packed[0] === 0xdd ? 5 : packed[0] === 0xdc ? 3 : 1

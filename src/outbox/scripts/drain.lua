@@ -1,9 +1,9 @@
 -- What the mirror has to learn: a part of what was acknowledged, doubted or dropped, and the dead letters. Changes nothing.
 -- ARGV session cursor count
 -- Returns the next cursor ('0': all was read), a flat list of id, value with a string of their marks, the same of dead
--- letters, and the positions of the lanes u n d, all of one moment. Lists are packed: as thousands of values of a reply and
--- of arguments they cost several times as much. Mark of each id: 1 where it is held, which means that Redis has something
--- of the product under way, so it keeps its place; else 0. Returns nothing when another process has taken over.
+-- letters, and the positions of the lanes u n d, all of one moment. Lists are packed with cmsgpack: thousands of separate
+-- values cost several times as much. Mark of each id: 1 where it is held, which means that Redis has something of the
+-- product under way, so it keeps its place; else 0. Returns nothing when another process has taken over.
 if redis.call('HGET', guard, 'session') ~= ARGV[1] then return {} end
 
 local function read(key, cursor, count)
