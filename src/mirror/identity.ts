@@ -3,6 +3,7 @@ import { systemClock } from '../lib/clock.ts'
 import { Database } from '../lib/database.ts'
 import { fileIdentity, isSameFile } from '../lib/database-file.ts'
 import { StorageError } from '../lib/errors.ts'
+import { damaged } from './digest.ts'
 import { readFact, readIdentityFact, writeFact } from './facts.ts'
 import type { MirrorIdentity } from './loop-model.ts'
 
@@ -40,6 +41,8 @@ export function isCopy(file: string): boolean {
 
 function isOwnFile(database: Database): boolean {
   const own = readFact<string>(database, 'identity', 'file')
+  // The disk may have made bytes of a text.
+  if (own !== undefined && typeof own !== 'string') throw damaged(database.file)
   return own !== undefined && isSameFile(own, fileIdentity(database.file))
 }
 

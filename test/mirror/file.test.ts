@@ -100,6 +100,13 @@ describe('a damaged file', () => {
     expectRefusal({}, 'database-damaged', restore)
   })
 
+  it('is refused where the identity of the file is no text any more', () => {
+    fill(open(), 1)
+    using database = new DatabaseSync(file)
+    database.exec("UPDATE facts SET value = CAST(value AS BLOB) WHERE kind = 'identity' AND name = 'file'")
+    expectRefusal({}, 'database-damaged', restore)
+  })
+
   it('never shows another document than was written, and hides none that is unsent', () => {
     fill(open(), 300)
     const whole = readFileSync(file)
