@@ -233,23 +233,28 @@ export class Site implements AsyncDisposable {
     assert.equal(held.size, expected.size)
   }
 
+  /** Over a connection of its own: the sandbox may close an idle one just when it is to be used again. */
+  #get(path: string): Promise<Response> {
+    return fetch(`${this.sandbox.url}/sandbox/${path}`, { headers: { connection: 'close' } })
+  }
+
   async documents(): Promise<Map<string, Document>> {
-    const text = await (await fetch(`${this.sandbox.url}/sandbox/products.ndjson`)).text()
+    const text = await (await this.#get('products.ndjson')).text()
     const documents = text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Document]))
     return new Map(documents.map((document) => [String(document.product_id), document]))
   }
 
   async taken(id: string): Promise<Taken | undefined> {
-    const answer = await fetch(`${this.sandbox.url}/sandbox/products/${id}`)
+    const answer = await this.#get(`products/${id}`)
     return answer.status === 200 ? ((await answer.json()) as Taken) : undefined
   }
 
   async summary(): Promise<{ products: number; overlapping: { count: number }; calls: { total: number } }> {
-    return (await (await fetch(`${this.sandbox.url}/sandbox/summary`)).json()) as never
+    return (await (await this.#get('summary')).json()) as never
   }
 
   async calls(): Promise<SandboxCall[]> {
-    const answer = await fetch(`${this.sandbox.url}/sandbox/calls?ids=1&limit=10000`)
+    const answer = await this.#get('calls?ids=1&limit=10000')
     return ((await answer.json()) as { calls: SandboxCall[] }).calls
   }
 
