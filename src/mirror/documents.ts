@@ -96,7 +96,7 @@ export class Documents {
       ['documents', 'document, partial'],
       ['digests', 'digest, origins'],
     ]) {
-      // Not an UPDATE that joins both tables: that reads the whole of the larger one.
+      // An UPDATE that joins the two tables would read every row of the larger one up to that product.
       const sql = `REPLACE INTO ${table} (product, ${columns}) SELECT product, ${columns} FROM edited WHERE product <= ?`
       this.#database.run(sql, upTo)
     }

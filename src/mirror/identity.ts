@@ -41,9 +41,10 @@ export function isCopy(file: string): boolean {
 
 function isOwnFile(database: Database): boolean {
   const own = readFact<string>(database, 'identity', 'file')
-  // The disk may have made bytes of a text.
-  if (own !== undefined && typeof own !== 'string') throw damaged(database.file)
-  return own !== undefined && isSameFile(own, fileIdentity(database.file))
+  if (own === undefined) return false
+  // A damaged disk may have turned the text into something else.
+  if (typeof own !== 'string') throw damaged(database.file)
+  return isSameFile(own, fileIdentity(database.file))
 }
 
 /** A copy holds what was true of the original then; nobody has said which of the two goes on. */
