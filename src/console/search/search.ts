@@ -78,7 +78,8 @@ export class Search {
 
   /**
    * Goes on with the index for so long: all products in the order of their keys, those alone whose document is another one
-   * than the index has seen. Answers which numbers of the mirror it knows by now; undefined: it has not come to the end.
+   * than the index has seen. An import that begins meanwhile ends it. Answers which numbers of the mirror it knows by now;
+   * undefined: it has not come to the end.
    */
   async work(forMs: number): Promise<string | undefined> {
     if (!existsSync(this.#mirrorFile)) return undefined
@@ -90,7 +91,7 @@ export class Search {
     const numbers = JSON.stringify(mirror.identity().last)
     let progress = index.progress
     if (progress.complete === numbers) return numbers
-    while (clock.monotonic() < untilMs && !signal.aborted) {
+    while (clock.monotonic() < untilMs && mirror.progress().size === 0 && !signal.aborted) {
       const begin = clock.monotonic()
       const { after, complete } = progress
       const begun = after === 0 ? numbers : progress.begun
