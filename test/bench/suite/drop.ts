@@ -89,9 +89,9 @@ export async function untilLine({ state }: Pick<Stage, 'state'>, name: string, k
 
 /** No file that was measured before is compressed while the next one is. */
 async function untilNoneIsArchived(stage: Stage): Promise<void> {
-  const lines = readManifest(join(stage.state, 'manifest.ndjson'))
-  const latest = Date.now() + measurementMsMax - archivedAfterMs
-  for (const { kind, name, acceptedAt } of lines) {
+  for (const { kind, name, acceptedAt } of readManifest(join(stage.state, 'manifest.ndjson'))) {
+    // While one file is waited for, the next becomes due.
+    const latest = Date.now() + measurementMsMax - archivedAfterMs
     if (kind === 'accept' && Date.parse(acceptedAt as string) < latest)
       await untilLine(stage, name as string, 'archive')
   }
