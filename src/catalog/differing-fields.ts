@@ -35,32 +35,37 @@ export function differingFields(before: Buffer, after: Buffer): DifferingFields 
   return { before: objectOf(old), after: objectOf(next) }
 }
 
+// Before V8 has optimised the loops below, asking for the length at each byte takes a fifth of their time.
+
 function firstDifference(
   before: Buffer,
   after: Buffer,
   { from, shift }: { from: number; shift: number },
 ): number {
+  const { length } = after
   let at = from
-  while (at < after.length && after[at] === before[at + shift]) at += 1
+  while (at < length && after[at] === before[at + shift]) at += 1
   return at
 }
 
 /** The comma or the brace behind the field of an object that begins at `start`. */
 function fieldEnd(json: Buffer, start: number): number {
+  const { length } = json
   let depth = 0
-  for (let at = start; at < json.length; at++) {
+  for (let at = start; at < length; at++) {
     const byte = json[at]
     if (byte === quote) at = textEnd(json, at)
     else if (depth === 0 && (byte === comma || byte === closingBrace)) return at
     else if (byte === brace || byte === bracket) depth += 1
     else if (byte === closingBrace || byte === closingBracket) depth -= 1
   }
-  return json.length
+  return length
 }
 
 function textEnd(json: Buffer, start: number): number {
+  const { length } = json
   let at = start + 1
-  while (at < json.length && json[at] !== quote) at += json[at] === backslash ? 2 : 1
+  while (at < length && json[at] !== quote) at += json[at] === backslash ? 2 : 1
   return at
 }
 
