@@ -35,7 +35,7 @@ export function differingFields(before: Buffer, after: Buffer): DifferingFields 
   return { before: objectOf(old), after: objectOf(next) }
 }
 
-// Before V8 has optimised the loops below, asking for the length at each byte takes a fifth of their time.
+// Until V8 has optimised these loops, reading `.length` for each byte takes a fifth of the time.
 
 function firstDifference(
   before: Buffer,

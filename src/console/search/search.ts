@@ -78,8 +78,8 @@ export class Search {
 
   /**
    * Goes on with the index for so long: all products in the order of their keys, those alone whose document is another one
-   * than the index has seen. An import that begins meanwhile ends it. Answers which numbers of the mirror it knows by now;
-   * undefined: it has not come to the end.
+   * than the index has seen. It stops early when an import shows its progress. Answers which numbers of the mirror it knows
+   * by now; undefined: it has not come to the end.
    */
   async work(forMs: number): Promise<string | undefined> {
     if (!existsSync(this.#mirrorFile)) return undefined

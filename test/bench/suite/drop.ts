@@ -90,7 +90,7 @@ export async function untilLine({ state }: Pick<Stage, 'state'>, name: string, k
 /** No file that was measured before is compressed while the next one is. */
 async function untilNoneIsArchived(stage: Stage): Promise<void> {
   for (const { kind, name, acceptedAt } of readManifest(join(stage.state, 'manifest.ndjson'))) {
-    // While one file is waited for, the next becomes due.
+    // The next file may become due while we wait for one.
     const latest = Date.now() + measurementMsMax - archivedAfterMs
     if (kind === 'accept' && Date.parse(acceptedAt as string) < latest)
       await untilLine(stage, name as string, 'archive')
