@@ -2,7 +2,14 @@ import type { ProductId } from '../lib/brand.ts'
 import type { Drained } from '../mirror/loop-model.ts'
 import type { DeadLetter } from '../mirror/model.ts'
 import { checkSession, type LoopAccess, numbersOf, OutboxMovedError } from './loop-access.ts'
-import { emptyList, type PackedField, type PackedList, unpackFields } from './packed-list.ts'
+import {
+  emptyList,
+  type PackedField,
+  type PackedList,
+  packFields,
+  type ReadField,
+  unpackFields,
+} from './packed-list.ts'
 import type { RedisState } from './redis-state.ts'
 
 const digestBytes = 16
@@ -10,14 +17,20 @@ const heldMark = '1'.charCodeAt(0)
 const fieldsMax = 2_000
 /** What is to be offered goes before so many acknowledgements, for `drainAfterMs`. */
 const fieldsKept = 20_000
-/** They come in no order: each transaction writes pages all over the tables, many fields hardly more than a few. */
+/** The more are sorted, the nearer are the rows of a transaction. */
 const partsMax = { alone: 50, besideOffers: 5 }
+/** Of one transaction. Smaller ones let Redis do more of its work meanwhile, but wait more often for the disk. */
+const rangeMax = 10_000
 
 /** What Redis tells at one moment: the next acknowledgements, and all dead letters. `cursor`: `0` after the last part. */
 export interface DrainedPart extends Pick<Drained, 'positions'> {
   cursor: string
   acknowledged: PackedList
   letters: PackedList
+}
+
+interface ReadParts extends Pick<DrainedPart, 'letters' | 'positions'> {
+  fields: readonly ReadField[]
 }
 
 export async function readDrained(
@@ -80,31 +93,63 @@ export class Drain {
     return isLate || reports.acknowledged >= fieldsKept || this.hasWork({ ...reports, acknowledged: 0 })
   }
 
-  /** Takes over as much as one transaction of the mirror is good for. */
+  /** Takes over a part of it, in ranges of ids: while the mirror writes one, Redis removes the one before. */
   async run(
     { acknowledged: waiting, refused }: Reports,
     how: keyof typeof partsMax = 'alone',
   ): Promise<void> {
     const { mirror, clock } = this.#access
     this.#ranAt = clock.monotonic()
-    const parts: DrainedPart[] = []
-    for (let isLast = false; !isLast; ) {
-      const part = await readDrained(this.#access, this.#cursor)
-      this.#cursor = part.cursor
-      parts.push(part)
-      isLast = this.#cursor === '0' || parts.length >= Math.min(partsMax[how], waiting / fieldsMax)
-    }
-    // Nothing is offered meanwhile: positions and letters of the last part are those of all.
-    const { letters, positions } = parts.at(-1) as DrainedPart
-    const acknowledged = parts.flatMap((part) => unpackFields(part.acknowledged))
+    const { fields, letters, positions } = await this.#read(waiting, how)
     const dead = unpackFields(letters).map(toDead)
-    if (acknowledged.length > 0 || dead.length > 0)
-      mirror.drain({ ...toDrained(acknowledged), dead, positions }, clock.now())
-    mirror.keepBeat()
-    await removeDrained(this.#access, { letters })
-    await Promise.all(parts.map((part) => removeDrained(this.#access, { acknowledged: part.acknowledged })))
+    let removing = Promise.resolve()
+    for (const [at, range] of rangesOf(fields, rangeMax).entries()) {
+      try {
+        mirror.drain({ ...toDrained(range), dead: at === 0 ? dead : [], positions }, clock.now())
+      } finally {
+        await removing
+      }
+      removing = this.#remove(range, at === 0 ? letters : emptyList)
+    }
+    await removing
     this.#told = { letters: dead.filter(({ held }) => held).length, refused }
   }
+
+  async #read(waiting: number, how: keyof typeof partsMax): Promise<ReadParts> {
+    const parts = Math.min(partsMax[how], waiting / fieldsMax)
+    const fields: ReadField[] = []
+    let reading = readDrained(this.#access, this.#cursor)
+    for (let count = 1; ; count += 1) {
+      const { acknowledged, cursor, letters, positions } = await reading
+      this.#cursor = cursor
+      const isLast = cursor === '0' || count >= parts
+      if (!isLast) reading = readDrained(this.#access, cursor)
+      // While Redis reads the next part.
+      fields.push(...inOrder(unpackFields(acknowledged)))
+      // Nothing is offered meanwhile: positions and letters of the last part are those of all.
+      if (isLast) return { fields: inOrder(fields), letters, positions }
+    }
+  }
+
+  async #remove(fields: readonly ReadField[], letters: PackedList): Promise<void> {
+    const lists = rangesOf(fields, fieldsMax).map((range) => ({ acknowledged: packFields(range) }))
+    await Promise.all([{ letters }, ...lists].map((list) => removeDrained(this.#access, list)))
+  }
+}
+
+/**
+ * In the order of ids: neighbours in a table are read and written together. Redis may tell of a product twice, and what it
+ * told last counts.
+ */
+export function inOrder(fields: ReadField[]): ReadField[] {
+  fields.sort(({ id: one }, { id: other }) => (one < other ? -1 : one === other ? 0 : 1))
+  return fields.filter(({ id }, at) => id !== fields[at + 1]?.id)
+}
+
+/** At least one. */
+function rangesOf<T>(items: readonly T[], max: number): T[][] {
+  const count = Math.max(1, Math.ceil(items.length / max))
+  return Array.from({ length: count }, (_, at) => items.slice(at * max, (at + 1) * max))
 }
 
 /** A digest, nothing for a doubt, or `=` of an offer that was dropped. */

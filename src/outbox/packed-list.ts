@@ -10,14 +10,24 @@ export interface PackedField {
   mark: number
 }
 
+/** Where it stood, so that it can be packed again. */
+export interface ReadField extends PackedField {
+  packed: Buffer
+  start: number
+  end: number
+}
+
 export const emptyList: PackedList = { packed: Buffer.of(0x90), marks: Buffer.alloc(0) }
+
+const array32 = 0xdd
+const headBytes = 5
 
 /**
  * Reads MessagePack: an array of strings, each with its length in front. Values are not copied. Libraries decode strings as
  * text, which a digest is not.
  */
-export function unpackFields({ packed, marks }: PackedList): PackedField[] {
-  let at = packed[0] === 0xdd ? 5 : packed[0] === 0xdc ? 3 : 1
+export function unpackFields({ packed, marks }: PackedList): ReadField[] {
+  let at = packed[0] === array32 ? headBytes : packed[0] === 0xdc ? 3 : 1
   const end = () => {
     const head = packed[at++] ?? 0
     if (head >> 5 === 0b101) return at + (head & 0x1f)
@@ -25,14 +35,26 @@ export function unpackFields({ packed, marks }: PackedList): PackedField[] {
     at += lengthBytes
     return at + packed.readUIntBE(at - lengthBytes, lengthBytes)
   }
-  const fields: PackedField[] = []
+  const fields: ReadField[] = []
   for (const mark of marks) {
+    const start = at
     const idEnd = end()
     const id = packed.toString('utf8', at, idEnd)
     at = idEnd
     const valueEnd = end()
-    fields.push({ id, value: packed.subarray(at, valueEnd), mark })
+    fields.push({ id, value: packed.subarray(at, valueEnd), mark, packed, start, end: valueEnd })
     at = valueEnd
   }
   return fields
+}
+
+/** Some of the fields that were read, in the order given. */
+export function packFields(fields: readonly ReadField[]): PackedList {
+  const bytes = fields.reduce((sum, { start, end }) => sum + end - start, headBytes)
+  const packed = Buffer.allocUnsafe(bytes)
+  packed[0] = array32
+  packed.writeUInt32BE(2 * fields.length, 1)
+  let at = headBytes
+  for (const { packed: from, start, end } of fields) at += from.copy(packed, at, start, end)
+  return { packed, marks: Buffer.from(fields.map(({ mark }) => mark)) }
 }

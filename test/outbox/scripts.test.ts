@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { CatalogName } from '../../src/lib/brand.ts'
+import { inOrder } from '../../src/outbox/drain.ts'
 import { catalogKeys } from '../../src/outbox/keys.ts'
-import { unpackFields } from '../../src/outbox/packed-list.ts'
+import { packFields, unpackFields } from '../../src/outbox/packed-list.ts'
 import { OutboxScripts } from '../../src/outbox/scripts/scripts.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
 
@@ -61,8 +62,23 @@ test.each([0, 1, 15, 16, 70_000])('a list of %i pairs comes back as a script pac
     packed32(given.flatMap(({ id, value }) => [Buffer.from(id), value])),
   )
   const marks = Buffer.from(given.map(({ mark }) => mark))
-  expect(unpackFields({ packed: packed as Buffer, marks })).toEqual(given)
+  const fields = unpackFields({ packed: packed as Buffer, marks })
+  expect(fields).toMatchObject(given)
+  // Some of them, in another order, packed again.
+  const some = fields.filter((_, n) => n % 3 !== 1).reverse()
+  const again = unpackFields(packFields(some))
+  expect(again).toMatchObject(some.map(({ id, value, mark }) => ({ id, value, mark })))
+  expect(again).toHaveLength(some.length)
 })
+
+test('fields are drained in the order of their ids, and of those told twice the later counts', () => {
+  const told = ['b', 'a', 'c', 'b'].map((id, n) => field(id, String(n)))
+  expect(inOrder(told).map(({ id, value }) => `${id}${value}`)).toEqual(['a1', 'b3', 'c2'])
+})
+
+function field(id: string, value: string) {
+  return { id, value: Buffer.from(value), mark: 48, packed: Buffer.alloc(0), start: 0, end: 0 }
+}
 
 /** MessagePack with every length in four bytes. */
 function packed32(parts: readonly Buffer[]): Buffer {
