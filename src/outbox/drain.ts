@@ -2,14 +2,7 @@ import type { ProductId } from '../lib/brand.ts'
 import type { Drained } from '../mirror/loop-model.ts'
 import type { DeadLetter } from '../mirror/model.ts'
 import { checkSession, type LoopAccess, numbersOf, OutboxMovedError } from './loop-access.ts'
-import {
-  emptyList,
-  type PackedField,
-  type PackedList,
-  packFields,
-  type ReadField,
-  unpackFields,
-} from './packed-list.ts'
+import { emptyList, type PackedField, type PackedList, packFields, unpackFields } from './packed-list.ts'
 import type { RedisState } from './redis-state.ts'
 
 const digestBytes = 16
@@ -17,9 +10,9 @@ const heldMark = '1'.charCodeAt(0)
 const fieldsMax = 2_000
 /** What is to be offered goes before so many acknowledgements, for `drainAfterMs`. */
 const fieldsKept = 20_000
-/** The more are sorted, the nearer are the rows of a transaction. */
+/** The more are sorted at once, the closer together are the rows that a transaction changes. */
 const partsMax = { alone: 50, besideOffers: 5 }
-/** Of one transaction. Smaller ones let Redis do more of its work meanwhile, but wait more often for the disk. */
+/** Of one transaction. Smaller ones let Redis do more of its work meanwhile, but wait for the disk more often. */
 const rangeMax = 10_000
 
 /** What Redis tells at one moment: the next acknowledgements, and all dead letters. `cursor`: `0` after the last part. */
@@ -27,10 +20,6 @@ export interface DrainedPart extends Pick<Drained, 'positions'> {
   cursor: string
   acknowledged: PackedList
   letters: PackedList
-}
-
-interface ReadParts extends Pick<DrainedPart, 'letters' | 'positions'> {
-  fields: readonly ReadField[]
 }
 
 export async function readDrained(
@@ -93,7 +82,7 @@ export class Drain {
     return isLate || reports.acknowledged >= fieldsKept || this.hasWork({ ...reports, acknowledged: 0 })
   }
 
-  /** Takes over a part of it, in ranges of ids: while the mirror writes one, Redis removes the one before. */
+  /** Takes over a part of it, in ranges of ids: while the mirror writes a range, Redis removes the one before. */
   async run(
     { acknowledged: waiting, refused }: Reports,
     how: keyof typeof partsMax = 'alone',
@@ -102,22 +91,25 @@ export class Drain {
     this.#ranAt = clock.monotonic()
     const { fields, letters, positions } = await this.#read(waiting, how)
     const dead = unpackFields(letters).map(toDead)
+    const ranges = rangesOf(fields, rangeMax)
     let removing = Promise.resolve()
-    for (const [at, range] of rangesOf(fields, rangeMax).entries()) {
+    for (const range of ranges) {
+      // Letters follow all acknowledgements: a doubt takes an earlier refusal back.
+      const isLast = range === ranges.at(-1)
       try {
-        mirror.drain({ ...toDrained(range), dead: at === 0 ? dead : [], positions }, clock.now())
+        mirror.drain({ ...toDrained(range), dead: isLast ? dead : [], positions }, clock.now())
       } finally {
         await removing
       }
-      removing = this.#remove(range, at === 0 ? letters : emptyList)
+      removing = this.#remove(range, isLast ? letters : emptyList)
     }
     await removing
     this.#told = { letters: dead.filter(({ held }) => held).length, refused }
   }
 
-  async #read(waiting: number, how: keyof typeof partsMax): Promise<ReadParts> {
+  async #read(waiting: number, how: keyof typeof partsMax) {
     const parts = Math.min(partsMax[how], waiting / fieldsMax)
-    const fields: ReadField[] = []
+    const fields: PackedField[] = []
     let reading = readDrained(this.#access, this.#cursor)
     for (let count = 1; ; count += 1) {
       const { acknowledged, cursor, letters, positions } = await reading
@@ -131,17 +123,17 @@ export class Drain {
     }
   }
 
-  async #remove(fields: readonly ReadField[], letters: PackedList): Promise<void> {
+  async #remove(fields: readonly PackedField[], letters: PackedList): Promise<void> {
     const lists = rangesOf(fields, fieldsMax).map((range) => ({ acknowledged: packFields(range) }))
     await Promise.all([{ letters }, ...lists].map((list) => removeDrained(this.#access, list)))
   }
 }
 
 /**
- * In the order of ids: neighbours in a table are read and written together. Redis may tell of a product twice, and what it
- * told last counts.
+ * In the order of ids: neighbours in a table are read and written together. Redis may tell of a product twice; then the later
+ * value counts.
  */
-export function inOrder(fields: ReadField[]): ReadField[] {
+export function inOrder(fields: PackedField[]): PackedField[] {
   fields.sort(({ id: one }, { id: other }) => (one < other ? -1 : one === other ? 0 : 1))
   return fields.filter(({ id }, at) => id !== fields[at + 1]?.id)
 }

@@ -8,10 +8,7 @@ export interface PackedField {
   id: string
   value: Buffer
   mark: number
-}
-
-/** Where it stood, so that it can be packed again. */
-export interface ReadField extends PackedField {
+  /** Where id and value stand, so that they can be packed again. */
   packed: Buffer
   start: number
   end: number
@@ -26,7 +23,7 @@ const headBytes = 5
  * Reads MessagePack: an array of strings, each with its length in front. Values are not copied. Libraries decode strings as
  * text, which a digest is not.
  */
-export function unpackFields({ packed, marks }: PackedList): ReadField[] {
+export function unpackFields({ packed, marks }: PackedList): PackedField[] {
   let at = packed[0] === array32 ? headBytes : packed[0] === 0xdc ? 3 : 1
   const end = () => {
     const head = packed[at++] ?? 0
@@ -35,7 +32,7 @@ export function unpackFields({ packed, marks }: PackedList): ReadField[] {
     at += lengthBytes
     return at + packed.readUIntBE(at - lengthBytes, lengthBytes)
   }
-  const fields: ReadField[] = []
+  const fields: PackedField[] = []
   for (const mark of marks) {
     const start = at
     const idEnd = end()
@@ -48,8 +45,8 @@ export function unpackFields({ packed, marks }: PackedList): ReadField[] {
   return fields
 }
 
-/** Some of the fields that were read, in the order given. */
-export function packFields(fields: readonly ReadField[]): PackedList {
+/** Fields that were read, from any lists, in the order given. */
+export function packFields(fields: readonly PackedField[]): PackedList {
   const bytes = fields.reduce((sum, { start, end }) => sum + end - start, headBytes)
   const packed = Buffer.allocUnsafe(bytes)
   packed[0] = array32

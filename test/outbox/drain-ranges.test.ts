@@ -20,3 +20,24 @@ test('many acknowledgements are drained in several transactions, and what was ed
   expect(await box.connection.hlen(box.keys.acknowledged)).toBe(0)
   expect(box.places().map(({ id }) => id)).toEqual(edited.map((n) => `p${n}`).sort())
 })
+
+test('a refusal after a doubt counts, wherever the product stands among many', async () => {
+  await using box = await openHarness()
+  await box.settle()
+  const ids = Array.from({ length: products }, (_, n) => `p${n}`)
+  box.commitAll(ids.map((id) => write(id, id, 'new')))
+  await box.connection.hset(box.keys.positions, 'new', products)
+  const [first, last] = ['p0', 'p9999']
+  for (let start = 0; start < products; start += 5_000) {
+    const part = ids.slice(start, start + 5_000)
+    const fields = part.flatMap((id) => [id, id === first || id === last ? '' : box.digestOf(id)])
+    await box.connection.hset(box.keys.acknowledged, ...fields)
+  }
+  for (const id of [first, last]) {
+    const letter = Buffer.from(JSON.stringify({ reason: 'bad', status: 422, at: '2026-01-01T00:00:00.000Z' }))
+    await box.connection.hset(box.keys.dead, id, Buffer.concat([box.digestOf(id), letter]))
+  }
+  await box.settle()
+  expect(box.deadIds()).toEqual([first, last])
+  expect(box.places().map(({ id }) => id)).toEqual([first, last])
+})
