@@ -33,7 +33,7 @@ function parseConsent(word: string): boolean {
 function formatRecorded({ id, consent, state, refusal }: RecordedConsent): string {
   const what = `${consent ? 'Granted' : 'Revoked'} (${id})`
   if (refusal) {
-    return `${what}, but refused by the endpoint: ${refusal.reason}\nTo send it once more: catalogd dead retry --consents ${id}`
+    return `${what}, but refused by the endpoint: ${refusal.reason}\nTo send it once more: catalogd dead retry --consents -- ${id}`
   }
   return state === 'waiting' ? `${what}: taken in, not delivered yet.` : `${what}: the endpoint has taken it.`
 }

@@ -62,10 +62,11 @@ function describeFailure(error: unknown): Failure {
     return { code, message, hint, ...problems }
   }
   if (error instanceof CommanderError) {
+    const ofIds = error.code === 'commander.unknownOption' ? '. Put -- before an id that begins with -' : ''
     return {
       code: 'usage',
       message: error.message.replace(/^error: /, ''),
-      hint: 'Add --help to see how it is used',
+      hint: `Add --help to see how it is used${ofIds}`,
     }
   }
   const hint = diskHintOf(error)

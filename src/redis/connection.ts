@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { type ChainableCommander, Redis, type RedisOptions } from 'ioredis'
 import type { Clock } from '../lib/clock.ts'
 import { settlesWithin } from '../lib/settles-within.ts'
@@ -38,7 +37,9 @@ export async function closeConnection(connection: Redis, clock: Clock): Promise<
   if (status === 'end') return
   // ioredis tells nobody that it ended when it had no socket at the time.
   const hasSocket = status === 'ready' || status === 'connect' || status === 'connecting'
-  const ended = hasSocket ? once(connection, 'end') : undefined
+  // Not once(): that rejects on an error, and a connection that is closed while it connects reports one.
+  connection.on('error', () => {})
+  const ended = hasSocket ? new Promise((resolve) => connection.once('end', resolve)) : undefined
   connection.disconnect()
   if (ended) await settlesWithin(clock, disconnectWithinMs, ended)
 }

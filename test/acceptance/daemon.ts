@@ -135,7 +135,7 @@ ${indented}
 
   /** Runs one command to its end inside this process, which spares the start of another. */
   async runHere(...args: string[]): Promise<Ran> {
-    const { exitCode, stdout, stderr } = await runCli([...args, '--config', this.path('catalogd.yaml')], {
+    const { exitCode, stdout, stderr } = await runCli(['--config', this.path('catalogd.yaml'), ...args], {
       env: { CATALOG_API_URL: this.sandbox.url, API_PRODUCTS_TOKEN: productsToken },
     })
     return { code: exitCode, stdout, stderr }

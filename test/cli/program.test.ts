@@ -124,6 +124,14 @@ describe('runProgram', () => {
     expect(stderr).toContain('Add --help to see how it is used')
   })
 
+  it('says how an id is given that begins as an option does', async () => {
+    const refused = await run('echo', '-bcd')
+    expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(refused.stderr).toContain("unknown option '-bcd'")
+    expect(refused.stderr).toContain('Put -- before an id that begins with -')
+    expect(await run('echo', '--', '-bcd')).toMatchObject({ exitCode: 0 })
+  })
+
   it('ends every --help with an example, on standard output', async () => {
     for (const argv of [[], ['echo'], ['group'], ['group', 'echo'], ['bug']]) {
       const { exitCode, stdout, stderr } = await run(...argv, '--help')

@@ -1,6 +1,10 @@
+import { promisify } from 'node:util'
+import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { CatalogName } from '../../src/lib/brand.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
+import { closeConnection } from '../../src/redis/connection.ts'
+import { connectionOptions } from '../../src/redis/connection-options.ts'
 import { openRedis } from '../../src/redis/connections.ts'
 import { openTicketQueue } from '../../src/redis/tickets.ts'
 import { waitFor } from '../support/events.ts'
@@ -8,6 +12,8 @@ import { leakCheck } from '../support/leak-check.ts'
 import { collectLog } from '../support/log-lines.ts'
 import { freePort, startRedis } from '../support/redis-server.ts'
 import { startCuttingProxy } from './cutting-proxy.ts'
+
+const nextTick = promisify(process.nextTick)
 
 const leaks = leakCheck()
 beforeEach(leaks.remember)
@@ -69,6 +75,19 @@ describe('opening', () => {
     expect(await redis.commands.get('k5999')).toBe('x')
     expect(lines).toEqual([])
   })
+})
+
+test('a connection is closed while it connects, whatever ioredis says of that', async () => {
+  await using server = await startRedis()
+  const connection = new Redis(connectionOptions({ kind: 'url', url: server.url }, 'commands'))
+  const errors: string[] = []
+  connection.on('error', ({ message }) => errors.push(message))
+  connection.connect().catch(() => {})
+  // From here on ioredis has a socket, which has not connected yet.
+  await nextTick()
+  await closeConnection(connection, systemClock)
+  expect(connection.status).toBe('end')
+  expect(errors).toEqual([expect.stringContaining("Stream isn't writeable")])
 })
 
 describe('a server that goes away while it is opened', () => {
