@@ -67,3 +67,12 @@ export function explained<T>(file: string, work: () => T): T {
     throw asStorageError(error, file)
   }
 }
+
+/** For what may also be done later: with a full disk it changes nothing, and is tried again. */
+export function unlessFull(work: () => unknown): void {
+  try {
+    work()
+  } catch (error) {
+    if (!isDiskFull(error)) throw error
+  }
+}

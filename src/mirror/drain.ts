@@ -44,32 +44,35 @@ export function drain(access: Access, drained: Drained, nowMs: number): void {
   for (const { productId, held } of dropped) change(productId, held, () => undefined)
 }
 
-/** Products that Redis told of, by ids (?1, JSON) and digests (?2) in the same order. */
-const told = `(SELECT p.key, t.key AS at, substr(?2, 16 * t.key + 1, 16) AS told FROM json_each(?1) t
-  LEFT JOIN products p ON p.id = t.value)`
+/** Products that Redis told of, by keys or ids (?1, JSON) and digests (?2) in the same order. */
+const toldBy = (column: 'key' | 'id') =>
+  `(SELECT p.key, t.key AS at, substr(?2, 16 * t.key + 1, 16) AS told FROM json_each(?1) t
+  LEFT JOIN products p ON p.${column} = t.value)`
 
 /**
  * What becomes of nearly every product, in one statement for all: its newest document is acknowledged, and nothing is under
- * way. Fastest in the order of ids. Returns the others.
+ * way. Fastest in the order of keys, or of ids. Returns the others.
  */
 function endPlaces(
   database: Database,
   { acknowledged = [], positions }: Pick<Drained, 'acknowledged' | 'positions'>,
 ): NonNullable<Drained['acknowledged']> {
   const [ended, others] = [acknowledged.filter(isEnded), acknowledged.filter((each) => !isEnded(each))]
-  const ids = JSON.stringify(ended.map(({ productId }) => productId))
+  const areKeyed = ended.every(({ key }) => key !== undefined)
+  const told = toldBy(areKeyed ? 'key' : 'id')
+  const names = JSON.stringify(ended.map(({ productId, key }) => (areKeyed ? key : productId)))
   const digests = Buffer.concat(ended.map(({ digest }) => digest ?? doubtful))
   const end = `DELETE FROM sending WHERE product IN (
     SELECT product FROM ${told} CROSS JOIN sending ON product = key WHERE digest = told
       AND (number IS NULL OR number <= CASE lane WHEN 0 THEN ?3 WHEN 1 THEN ?4 ELSE ?5 END)
       AND product NOT IN (SELECT product FROM dead))`
   const { urgent, new: fresh, deferred } = positions
-  const { changes } = database.run(end, ids, digests, urgent, fresh, deferred)
+  const { changes } = database.run(end, names, digests, urgent, fresh, deferred)
   if (changes === ended.length) return others
   // The others may have been acknowledged before.
   const rest = `SELECT at FROM ${told} p LEFT JOIN sending s ON s.product = p.key ${newest.joins}
     WHERE s.product IS NOT NULL OR ${newest.digest} IS NOT told OR p.key IN (SELECT product FROM dead)`
-  const left = database.all<{ at: number }>(rest, ids, digests)
+  const left = database.all<{ at: number }>(rest, names, digests)
   return [...others, ...left.flatMap(({ at }) => ended[at] ?? [])]
 }
 

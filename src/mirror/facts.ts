@@ -23,6 +23,12 @@ export function readFacts<Name extends string, Value extends FactValue>(
   return new Map(rows.map(({ name, value }) => [name, value]))
 }
 
+/** Some file is applied in part. */
+export function isImporting(database: Database): boolean {
+  const sql = "SELECT 1 FROM facts WHERE kind > 'count:' AND kind < 'count;' LIMIT 1"
+  return database.get(sql) !== undefined
+}
+
 /** Of the mirror itself: written as JSON; undefined where it was never written. */
 export function readIdentityFact<Value>(database: Database, name: string): Value | undefined {
   const text = readFact<string>(database, 'identity', name)

@@ -24,16 +24,23 @@ export type Place = {
   | { kind: 'withdrawn'; digest: undefined }
 )
 
+interface DrainedProduct {
+  productId: ProductId
+  /** Where it is known: it is found sooner than by the id. */
+  key?: number | undefined
+  held: boolean
+}
+
 /**
  * What Redis tells of products. `held`: something of the product is under way there (a lane, a claim, an echo …), so that it
  * needs a place.
  */
 export interface Drained {
   /** `digest` undefined: a doubt, a call may have taken effect. */
-  acknowledged?: readonly { productId: ProductId; digest: DocumentDigest | undefined; held: boolean }[]
+  acknowledged?: readonly (DrainedProduct & { digest: DocumentDigest | undefined })[]
   dead?: readonly { letter: DeadLetter; digest: DocumentDigest; held: boolean }[]
   /** Places that an offer dropped: nothing of the product was under way then. */
-  dropped?: readonly { productId: ProductId; held: boolean }[]
+  dropped?: readonly DrainedProduct[]
   /** How far each lane was offered, read in the same step. */
   positions: Readonly<Record<Lane, number>>
 }

@@ -152,6 +152,13 @@ export class Places {
     return places
   }
 
+  /** Products with a row behind that key, in the order of their keys. */
+  readRows(after: number, rowsMax: number): Map<ProductId, number> {
+    const sql = `SELECT p.id, p.key FROM sending s CROSS JOIN products p ON p.key = s.product
+      WHERE s.product > ? ORDER BY s.product LIMIT ?`
+    return new Map(this.#database.rows<[ProductId, number]>(sql, after, rowsMax))
+  }
+
   /** All that Redis may know of. */
   doubtOffered(): void {
     const { urgent, new: fresh, deferred } = this.numbers.offered

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import type { ProductId } from '../lib/brand.ts'
 import { Database } from '../lib/database.ts'
-import { isDiskFull } from '../lib/database-failure.ts'
+import { isDiskFull, unlessFull } from '../lib/database-failure.ts'
 import { type SettledCall, writeCalls } from './calls.ts'
 import { Documents } from './documents.ts'
 import { drain, forgetDead, readRow } from './drain.ts'
-import { readCalls, readFact } from './facts.ts'
+import { isImporting, readCalls, readFact } from './facts.ts'
 import { History } from './history.ts'
 import { beginGeneration, checkFile, readIdentity, writeFile, writeIdentity } from './identity.ts'
 import { laneRank } from './lanes.ts'
@@ -185,10 +185,13 @@ export class MirrorStore implements Disposable {
     return readDocuments(this.#database, ids)
   }
 
-  /** Some file is applied in part. */
+  /** Keys of the next unsent products behind that key, ascending. */
+  readUnsent(after: number, rowsMax: number): ReadonlyMap<ProductId, number> {
+    return this.#places.readRows(after, rowsMax)
+  }
+
   isImporting(): boolean {
-    const sql = "SELECT 1 FROM facts WHERE kind > 'count:' AND kind < 'count;' LIMIT 1"
-    return this.#database.get(sql) !== undefined
+    return isImporting(this.#database)
   }
 
   /** Safe to repeat. */
@@ -287,14 +290,5 @@ export class MirrorStore implements Disposable {
       this.#access.history.reload()
       throw error
     }
-  }
-}
-
-/** What is for later anyway: with a full disk it changes nothing, and is tried again. */
-function unlessFull(work: () => unknown): void {
-  try {
-    work()
-  } catch (error) {
-    if (!isDiskFull(error)) throw error
   }
 }

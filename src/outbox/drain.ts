@@ -8,12 +8,14 @@ import type { RedisState } from './redis-state.ts'
 const digestBytes = 16
 const heldMark = '1'.charCodeAt(0)
 const fieldsMax = 2_000
-/** What is to be offered goes before so many acknowledgements, for `drainAfterMs`. */
+/** What is to be offered goes before fewer acknowledgements, for `drainAfterMs`. From so many on there are walks. */
 const fieldsKept = 20_000
 /** The more are sorted at once, the closer together are the rows that a transaction changes. */
 const partsMax = { alone: 50, besideOffers: 5 }
 /** Of one transaction. Smaller ones let Redis do more of its work meanwhile, but wait for the disk more often. */
 const rangeMax = 10_000
+/** Of the unsent products that a walk asks for. Where fewer are acknowledged, a scan finds them sooner. */
+const acknowledgedShareMin = 0.25
 
 /** What Redis tells at one moment: the next acknowledgements, and all dead letters. `cursor`: `0` after the last part. */
 export interface DrainedPart extends Pick<Drained, 'positions'> {
@@ -22,11 +24,13 @@ export interface DrainedPart extends Pick<Drained, 'positions'> {
   letters: PackedList
 }
 
+/** A part of all, or, with an empty cursor, what there is of these products. */
 export async function readDrained(
   { connection, scripts, session }: LoopAccess,
   cursor: string,
+  ids: readonly string[] = [],
 ): Promise<DrainedPart> {
-  const answer = (await scripts.run(connection, 'drain', [session, cursor, fieldsMax])) as unknown[]
+  const answer = (await scripts.run(connection, 'drain', [session, cursor, fieldsMax, ...ids])) as unknown[]
   if (answer.length === 0) throw new OutboxMovedError('another process has taken over')
   const [next, acknowledged, marks, letters, letterMarks, positions] = answer as [
     ...[cursor: Buffer, acknowledged: Buffer, marks: Buffer, letters: Buffer, letterMarks: Buffer],
@@ -51,6 +55,11 @@ export async function removeDrained(
   checkSession(await scripts.run(connection, 'drained', [session, ...args]))
 }
 
+/** What one transaction takes over. */
+interface Range extends Pick<DrainedPart, 'letters' | 'positions'> {
+  fields: PackedField[]
+}
+
 type Reports = Pick<RedisState, 'acknowledged' | 'dead' | 'refused'>
 
 /**
@@ -62,6 +71,8 @@ export class Drain {
   /** Dead letters that Redis keeps although the mirror was told, since they may be taken back; products refused by then. */
   #told = { letters: 0, refused: 0 }
   #cursor = '0'
+  /** Key of the last product that was asked for; undefined: no walk until a scan has come to its end. */
+  #walked: number | undefined = 0
   #ranAt = Number.NEGATIVE_INFINITY
 
   constructor(access: LoopAccess) {
@@ -82,29 +93,72 @@ export class Drain {
     return isLate || reports.acknowledged >= fieldsKept || this.hasWork({ ...reports, acknowledged: 0 })
   }
 
-  /** Takes over a part of it, in ranges of ids: while the mirror writes a range, Redis removes the one before. */
+  /** Takes over a part of it, in ranges: while the mirror writes a range, Redis removes the one before. */
   async run(
     { acknowledged: waiting, refused }: Reports,
     how: keyof typeof partsMax = 'alone',
   ): Promise<void> {
-    const { mirror, clock } = this.#access
+    const { mirror, clock, walkFrom = fieldsKept } = this.#access
     this.#ranAt = clock.monotonic()
-    const { fields, letters, positions } = await this.#read(waiting, how)
-    const dead = unpackFields(letters).map(toDead)
-    const ranges = rangesOf(fields, rangeMax)
+    const isWalk = waiting >= walkFrom && this.#walked !== undefined
+    const ranges = isWalk ? this.#walk(how) : this.#scan(waiting, how)
     let removing = Promise.resolve()
-    for (const range of ranges) {
-      // Letters follow all acknowledgements: a doubt takes an earlier refusal back.
-      const isLast = range === ranges.at(-1)
-      try {
-        mirror.drain({ ...toDrained(range), dead: isLast ? dead : [], positions }, clock.now())
-      } finally {
+    let held = 0
+    try {
+      for await (const { fields, letters, positions } of ranges) {
+        const dead = unpackFields(letters).map(toDead)
+        mirror.drain({ ...toDrained(fields), dead, positions }, clock.now())
         await removing
+        removing = this.#remove(fields, letters)
+        // It is waited for, here or below; what else fails may be told first.
+        removing.catch(() => undefined)
+        held = dead.filter((letter) => letter.held).length
       }
-      removing = this.#remove(range, isLast ? letters : emptyList)
+    } finally {
+      await removing
     }
-    await removing
-    this.#told = { letters: dead.filter(({ held }) => held).length, refused }
+    this.#told = { letters: held, refused }
+  }
+
+  /**
+   * By the unsent products of the mirror: Redis is asked for the acknowledgements of the next ones, and reads them while the
+   * range before is written. In the order of its rows, the mirror reads and writes each page once.
+   */
+  async *#walk(how: keyof typeof partsMax): AsyncGenerator<Range> {
+    const rangesMax = (partsMax[how] * fieldsMax) / rangeMax
+    let asked = this.#ask()
+    for (let count = 1; ; count += 1) {
+      const { keys, isEnd } = asked
+      const told = await asked.told
+      const fields = told.flatMap(({ acknowledged }) => unpackFields(acknowledged))
+      for (const field of fields) field.key = keys.get(field.id as ProductId)
+      const isOver = isEnd || fields.length < keys.size * acknowledgedShareMin
+      const isLast = isOver || count >= rangesMax
+      if (isOver) this.#walked = undefined
+      else if (!isLast) asked = this.#ask()
+      for (const { letters, positions } of told.slice(-1))
+        yield { fields, letters: isLast ? letters : emptyList, positions }
+      if (isLast) return
+    }
+  }
+
+  #ask() {
+    const keys = this.#access.mirror.readUnsent(this.#walked ?? 0, rangeMax)
+    for (const key of keys.values()) this.#walked = key
+    const parts = rangesOf([...keys.keys()], fieldsMax)
+    const told = Promise.all(parts.map((ids) => readDrained(this.#access, '', ids)))
+    // When the range before cannot be written, nobody asks for it.
+    told.catch(() => undefined)
+    return { keys, told, isEnd: keys.size < rangeMax }
+  }
+
+  /** As Redis has them, which is no order: all that are read at once are sorted first. */
+  async *#scan(waiting: number, how: keyof typeof partsMax): AsyncGenerator<Range> {
+    const { fields, letters, positions } = await this.#read(waiting, how)
+    const ranges = rangesOf(fields, rangeMax)
+    // Letters follow all acknowledgements: a doubt takes an earlier refusal back.
+    for (const range of ranges)
+      yield { fields: range, letters: range === ranges.at(-1) ? letters : emptyList, positions }
   }
 
   async #read(waiting: number, how: keyof typeof partsMax) {
@@ -114,6 +168,7 @@ export class Drain {
     for (let count = 1; ; count += 1) {
       const { acknowledged, cursor, letters, positions } = await reading
       this.#cursor = cursor
+      if (cursor === '0') this.#walked = 0
       const isLast = cursor === '0' || count >= parts
       if (!isLast) reading = readDrained(this.#access, cursor)
       // While Redis reads the next part.
@@ -146,10 +201,10 @@ function rangesOf<T>(items: readonly T[], max: number): T[][] {
 
 /** A digest, nothing for a doubt, or `=` of an offer that was dropped. */
 function toDrained(fields: readonly PackedField[]): Required<Pick<Drained, 'acknowledged' | 'dropped'>> {
-  const acknowledged: { productId: ProductId; digest: Buffer | undefined; held: boolean }[] = []
-  const dropped: { productId: ProductId; held: boolean }[] = []
-  for (const { id, value, mark } of fields) {
-    const product = { productId: id as ProductId, held: mark === heldMark }
+  const acknowledged: Required<Drained>['acknowledged'][number][] = []
+  const dropped: Required<Drained>['dropped'][number][] = []
+  for (const { id, key, value, mark } of fields) {
+    const product = { productId: id as ProductId, key, held: mark === heldMark }
     if (value.length > 0 && value.length < digestBytes) dropped.push(product)
     else acknowledged.push({ ...product, digest: value.length === 0 ? undefined : value })
   }

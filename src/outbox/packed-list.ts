@@ -6,6 +6,8 @@ export interface PackedList {
 
 export interface PackedField {
   id: string
+  /** Of the product in the mirror, where it is known. */
+  key?: number | undefined
   value: Buffer
   mark: number
   /** Where id and value stand, so that they can be packed again. */

@@ -32,12 +32,13 @@ interface HarnessOptions {
   concurrency?: number
   pendingBytes?: number
   newAfterMs?: number
+  walkFrom?: number
   redis?: RedisServerOptions
 }
 
 /** A real redis-server and a real mirror of one catalog, the loop between them, and the outbox of one process. */
 export async function openHarness(options: HarnessOptions = {}) {
-  const { redis, pendingBytes = 1_000_000_000, newAfterMs = 0, ...pace } = options
+  const { redis, pendingBytes = 1_000_000_000, newAfterMs = 0, walkFrom = 20_000, ...pace } = options
   const stack = new AsyncDisposableStack()
   const server = stack.use(await startRedis(redis))
   const dir = stack.use(await tempDir('outbox'))
@@ -64,7 +65,7 @@ export async function openHarness(options: HarnessOptions = {}) {
   /** The loop of the process that imports; its turns are made one by one. */
   const openLoop = (changes: Partial<LoopOptions> = {}, Loop = OutboxLoop) => {
     const loop = new Loop({
-      drainAfterMs: 1_000,
+      ...{ drainAfterMs: 1_000, walkFrom },
       ...{ catalog: 'main', keys, scripts, mirror: box.mirror, endpoint, delivery, pendingBytes, newAfterMs },
       place: { host: 'host-1', folder: '/state/main' },
       deferredAfterMs: deferred.afterMs,
