@@ -22,11 +22,14 @@ export interface Seen {
 
 export class Oracle {
   rows = new Map<string, Row>()
+  /** Of all products, in the order in which the mirror came to know them: that of their keys. */
+  readonly #ids = new Set<string>()
   dropped = new Map<string, string>()
   last: Record<Lane, number> = { urgent: 0, new: 0, deferred: 0 }
   offered: Record<Lane, number> = { urgent: 0, new: 0, deferred: 0 }
 
   edit(id: string, { digest, lane, now }: { digest: string | null; lane: Lane; now: number }): void {
+    this.#ids.add(id)
     const before = this.rows.get(id)
     if (before?.digest === digest || (!before && digest === null)) return
     const never = {
@@ -111,9 +114,9 @@ export class Oracle {
     const isOffered = ({ lane, number, known }: Row) =>
       known || (lane !== null && number !== null && number <= this.offered[lane])
     const offered = [...this.rows.values()].filter(isOffered)
-    for (const id of ids) {
+    for (const id of this.#ids) {
       const row = this.rows.get(id)
-      if (row) doubtOne(row)
+      if (row && ids.includes(id)) doubtOne(row)
     }
     for (const row of offered) doubtOne(row)
   }
