@@ -26,7 +26,7 @@ export type Place = {
 
 interface DrainedProduct {
   productId: ProductId
-  /** Where it is known: it is found sooner than by the id. */
+  /** Of the product in the mirror, where it is known: quicker to find than the id. */
   key?: number | undefined
   held: boolean
 }

@@ -152,7 +152,7 @@ export class Places {
     return places
   }
 
-  /** Products with a row behind that key, in the order of their keys. */
+  /** Keys of the products whose rows follow that key, ascending. */
   readRows(after: number, rowsMax: number): Map<ProductId, number> {
     const sql = `SELECT p.id, p.key FROM sending s CROSS JOIN products p ON p.key = s.product
       WHERE s.product > ? ORDER BY s.product LIMIT ?`

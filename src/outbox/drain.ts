@@ -8,13 +8,13 @@ import type { RedisState } from './redis-state.ts'
 const digestBytes = 16
 const heldMark = '1'.charCodeAt(0)
 const fieldsMax = 2_000
-/** What is to be offered goes before fewer acknowledgements, for `drainAfterMs`. From so many on there are walks. */
+/** Fewer acknowledgements wait for what is to be offered, up to `drainAfterMs`. From this many on, a drain is a walk. */
 const fieldsKept = 20_000
 /** The more are sorted at once, the closer together are the rows that a transaction changes. */
 const partsMax = { alone: 50, besideOffers: 5 }
 /** Of one transaction. Smaller ones let Redis do more of its work meanwhile, but wait for the disk more often. */
 const rangeMax = 10_000
-/** Of the unsent products that a walk asks for. Where fewer are acknowledged, a scan finds them sooner. */
+/** A walk goes on while this share of the products it asks for is acknowledged. Below it, a scan is quicker. */
 const acknowledgedShareMin = 0.25
 
 /** What Redis tells at one moment: the next acknowledgements, and all dead letters. `cursor`: `0` after the last part. */
@@ -121,8 +121,8 @@ export class Drain {
   }
 
   /**
-   * By the unsent products of the mirror: Redis is asked for the acknowledgements of the next ones, and reads them while the
-   * range before is written. In the order of its rows, the mirror reads and writes each page once.
+   * Goes through the unsent products of the mirror in the order of their rows, so that each page is read and written once.
+   * Redis reads the acknowledgements of the next range while this one is written.
    */
   async *#walk(how: keyof typeof partsMax): AsyncGenerator<Range> {
     const rangesMax = (partsMax[how] * fieldsMax) / rangeMax
@@ -136,8 +136,8 @@ export class Drain {
       const isLast = isOver || count >= rangesMax
       if (isOver) this.#walked = undefined
       else if (!isLast) asked = this.#ask()
-      for (const { letters, positions } of told.slice(-1))
-        yield { fields, letters: isLast ? letters : emptyList, positions }
+      const last = told.at(-1)
+      if (last) yield { ...last, fields, letters: isLast ? last.letters : emptyList }
       if (isLast) return
     }
   }
@@ -147,12 +147,12 @@ export class Drain {
     for (const key of keys.values()) this.#walked = key
     const parts = rangesOf([...keys.keys()], fieldsMax)
     const told = Promise.all(parts.map((ids) => readDrained(this.#access, '', ids)))
-    // When the range before cannot be written, nobody asks for it.
+    // When writing the range before fails, nobody waits for this one.
     told.catch(() => undefined)
     return { keys, told, isEnd: keys.size < rangeMax }
   }
 
-  /** As Redis has them, which is no order: all that are read at once are sorted first. */
+  /** Redis tells of products in no order: what is read at once is sorted first. */
   async *#scan(waiting: number, how: keyof typeof partsMax): AsyncGenerator<Range> {
     const { fields, letters, positions } = await this.#read(waiting, how)
     const ranges = rangesOf(fields, rangeMax)

@@ -23,7 +23,7 @@ export interface LoopSettings {
   newAfterMs: number
   /** How long acknowledgements wait while there is something to offer. */
   drainAfterMs: number
-  /** So many are looked for by the products of the mirror. Default: 20,000. */
+  /** From this many acknowledgements on, a drain goes through the mirror's products instead of all that Redis has. Default: 20,000. */
   walkFrom?: number
   /** Bytes of the documents of one lane, from which on no more of it are offered; at least four calls. */
   pendingBytes: number

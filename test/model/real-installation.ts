@@ -176,7 +176,7 @@ export class RealInstallation implements Disposable {
       ...{ catalog: 'main', keys, scripts, endpoint: this.#endpoint, log, newAfterMs: 0 },
       // The model knows no time that passes in the midst of work.
       drainAfterMs: 0,
-      // Walks and scans take turns.
+      // Drains are walks and scans in turn.
       walkFrom: 1,
       mirror: diesAfter === undefined ? store : diesAt(store, 'remember', diesAfter),
       place: { host: this.#host, folder: '/state/main' },

@@ -30,7 +30,7 @@ describe.each(Object.entries(ways))('%s', (_, walkFrom) => {
     const ids = Array.from({ length: products }, (_, n) => `p${n}`)
     box.commitAll(ids.map((id) => write(id, id, 'new')))
     await box.connection.hset(box.keys.positions, 'new', products)
-    // In the order of ids and of the mirror: in other ranges than the last.
+    // By id as by row, some of them stand in other ranges than the last.
     const refused = ['p0', 'p12345', 'p24999', 'p9999']
     for (let start = 0; start < products; start += 5_000) {
       const part = ids.slice(start, start + 5_000)
