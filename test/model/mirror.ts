@@ -151,9 +151,9 @@ export function drain(
       rules,
       now,
     })
-  for (const [id, value, held] of acknowledged) {
+  const take = ([id, value, held]: TakenFields['acknowledged'][number]) => {
     const row = mirror.rows.get(id)
-    if (!row) continue
+    if (!row) return
     const [digest = ''] = value.split(' ')
     const dropped = digest.startsWith('=') ? digest.slice(1) : undefined
     if (dropped !== undefined) {
@@ -163,12 +163,18 @@ export function drain(
     if (digest === '' || row.dead === row.acknowledged) row.dead = null
     settleWith(row, held)
   }
+  const inOrder = acknowledged.toSorted(([one], [other]) => (one < other ? -1 : 1))
+  const told = Object.groupBy(inOrder, ([, value, held]) =>
+    value.startsWith('=') ? 'drops' : held || value === '' ? 'undecided' : 'over',
+  )
+  for (const each of [...(told.undecided ?? []), ...(told.over ?? [])]) take(each)
   for (const [id, value, held] of dead) {
     const row = mirror.rows.get(id)
     if (!row) continue
     if (value.split(' ')[0] === row.digest) row.dead = row.digest
     settleWith(row, held)
   }
+  for (const each of told.drops ?? []) take(each)
 }
 
 /** Whether a product keeps its place, loses it, or needs another, after what Redis said of it. */

@@ -43,7 +43,7 @@ export class RealMirror implements Disposable {
     this.file = file
     this.#owner = owner
     this.#nowMs = nowMs
-    this.store = MirrorStore.open({ file, isExpected: false })
+    this.store = openStore({ file, isExpected: false })
   }
 
   get applied(): number {
@@ -93,7 +93,7 @@ export class RealMirror implements Disposable {
   reopen(): void {
     this[Symbol.dispose]()
     try {
-      this.store = MirrorStore.open({ file: this.file, isExpected: true })
+      this.store = openStore({ file: this.file, isExpected: true })
     } catch (error) {
       if (!(error instanceof StorageError)) throw error
     }
@@ -153,7 +153,7 @@ export class RealMirror implements Disposable {
   /** As `restore` and `adopt` do it. */
   startOver(change: Parameters<MirrorStore['beginStartOver']>[0]): void {
     this[Symbol.dispose]()
-    this.store = MirrorStore.open({ file: this.file, isExpected: true, takesCopy: true })
+    this.store = openStore({ file: this.file, isExpected: true, takesCopy: true })
     this.store.beginStartOver(change)
     this.#decideAgain()
   }
@@ -184,4 +184,17 @@ export class RealMirror implements Disposable {
 
 function copyOf({ documents, applied }: Imported): Imported {
   return { documents: new Map(documents), applied }
+}
+
+/** Whether a drain goes by ids or by keys, products get their places in the order that the model knows. */
+function openStore(options: Parameters<typeof MirrorStore.open>[0]): MirrorStore {
+  const store = MirrorStore.open(options)
+  const drain = store.drain.bind(store)
+  store.drain = ({ acknowledged = [], dropped = [], ...rest }, nowMs) =>
+    drain({ ...rest, acknowledged: acknowledged.toSorted(byId), dropped: dropped.toSorted(byId) }, nowMs)
+  return store
+}
+
+function byId(one: { productId: string }, other: { productId: string }): number {
+  return one.productId < other.productId ? -1 : 1
 }

@@ -77,6 +77,20 @@ const cases: Record<string, Command[][]> = {
     [{ kind: 'roll-back', at: 0, by: 21 } as Command, ...turns(40), { kind: 'wipe' }, ...turns(20)],
     [{ kind: 'apply', at: 0, request: 0 } as Command, ...settled],
   ],
+  'two doubts are told of in the reverse order of their ids': [
+    [...change('a', { text: 2 }), ...settled, ...deliver('failed'), ...change('b', { price: 1 }), ...settled],
+    [...claim(), { kind: 'send', at: 0, process: 0, call: 0 }, ...change('b', { price: 0 }), ...settled],
+    [{ kind: 'finish', at: 0, process: 0, call: 0, ending: 'unknown' }, ...settled],
+    [
+      ...change('a', { price: 0 }),
+      ...settled,
+      ...deliver('unknown'),
+      ...change('b', { text: 2 }),
+      ...settled,
+    ],
+    [...tick(10), ...done],
+    [...deliver(), ...done],
+  ],
   'Redis falls back while the operator has paused': [
     [...added, ...higher, ...settled, { kind: 'pause', at: 0, on: true }, ...settled],
     [{ kind: 'roll-back', at: 0, by: 22 } as Command, ...settled, ...claim()],
