@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type Command, run } from './commands.ts'
 import { allRules, type Rules } from './rules.ts'
 import {
@@ -34,7 +35,7 @@ export interface Observed {
 }
 
 export interface ModelSystem extends System {
-  /** Whether Redis, so many commands ago, was in the midst of what the real loop does in one turn. */
+  /** Whether Redis, so many commands ago, was in the midst of what takes the real loop fewer turns. */
   isMidway(by: number): boolean
   /** The next turn begins with neither comparing nor repairing, which the real loop does in one turn with the rest. */
   isRunning(at: number): boolean
@@ -43,18 +44,22 @@ export interface ModelSystem extends System {
 export function openModel(rules: Rules = allRules): ModelSystem {
   const world = freshWorld(rules)
   const unfinished = new WeakSet<Redis>()
-  let turned: number | undefined
+  /** Installations whose real loop is turns ahead: it compares and repairs in one, then both offer as much in each. */
+  const late = new Set<number>()
   return {
     run: (command) => {
-      const isUnfinished = turned !== undefined && !hasCompared(world, turned)
+      const isUnfinished = late.size > 0
+      const isOwnTurn = command.kind === 'turn' && late.has(command.at) && hasCompared(world, command.at)
+      const seen = isOwnTurn ? observeRedis(world.redis, 0) : undefined
       run(world, command)
       const before = world.snapshots.at(-1)
       if (isUnfinished && before) unfinished.add(before)
-      turned = command.kind === 'turn' ? command.at : undefined
+      if (command.kind !== 'turn') return
+      if (!hasCompared(world, command.at)) late.add(command.at)
+      else if (seen && isDeepStrictEqual(seen, observeRedis(world.redis, 0))) late.delete(command.at)
     },
     isMidway: (by) => {
-      if (by < 2)
-        return world.redis.guard?.open === false || (turned !== undefined && !hasCompared(world, turned))
+      if (by < 2) return world.redis.guard?.open === false || late.size > 0
       const earlier = world.snapshots.at(1 - by)
       return earlier !== undefined && (earlier.guard?.open === false || unfinished.has(earlier))
     },
