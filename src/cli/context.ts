@@ -10,7 +10,6 @@ import type { Clock } from '../lib/clock.ts'
 import { ConfigError, type ExitCode } from '../lib/errors.ts'
 import { type Log, type LogLevel, logLevelOf, openLog } from '../lib/log.ts'
 import { safeLines, safeValue, type TextStream } from '../lib/terminal-text.ts'
-import type { UsedConfig } from '../operations/running-config.ts'
 import type { BarLine } from './bar-line.ts'
 import { wrapLines } from './table.ts'
 
@@ -134,7 +133,8 @@ export class CommandContext {
   }
 
   async #readOrAskConfig(): Promise<LoadedConfig> {
-    const { loaded, problem } = await this.usedConfig()
+    const { readOrAskConfig } = await import('../operations/running-config.ts')
+    const { loaded, problem } = await readOrAskConfig(this.#asked)
     if (problem !== undefined) this.note(daemonsConfigIsUsed)
     return loaded
   }
@@ -145,11 +145,14 @@ export class CommandContext {
     return await readCheckedConfig({ file: this.configFile, env: this.#surroundings.environment })
   }
 
-  /** The same with what is wrong with the file, for who tells of it. */
-  async usedConfig(): Promise<UsedConfig> {
-    const { readOrAskConfig } = await import('../operations/running-config.ts')
-    const env = this.#surroundings.environment
-    return await readOrAskConfig({ file: this.configFile, env, clock: this.clock })
+  /** The same with what is wrong with the file, for who tells of it, and only shows something. */
+  async shownConfig() {
+    const { readOrAskShown } = await import('../operations/running-config.ts')
+    return await readOrAskShown(this.#asked)
+  }
+
+  get #asked() {
+    return { file: this.configFile, env: this.#surroundings.environment, clock: this.clock }
   }
 
   /** The catalog that `--catalog` names; without it the only one. */
@@ -167,7 +170,7 @@ export class CommandContext {
     return this.chosenOf(await this.loadedConfig())
   }
 
-  chosenOf({ config }: LoadedConfig): CatalogConfig[] {
+  chosenOf({ config }: Pick<LoadedConfig, 'config'>): CatalogConfig[] {
     const asked = this.#options.catalog
     if (asked === undefined) return [...config.catalogs.values()]
     const catalog = config.catalogs.get(asked as CatalogName)

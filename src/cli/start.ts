@@ -13,7 +13,8 @@ import {
   OperatingError,
   systemErrorCode,
 } from '../lib/errors.ts'
-import type { DaemonRecord, ReloadOutcome } from '../operations/reload.ts'
+import { readVersion } from '../lib/version.ts'
+import type { DaemonRecord, ReloadOutcome } from '../operations/daemon-record.ts'
 import type { openService, Role } from '../service.ts'
 import type { CommandContext, CommandDefinition } from './context.ts'
 
@@ -178,10 +179,12 @@ class Reloads {
 
   async #write(): Promise<void> {
     if (!this.#isActive) return
-    const { writeDaemonRecord } = await import('../operations/reload.ts')
+    const { writeDaemonRecord } = await import('../operations/daemon-record.ts')
+    const { noteShown } = await import('../operations/shown-config.ts')
     const { config, digest, text } = this.#running
     const record: DaemonRecord = {
       ...{ pid: process.pid, configFile: config.file, loadedAt: this.#loadedAt, digest, text },
+      shown: { version: readVersion(), config: noteShown(config) },
       ...(this.#outcome ? { reload: this.#outcome } : {}),
     }
     await writeDaemonRecord(config.stateDir, record).catch((error: unknown) => {

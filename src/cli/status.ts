@@ -15,7 +15,7 @@ export const statusCommand: CommandDefinition<{ watch?: boolean }> = {
   async run(context, { options }) {
     const { openStorage } = await import('../storage.ts')
     const { readStatus } = await import('../operations/read-status.ts')
-    const used = await context.usedConfig()
+    const used = await context.shownConfig()
     const catalogs = context.chosenOf(used.loaded)
     const { config } = used.loaded
     const { clock, log, signal } = context

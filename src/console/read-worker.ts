@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Config } from '../config/model.ts'
+import { configFromPlain } from '../config/plain-config.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { OperatingError } from '../lib/errors.ts'
 import { giveBackMemory } from '../lib/give-back-memory.ts'
@@ -8,7 +9,6 @@ import { openThreadLog, type SentError, sentError } from '../lib/thread-messages
 import type { RedisAddress } from '../redis/connection-options.ts'
 import { RedisConnections } from '../redis/connections.ts'
 import { KeptManifests } from '../sources/manifest-reader.ts'
-import { configFromPlain } from './plain-config.ts'
 import { openReads, type Reads } from './reads.ts'
 
 // The thread of the console: reads of the mirror and the manifest take the time of nobody else.

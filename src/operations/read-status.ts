@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { LoadedConfig } from '../config/load.ts'
 import type { CatalogConfig, FeedConfig, FeedKind } from '../config/model.ts'
 import { ConsentReader } from '../consents/reader.ts'
 import { type Held, parseHeld } from '../imports/context.ts'
@@ -93,7 +94,7 @@ export interface Status {
 export async function readStatus(
   context: Omit<OperationContext, 'catalog'>,
   catalogs: readonly CatalogConfig[],
-  used?: UsedConfig,
+  used?: UsedConfig<Pick<LoadedConfig, 'config' | 'digest'>>,
 ): Promise<Status> {
   const redis = await context.connections.state()
   const daemon = (await findDaemon(context)) ?? null

@@ -1,79 +1,11 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { z } from 'zod'
 import { movedFields, rankFields } from '../catalog/ranks.ts'
 import type { Config } from '../config/model.ts'
 import { ConfigProblemsError } from '../config/problems.ts'
 import type { Clock } from '../lib/clock.ts'
-import { writeDurably } from '../lib/durable.ts'
-import { ConfigError, ifPresent, type OperatingError, StorageError } from '../lib/errors.ts'
+import { ConfigError, type OperatingError, StorageError } from '../lib/errors.ts'
 import { signalLockHolder } from '../sources/state-lock.ts'
-
-const outcomeSchema = z.object({
-  /** ISO 8601. */
-  at: z.string(),
-  /** Counted from 1, in this process. */
-  number: z.number(),
-  /** Paths of settings, without their values. */
-  changed: z.array(z.string()),
-  /** What does not take effect by itself, and what to do. */
-  notes: z.array(z.string()).default([]),
-  /** Undefined: the new configuration runs. */
-  error: z
-    .object({
-      code: z.string(),
-      message: z.string(),
-      hint: z.string().optional(),
-      problems: z
-        .array(
-          z.object({
-            file: z.string(),
-            path: z.string(),
-            line: z.number(),
-            column: z.number(),
-            message: z.string(),
-          }),
-        )
-        .optional(),
-    })
-    .optional(),
-})
-
-const recordSchema = z.object({
-  pid: z.number(),
-  /** The configuration that runs: absolute path, when it was read, and SHA-256 of its text. */
-  configFile: z.string(),
-  loadedAt: z.string(),
-  digest: z.string(),
-  /** With variables as they are written. */
-  text: z.string().optional(),
-  /** The last one. */
-  reload: outcomeSchema.optional(),
-})
-
-/** What the process that holds the state folder runs with; stands in `state/daemon.json`. */
-export type DaemonRecord = z.infer<typeof recordSchema>
-export type ReloadOutcome = z.infer<typeof outcomeSchema>
-
-function recordFile(stateDir: string): string {
-  return join(stateDir, 'daemon.json')
-}
-
-export async function writeDaemonRecord(stateDir: string, record: DaemonRecord): Promise<void> {
-  const file = recordFile(stateDir)
-  await writeDurably(file, JSON.stringify(record), `${file}.tmp`)
-}
-
-/** Undefined where none is, or one that cannot be understood: it is for people. */
-export async function readDaemonRecord(stateDir: string): Promise<DaemonRecord | undefined> {
-  const text = await ifPresent(readFile(recordFile(stateDir), 'utf8'))
-  if (text === undefined) return undefined
-  try {
-    return recordSchema.parse(JSON.parse(text))
-  } catch {
-    return undefined
-  }
-}
+import { type ReloadOutcome, readDaemonRecord } from './daemon-record.ts'
 
 export function describeReloadError(error: OperatingError): NonNullable<ReloadOutcome['error']> {
   const { code, message, hint } = error

@@ -1,12 +1,14 @@
+import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { LoadedConfig, LoadOptions } from '../config/load.ts'
 import { expandVariables } from '../config/variables.ts'
 import type { Clock } from '../lib/clock.ts'
 import { describeError, describeErrorLines, OperatingError } from '../lib/errors.ts'
+import { readVersion } from '../lib/version.ts'
 import { readLockHolder } from '../sources/state-lock.ts'
-import { readCheckedConfig } from './read-config.ts'
-import { readDaemonRecord } from './reload.ts'
+import { type DaemonRecord, readDaemonRecord } from './daemon-record.ts'
+import { readShown } from './shown-config.ts'
 
 /** How the file stands to what the daemon runs with. */
 export interface ConfigStatus {
@@ -26,37 +28,58 @@ interface Asked extends Pick<LoadOptions, 'file' | 'env'> {
 }
 
 /** What is worked with, and what is wrong with the file where that is not what stands in it. */
-export interface UsedConfig {
-  loaded: LoadedConfig
+export interface UsedConfig<Loaded = LoadedConfig> {
+  loaded: Loaded
   problem?: OperatingError
+}
+
+type Shown = Pick<LoadedConfig, 'config' | 'digest'>
+
+/**
+ * For who only shows something. Where the daemon runs with what stands in the file, it has noted what may be shown of it:
+ * reading and checking the file would take as long as all the rest.
+ */
+export async function readOrAskShown(asked: Asked): Promise<UsedConfig<Shown>> {
+  const loaded = await readNoted(asked).catch(() => undefined)
+  return loaded ? { loaded } : await readOrAskConfig(asked)
+}
+
+/** Undefined where no daemon has noted it, or not of this very file. */
+async function readNoted(asked: Asked): Promise<Shown | undefined> {
+  const { digest, shown, configFile } = (await readRunningRecord(asked)) ?? {}
+  if (digest === undefined || configFile !== resolve(asked.file)) return undefined
+  if (shown?.config === undefined || shown.version !== readVersion()) return undefined
+  if (digest !== hash('sha256', await readFile(asked.file))) return undefined
+  return { config: readShown(shown.config), digest }
 }
 
 /** The configuration in the file; where it cannot be used, what the daemon runs with. Throws where none runs either. */
 export async function readOrAskConfig(asked: Asked): Promise<UsedConfig> {
+  const { readCheckedConfig } = await import('./read-config.ts')
   try {
     return { loaded: await readCheckedConfig(asked) }
   } catch (error) {
     if (!(error instanceof OperatingError)) throw error
-    const loaded = await askDaemon(asked).catch(() => undefined)
-    if (loaded === undefined) throw error
+    const { text } = (await readRunningRecord(asked).catch(() => undefined)) ?? {}
+    if (text === undefined) throw error
+    const loaded = await readCheckedConfig({ ...asked, text }).catch(() => Promise.reject(error))
     return { loaded, problem: error }
   }
 }
 
-async function askDaemon({ file, env, clock }: Asked): Promise<LoadedConfig | undefined> {
-  const broken = await readFile(file, 'utf8')
-  // All that is needed of a file that cannot be read: where its daemon works.
-  const written = /^state:[ \t]*(["']?)(.+?)\1[ \t]*(?:#.*)?$/m.exec(broken)?.[2] ?? './state'
+/** Of the daemon that works where the file says, also where the rest of the file cannot be read. */
+async function readRunningRecord({ file, env, clock }: Asked): Promise<DaemonRecord | undefined> {
+  const text = await readFile(file, 'utf8')
+  const written = /^state:[ \t]*(["']?)(.+?)\1[ \t]*(?:#.*)?$/m.exec(text)?.[2] ?? './state'
   const stateDir = resolve(dirname(file), expandVariables(written, env).text)
   const holder = await readLockHolder({ file: join(stateDir, 'lock'), clock })
   const record = await readDaemonRecord(stateDir)
-  if (!holder || holder.pid !== record?.pid || record.text === undefined) return undefined
-  return readCheckedConfig({ file, env, text: record.text })
+  return holder !== undefined && holder.pid === record?.pid ? record : undefined
 }
 
 /** Null: no daemon has told what it runs with. */
 export async function readConfigStatus(
-  { config: { file, stateDir }, digest }: LoadedConfig,
+  { config: { file, stateDir }, digest }: Shown,
   { daemon, problem }: { daemon: { pid: number } | null; problem?: OperatingError | undefined },
 ): Promise<ConfigStatus | null> {
   const record = await readDaemonRecord(stateDir)

@@ -1,4 +1,3 @@
-import { rankFields } from '../catalog/ranks.ts'
 import type { CatalogConfig } from '../config/model.ts'
 import type { OverriddenField } from '../imports/record-fates.ts'
 import type { FeedName } from '../lib/brand.ts'
@@ -7,7 +6,6 @@ import type { MirrorReader } from '../mirror/reader.ts'
 import type { OutboxOverview } from '../outbox/overview.ts'
 import { describeLeftAlone, type LeftAlone } from '../sources/entry-roles.ts'
 import { fullError, readSpace, spareBytes } from '../sources/space.ts'
-import { startRefusals } from './adopt.ts'
 import type { OperationContext } from './run-here.ts'
 
 /** A trouble for the operator to know; `at`: since when it is known; null: nobody wrote that down. */
@@ -62,12 +60,14 @@ export async function readNotices(context: OperationContext, looked: Looked): Pr
   for (const { feed, leftAlone, lastFile } of feeds) {
     const dropDir = catalog.feeds.get(feed as FeedName)?.dropDir
     if (leftAlone && dropDir) show(`ignored:${feed}`, describeLeftAlone(dropDir, leftAlone))
-    if (lastFile) show(`overridden:${feed}`, describeOverridden(catalog, feed, lastFile), lastFile.acceptedAt)
+    if (!lastFile) continue
+    show(`overridden:${feed}`, await describeOverridden(catalog, feed, lastFile), lastFile.acceptedAt)
   }
   if (!isStopped) return [...notices.values()]
   show('daemon', describeWaiting(looked))
   if (mirror.identity().startOver !== undefined)
     show('start-over', 'every product is sent once more when catalogd starts')
+  const { startRefusals } = await import('./adopt.ts')
   // Several of one key.
   const refusals = (isUp ? await startRefusals(context) : []).map((reason) => {
     return {
@@ -105,12 +105,13 @@ function counted(count: number, what: string, where = ''): string[] {
 }
 
 /** Of a file of which nothing is used. Undefined where that is not so, or is what `owns` says. */
-function describeOverridden(
+async function describeOverridden(
   catalog: CatalogConfig,
   feed: string,
   { sequence, name, overridden }: LastFile,
-): string | undefined {
+): Promise<string | undefined> {
   if (overridden === null) return undefined
+  const { rankFields } = await import('../catalog/ranks.ts')
   const { overlaps } = rankFields(catalog.feeds)
   const isWriter = (field: string, of: string) =>
     overlaps.some((overlap) => overlap.field === field && overlap.feeds[0] === of)

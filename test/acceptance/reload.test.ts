@@ -289,6 +289,19 @@ feeds:
     expect(performance.now() - beganAt).toBeLessThan(6_000)
   })
 
+  it('that is none is not read by status, which asks no variable that only the daemon has', async () => {
+    await using other = await Workplace.open(`feeds: { shop: { drop: ./drop/shop, settle: "\${SETTLE}" } }`)
+    await other.start({ env: { SETTLE: '0s' } })
+    await other.drop('shop', 'a.csv', feedOf(['p1'], 1))
+    await other.untilTaken('p1', 1)
+    const seen = { configuration: { state: 'same' }, catalogs: [{ feeds: [{ feed: 'shop' }] }] }
+    expect(await other.ask('status')).toMatchObject(seen)
+    await appendFile(other.path('catalogd.yaml'), '# another version\n')
+    const refused = await other.run('status')
+    expect(refused).toMatchObject({ code: 2, stdout: '' })
+    expect(refused.stderr).toContain('the environment variable SETTLE is not set')
+  })
+
   it('without a daemon is told to nobody', async () => {
     await using other = await Workplace.open('feeds: { shop: { drop: ./drop/shop } }')
     const ran = await other.runHere('reload')

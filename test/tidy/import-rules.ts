@@ -30,17 +30,18 @@ const table: Record<string, Row> = {
     types: ['console'],
   },
   'catalog-service.ts': {
-    values: [...stages, 'redis', 'api', 'upgrade', 'storage.ts'],
+    values: [...stages, 'redis', 'api', 'upgrade', 'storage.ts', 'catalog-storage.ts'],
     types: ['metrics'],
+  },
+  'catalog-storage.ts': {
+    values: ['mirror', 'outbox', 'upgrade', 'storage.ts'],
+    types: ['redis', 'sources', 'mirror-thread.ts'],
   },
   'daemon-console.ts': {
     values: ['console', 'alerts', 'metrics', 'config'],
   },
   'mirror-thread.ts': { values: ['mirror', 'outbox', 'redis'] },
-  'storage.ts': {
-    values: ['redis', 'outbox', 'config', 'mirror', 'sources', 'upgrade'],
-    types: ['mirror-thread.ts'],
-  },
+  'storage.ts': { values: ['redis', 'mirror', 'sources'], types: ['outbox'] },
   upgrade: {
     values: ['mirror', 'outbox', 'sources', 'imports/manifest-steps.ts'],
     types: ['catalog', 'redis', 'consents'],
@@ -78,6 +79,7 @@ const table: Record<string, Row> = {
       'sources/manifest-reader.ts',
       'mirror/product-scan.ts',
       'catalog/stored-form.ts',
+      'config/plain-config.ts',
     ],
     types: stages,
   },

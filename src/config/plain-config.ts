@@ -1,8 +1,8 @@
-import type { Deferred } from '../config/model.ts'
+import type { Deferred } from './model.ts'
 
 /**
- * A configuration for another thread, where functions do not go: values that may be unset are asked for now. It stays in
- * this process, and holds secrets.
+ * A configuration, or a part of it, as JSON can hold it, for another thread or process: values that may be unset are asked
+ * for now. It holds the secrets that it is given.
  */
 export function plainConfig(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
@@ -14,22 +14,31 @@ export function plainConfig(value: unknown): unknown {
     } satisfies PlainDeferred
   }
   if (Array.isArray(value)) return value.map(plainConfig)
-  if (value instanceof Map) return new Map([...value].map(([key, entry]) => [key, plainConfig(entry)]))
+  if (value instanceof Map) {
+    const entries = [...value].map(([key, entry]) => [key, plainConfig(entry)] as const)
+    return { kind: 'map', entries } satisfies PlainMap
+  }
   return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, plainConfig(entry)]))
 }
 
 export function configFromPlain(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (isPlain(value, 'address')) return new URL((value as PlainAddress).href)
+  if (isPlain(value, 'map'))
+    return new Map((value as PlainMap).entries.map(([key, entry]) => [key, configFromPlain(entry)]))
   if (isPlain(value, 'deferred')) return deferred((value as PlainDeferred).given.map(configFromPlain))
   if (Array.isArray(value)) return value.map(configFromPlain)
-  if (value instanceof Map) return new Map([...value].map(([key, entry]) => [key, configFromPlain(entry)]))
   return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, configFromPlain(entry)]))
 }
 
 interface PlainAddress {
   kind: 'address'
   href: string
+}
+
+interface PlainMap {
+  kind: 'map'
+  entries: readonly (readonly [key: unknown, entry: unknown])[]
 }
 
 interface PlainDeferred {
@@ -43,7 +52,7 @@ function isDeferred(value: object): value is Deferred<unknown> {
 }
 
 function isPlain(value: object, kind: string): boolean {
-  return 'kind' in value && value.kind === kind && ('href' in value || 'given' in value)
+  return 'kind' in value && value.kind === kind && ['href', 'entries', 'given'].some((name) => name in value)
 }
 
 function deferred(given: readonly unknown[]): Deferred<unknown> {

@@ -1,0 +1,64 @@
+import type { ApiConfig, CatalogConfig, Config, Deferred, FeedConfig, PullConfig } from '../config/model.ts'
+import { configFromPlain, plainConfig } from '../config/plain-config.ts'
+import type { FeedName } from '../lib/brand.ts'
+import { describeUrl } from '../sources/pull/describe-source.ts'
+
+/** What `status` needs of a configuration, without secrets. */
+export type ShownConfig = Pick<
+  Config,
+  'file' | 'stateDir' | 'redisUrl' | 'redisPendingBytes' | 'archive' | 'history'
+> & {
+  catalogs: ReadonlyMap<string, Omit<CatalogConfig, 'api'> & { api: Pick<ApiConfig, 'url' | 'account'> }>
+}
+
+/** As JSON can hold it. Undefined where Redis asks for a password: nobody gets that far without it. */
+export function noteShown(config: Config): unknown {
+  const { file, stateDir, redisUrl, redisPendingBytes, archive, history, catalogs } = config
+  if (redisUrl !== '' && new URL(redisUrl).password !== '') return undefined
+  const shown: ShownConfig = {
+    ...{ file, stateDir, redisUrl, redisPendingBytes, archive, history },
+    catalogs: new Map([...catalogs].map(([name, catalog]) => [name, shownCatalog(catalog)])),
+  }
+  return plainConfig(shown)
+}
+
+export function readShown(noted: unknown): Config {
+  // Whoever shows something needs nothing else; the types of the stages know no smaller configuration.
+  return configFromPlain(noted) as Config
+}
+
+function shownCatalog({ api: { url, account }, consents, feeds, ...catalog }: CatalogConfig) {
+  return {
+    ...{ ...catalog, api: { url: shownUrl(url), account }, feeds: shownFeeds(feeds) },
+    consents: { ...consents, feeds: shownFeeds(consents.feeds) },
+  }
+}
+
+function shownFeeds(feeds: ReadonlyMap<FeedName, FeedConfig>): Map<FeedName, FeedConfig> {
+  return new Map(
+    [...feeds].map(([name, { pull, ...feed }]) => {
+      return [name, pull ? { ...feed, pull: { ...pull, source: shownSource(pull.source) } } : feed]
+    }),
+  )
+}
+
+/** What `describeSource` shows. */
+function shownSource(source: PullConfig['source']): PullConfig['source'] {
+  const unset = { headers: [], credentials: undefined, network: {} }
+  if (source.kind === 'url') return { ...source, ...unset, url: shownUrl(source.url) }
+  if (source.kind === 's3') return { ...source, ...unset, endpoint: undefined }
+  return { ...source, user: hidden, password: undefined, passphrase: undefined }
+}
+
+function shownUrl(url: Deferred<URL>): Deferred<URL> {
+  if (!url.available) return url
+  const shown = new URL(describeUrl(url.value()))
+  return { available: true, value: () => shown }
+}
+
+const hidden: Deferred<never> = {
+  available: false,
+  value: () => {
+    throw new Error('a secret was asked for where none is known')
+  },
+}
