@@ -11,10 +11,10 @@ export type ShownConfig = Pick<
   catalogs: ReadonlyMap<string, Omit<CatalogConfig, 'api'> & { api: Pick<ApiConfig, 'url' | 'account'> }>
 }
 
-/** As JSON can hold it. Undefined where Redis asks for a password: nobody gets that far without it. */
+/** As JSON can hold it. Undefined where the address of Redis may hold a password, which who shows something needs. */
 export function noteShown(config: Config): unknown {
   const { file, stateDir, redisUrl, redisPendingBytes, archive, history, catalogs } = config
-  if (redisUrl !== '' && new URL(redisUrl).password !== '') return undefined
+  if (/[@?]/.test(redisUrl)) return undefined
   const shown: ShownConfig = {
     ...{ file, stateDir, redisUrl, redisPendingBytes, archive, history },
     catalogs: new Map([...catalogs].map(([name, catalog]) => [name, shownCatalog(catalog)])),
