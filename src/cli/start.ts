@@ -182,9 +182,10 @@ class Reloads {
     const { writeDaemonRecord } = await import('../operations/daemon-record.ts')
     const { noteShown } = await import('../operations/shown-config.ts')
     const { config, digest, text } = this.#running
+    const shown = noteShown(this.#running)
     const record: DaemonRecord = {
       ...{ pid: process.pid, configFile: config.file, loadedAt: this.#loadedAt, digest, text },
-      shown: { version: readVersion(), config: noteShown(config) },
+      ...(shown === undefined ? {} : { shown: { version: readVersion(), config: shown } }),
       ...(this.#outcome ? { reload: this.#outcome } : {}),
     }
     await writeDaemonRecord(config.stateDir, record).catch((error: unknown) => {

@@ -51,6 +51,8 @@ export class ConfigDocument {
   readonly #unset = new Map<string, { path: ConfigPath; names: readonly string[] }>()
   readonly #empty = new Map<string, readonly string[]>()
   readonly #used = new Map<string, readonly string[]>()
+  /** All values that name a variable, set or not. */
+  readonly referring: ConfigPath[] = []
   #secretsWritten = 0
   readonly #lines = new LineCounter()
   #nodes = 0
@@ -179,6 +181,7 @@ export class ConfigDocument {
         `found ${match}, expected \${NAME} or \${NAME:-default}; write $\${ for a literal \${`,
       )
     }
+    if (text !== unmaskReferences(scalar.value) || unset.length > 0) this.referring.push(path)
     if (text !== '' && text === scalar.value && isSecret(path.at(-1), text)) this.#secretsWritten++
     if (used.length > 0) this.#used.set(formatPath(path), used)
     if (text === '' && empty.length > 0) this.#empty.set(formatPath(path), empty)

@@ -10,6 +10,7 @@ import { ConfigDocument, type EnvFile } from './document.ts'
 import { explainIssues } from './issues.ts'
 import type { Config } from './model.ts'
 import type { FieldKnowledge } from './parts.ts'
+import { isOwnPreset } from './preset-file.ts'
 import { applyPresets } from './presets.ts'
 import { type ConfigPath, type ConfigProblem, ConfigProblemsError, formatPath } from './problems.ts'
 import { type ConfigInput, configSchema, isDeferredPath } from './schema.ts'
@@ -34,6 +35,8 @@ export interface LoadedConfig {
   /** SHA-256 of the text of the file. */
   digest: string
   text: string
+  /** Nothing but the text decides what may be shown: no variable, and no file beside it. */
+  standsAlone: boolean
   /** Of the files that are read once when a catalog or the console is opened, by path: another version has another text. */
   versions: ReadonlyMap<string, string>
   /** For what is found wrong with it later. */
@@ -60,9 +63,11 @@ export async function readConfig({
   throwProblems(document)
   if (!parsed.success) throw new Error('the schema refused the configuration without a problem')
   const config = buildConfig(parsed.data, { document, file: absolute, folder })
+  const versions = versionsOf(config)
   return {
     config,
-    versions: versionsOf(config),
+    versions,
+    standsAlone: versions.size === 0 && document.referring.every(isHiddenPath) && !hasOwnPreset(parsed.data),
     input: parsed.data,
     digest: hash('sha256', text),
     text,
@@ -74,6 +79,19 @@ export async function readConfig({
       return { file, path: formatPath(path), message, ...document.keyPositionOf(path) }
     },
   }
+}
+
+/** Whether what stands there is shown to nobody, and decides nothing that is. */
+function isHiddenPath([section, , part, , feedKey, pullKey]: ConfigPath): boolean {
+  if (section !== 'catalogs')
+    return ['console', 'alerts', 'traces', 'stack', 'intent'].includes(String(section))
+  const isAccess = ['user', 'password', 'headers', 'proxy'].includes(String(pullKey))
+  return part === 'api' || (feedKey === 'pull' && isAccess)
+}
+
+function hasOwnPreset({ catalogs }: ConfigInput): boolean {
+  const feeds = Object.values(catalogs).flatMap((catalog) => Object.values(catalog.feeds))
+  return feeds.some(({ preset }) => preset !== undefined && isOwnPreset(preset))
 }
 
 function versionsOf({ catalogs, console }: Config): Map<string, string> {

@@ -6,53 +6,39 @@ import type { Deferred } from './model.ts'
  */
 export function plainConfig(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
-  if (value instanceof URL) return { kind: 'address', href: value.href } satisfies PlainAddress
-  if (isDeferred(value)) {
-    return {
-      kind: 'deferred',
-      given: value.available ? [plainConfig(value.value())] : [],
-    } satisfies PlainDeferred
-  }
   if (Array.isArray(value)) return value.map(plainConfig)
-  if (value instanceof Map) {
-    const entries = [...value].map(([key, entry]) => [key, plainConfig(entry)] as const)
-    return { kind: 'map', entries } satisfies PlainMap
+  if (value instanceof URL) return { [mark]: 'address', value: value.href } satisfies Marked
+  if (value instanceof Map) return { [mark]: 'map', value: plainConfig([...value]) } satisfies Marked
+  if (isDeferred(value)) {
+    const given = value.available ? [plainConfig(value.value())] : []
+    return { [mark]: 'deferred', value: given } satisfies Marked
   }
   return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, plainConfig(entry)]))
 }
 
 export function configFromPlain(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
-  if (isPlain(value, 'address')) return new URL((value as PlainAddress).href)
-  if (isPlain(value, 'map'))
-    return new Map((value as PlainMap).entries.map(([key, entry]) => [key, configFromPlain(entry)]))
-  if (isPlain(value, 'deferred')) return deferred((value as PlainDeferred).given.map(configFromPlain))
   if (Array.isArray(value)) return value.map(configFromPlain)
+  if (mark in value) {
+    const marked = value as Marked
+    if (marked[mark] === 'address') return new URL(marked.value as string)
+    const parts = configFromPlain(marked.value)
+    return marked[mark] === 'map' ? new Map(parts as [unknown, unknown][]) : deferred(parts as unknown[])
+  }
   return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, configFromPlain(entry)]))
 }
 
-interface PlainAddress {
-  kind: 'address'
-  href: string
-}
+/** A key that no configuration has. */
+const mark = '\u0000'
 
-interface PlainMap {
-  kind: 'map'
-  entries: readonly (readonly [key: unknown, entry: unknown])[]
-}
-
-interface PlainDeferred {
-  kind: 'deferred'
-  /** Empty: it is not set. */
-  given: readonly unknown[]
+/** `value` of what is deferred: empty where it is not set. */
+interface Marked {
+  [mark]: 'address' | 'map' | 'deferred'
+  value: unknown
 }
 
 function isDeferred(value: object): value is Deferred<unknown> {
   return 'value' in value && typeof value.value === 'function' && 'available' in value
-}
-
-function isPlain(value: object, kind: string): boolean {
-  return 'kind' in value && value.kind === kind && ['href', 'entries', 'given'].some((name) => name in value)
 }
 
 function deferred(given: readonly unknown[]): Deferred<unknown> {

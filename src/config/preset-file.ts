@@ -18,12 +18,17 @@ export function listPresets(): string[] {
     .sort()
 }
 
+/** Whether the name is that of a file of the user's own. */
+export function isOwnPreset(name: string): boolean {
+  return name.includes('/') || name.endsWith('.yaml')
+}
+
 /**
- * Reads one of the presets that come with this program, or a file of the user's own (anything with a slash or the
- * suffix `.yaml`, relative to `folder`). Answers a sentence where there is none.
+ * Reads one of the presets that come with this program, or a file of the user's own, relative to `folder`. Answers a
+ * sentence where there is none.
  */
 export function readPreset(name: string, folder: string): Preset | string {
-  const isOwn = name.includes('/') || name.endsWith('.yaml')
+  const isOwn = isOwnPreset(name)
   if (!isOwn && !listPresets().includes(name)) return `expected one of ${listPresets().join(', ')}`
   const file = isOwn ? resolve(folder, name) : resolve(presetsDir, `${name}.yaml`)
   try {

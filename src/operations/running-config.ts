@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import type { LoadedConfig, LoadOptions } from '../config/load.ts'
 import { expandVariables } from '../config/variables.ts'
 import type { Clock } from '../lib/clock.ts'
-import { describeError, describeErrorLines, OperatingError } from '../lib/errors.ts'
+import { describeError, describeErrorLines, OperatingError, systemErrorCode } from '../lib/errors.ts'
 import { readVersion } from '../lib/version.ts'
 import { readLockHolder } from '../sources/state-lock.ts'
 import { type DaemonRecord, readDaemonRecord } from './daemon-record.ts'
@@ -40,17 +40,11 @@ type Shown = Pick<LoadedConfig, 'config' | 'digest'>
  * reading and checking the file would take as long as all the rest.
  */
 export async function readOrAskShown(asked: Asked): Promise<UsedConfig<Shown>> {
-  const loaded = await readNoted(asked).catch(() => undefined)
-  return loaded ? { loaded } : await readOrAskConfig(asked)
-}
-
-/** Undefined where no daemon has noted it, or not of this very file. */
-async function readNoted(asked: Asked): Promise<Shown | undefined> {
-  const { digest, shown, configFile } = (await readRunningRecord(asked)) ?? {}
-  if (digest === undefined || configFile !== resolve(asked.file)) return undefined
-  if (shown?.config === undefined || shown.version !== readVersion()) return undefined
-  if (digest !== hash('sha256', await readFile(asked.file))) return undefined
-  return { config: readShown(shown.config), digest }
+  const { record, digest } = await readRunningRecord(asked)
+  const { shown, reload } = record ?? {}
+  const isOfFile = record?.configFile === resolve(asked.file) && record.digest === digest && !reload?.error
+  if (digest === undefined || !isOfFile || shown?.version !== readVersion()) return readOrAskConfig(asked)
+  return { loaded: { config: readShown(shown.config), digest } }
 }
 
 /** The configuration in the file; where it cannot be used, what the daemon runs with. Throws where none runs either. */
@@ -60,21 +54,33 @@ export async function readOrAskConfig(asked: Asked): Promise<UsedConfig> {
     return { loaded: await readCheckedConfig(asked) }
   } catch (error) {
     if (!(error instanceof OperatingError)) throw error
-    const { text } = (await readRunningRecord(asked).catch(() => undefined)) ?? {}
-    if (text === undefined) throw error
-    const loaded = await readCheckedConfig({ ...asked, text }).catch(() => Promise.reject(error))
+    const { record } = await readRunningRecord(asked)
+    if (record?.text === undefined) throw error
+    const loaded = await readCheckedConfig({ ...asked, text: record.text }).catch(() => Promise.reject(error))
     return { loaded, problem: error }
   }
 }
 
+interface Running {
+  /** Undefined where no daemon works. */
+  record?: DaemonRecord | undefined
+  /** SHA-256 of the file as it is now. */
+  digest?: string
+}
+
 /** Of the daemon that works where the file says, also where the rest of the file cannot be read. */
-async function readRunningRecord({ file, env, clock }: Asked): Promise<DaemonRecord | undefined> {
-  const text = await readFile(file, 'utf8')
-  const written = /^state:[ \t]*(["']?)(.+?)\1[ \t]*(?:#.*)?$/m.exec(text)?.[2] ?? './state'
-  const stateDir = resolve(dirname(file), expandVariables(written, env).text)
-  const holder = await readLockHolder({ file: join(stateDir, 'lock'), clock })
-  const record = await readDaemonRecord(stateDir)
-  return holder !== undefined && holder.pid === record?.pid ? record : undefined
+async function readRunningRecord({ file, env, clock }: Asked): Promise<Running> {
+  try {
+    const text = await readFile(file, 'utf8')
+    const written = /^state:[ \t]*(["']?)(.+?)\1[ \t]*(?:#.*)?$/m.exec(text)?.[2] ?? './state'
+    const stateDir = resolve(dirname(file), expandVariables(written, env).text)
+    const holder = await readLockHolder({ file: join(stateDir, 'lock'), clock })
+    const record = await readDaemonRecord(stateDir)
+    return { record: holder?.pid === record?.pid ? record : undefined, digest: hash('sha256', text) }
+  } catch (error) {
+    if (systemErrorCode(error) === undefined) throw error
+    return {}
+  }
 }
 
 /** Null: no daemon has told what it runs with. */

@@ -1,22 +1,23 @@
+import type { LoadedConfig } from '../config/load.ts'
 import type { ApiConfig, CatalogConfig, Config, Deferred, FeedConfig, PullConfig } from '../config/model.ts'
 import { configFromPlain, plainConfig } from '../config/plain-config.ts'
 import type { FeedName } from '../lib/brand.ts'
 import { describeUrl } from '../sources/pull/describe-source.ts'
 
-/** What `status` needs of a configuration, without secrets. */
-export type ShownConfig = Pick<
-  Config,
-  'file' | 'stateDir' | 'redisUrl' | 'redisPendingBytes' | 'archive' | 'history'
-> & {
+/** What `status` reads of a configuration. */
+type ShownConfig = Pick<Config, 'file' | 'stateDir' | 'redisUrl'> & {
   catalogs: ReadonlyMap<string, Omit<CatalogConfig, 'api'> & { api: Pick<ApiConfig, 'url' | 'account'> }>
 }
 
-/** As JSON can hold it. Undefined where the address of Redis may hold a password, which who shows something needs. */
-export function noteShown(config: Config): unknown {
-  const { file, stateDir, redisUrl, redisPendingBytes, archive, history, catalogs } = config
-  if (/[@?]/.test(redisUrl)) return undefined
+/**
+ * As JSON can hold it, without secrets. Undefined where other things than the text of the file decide: they may be others
+ * for who reads it. And where the address of Redis may hold a password, which is not to be written down.
+ */
+export function noteShown({ config, standsAlone }: Pick<LoadedConfig, 'config' | 'standsAlone'>): unknown {
+  const { file, stateDir, redisUrl, catalogs } = config
+  if (!standsAlone || /[@?]/.test(redisUrl)) return undefined
   const shown: ShownConfig = {
-    ...{ file, stateDir, redisUrl, redisPendingBytes, archive, history },
+    ...{ file, stateDir, redisUrl },
     catalogs: new Map([...catalogs].map(([name, catalog]) => [name, shownCatalog(catalog)])),
   }
   return plainConfig(shown)
@@ -44,9 +45,9 @@ function shownFeeds(feeds: ReadonlyMap<FeedName, FeedConfig>): Map<FeedName, Fee
 
 /** What `describeSource` shows. */
 function shownSource(source: PullConfig['source']): PullConfig['source'] {
-  const unset = { headers: [], credentials: undefined, network: {} }
-  if (source.kind === 'url') return { ...source, ...unset, url: shownUrl(source.url) }
-  if (source.kind === 's3') return { ...source, ...unset, endpoint: undefined }
+  const access = { headers: [], credentials: undefined, network: {} }
+  if (source.kind === 'url') return { ...source, ...access, url: shownUrl(source.url) }
+  if (source.kind === 's3') return { ...source, ...access, endpoint: undefined }
   return { ...source, user: hidden, password: undefined, passphrase: undefined }
 }
 

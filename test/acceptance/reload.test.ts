@@ -1,10 +1,11 @@
+import { existsSync } from 'node:fs'
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openWebhook, type WebhookServer } from '../alerts/webhook-server.ts'
 import { runCli } from '../cli/support.ts'
 import type { Child } from '../support/child.ts'
 import { waitFor } from '../support/events.ts'
-import { freePort } from '../support/redis-server.ts'
+import { freePort, startRedis } from '../support/redis-server.ts'
 import { productsToken, type StatusView, Workplace } from './daemon.ts'
 
 const yellow = '\u001b[33m'
@@ -289,17 +290,45 @@ feeds:
     expect(performance.now() - beganAt).toBeLessThan(6_000)
   })
 
-  it('that is none is not read by status, which asks no variable that only the daemon has', async () => {
-    await using other = await Workplace.open(`feeds: { shop: { drop: ./drop/shop, settle: "\${SETTLE}" } }`)
-    await other.start({ env: { SETTLE: '0s' } })
-    await other.drop('shop', 'a.csv', feedOf(['p1'], 1))
-    await other.untilTaken('p1', 1)
-    const seen = { configuration: { state: 'same' }, catalogs: [{ feeds: [{ feed: 'shop' }] }] }
-    expect(await other.ask('status')).toMatchObject(seen)
-    await appendFile(other.path('catalogd.yaml'), '# another version\n')
-    const refused = await other.run('status')
-    expect(refused).toMatchObject({ code: 2, stdout: '' })
-    expect(refused.stderr).toContain('the environment variable SETTLE is not set')
+  it('is read by status; what the daemon has noted is taken where the file is the same, and was not refused', async () => {
+    await using other = await Workplace.open('feeds: { shop: { drop: ./drop/shop, settle: 0s } }')
+    const started = await other.start()
+    const [file, record] = [other.path('catalogd.yaml'), other.path('state', 'daemon.json')]
+    const seen = async () => {
+      const { configuration, catalogs } = await other.ask<StatusView & { configuration: object }>('status')
+      return { configuration, feeds: catalogs[0]?.feeds.map(({ feed }) => feed) }
+    }
+    const mark = async () => {
+      const noted = await readFile(record, 'utf8')
+      await writeFile(record, noted.replaceAll('"name":"shop"', '"name":"noted"'))
+    }
+    await waitFor(() => existsSync(record), { what: 'what the daemon notes' })
+    expect(await seen()).toMatchObject({ configuration: { state: 'same' }, feeds: ['shop'] })
+    await mark()
+    expect(await seen()).toMatchObject({ configuration: { state: 'same' }, feeds: ['noted'] })
+    const text = await readFile(file, 'utf8')
+    await writeFile(file, `${text}# another version\n`)
+    expect(await seen()).toMatchObject({ configuration: { state: 'changed' }, feeds: ['shop'] })
+    await writeFile(file, text.replace('settle', 'setle'))
+    process.kill(started.pid, 'SIGHUP')
+    const isRefused = async () => JSON.parse(await readFile(record, 'utf8')).reload?.error !== undefined
+    await waitFor(isRefused, { what: 'the refusal' })
+    await mark()
+    await writeFile(file, text)
+    expect(await seen()).toMatchObject({ configuration: { state: 'same' }, feeds: ['shop'] })
+  })
+
+  it('may name a Redis whose address is secret: of such a one nothing is noted', async () => {
+    await using redis = await startRedis()
+    await using other = await Workplace.open('feeds: { shop: { drop: ./drop/shop, settle: 0s } }', {
+      top: `redis: ${redis.url}?password=\n`,
+    })
+    await other.start()
+    const record = other.path('state', 'daemon.json')
+    await waitFor(() => existsSync(record), { what: 'what the daemon notes' })
+    expect(JSON.parse(await readFile(record, 'utf8'))).not.toHaveProperty('shown')
+    expect(await other.ask('status')).toMatchObject({ configuration: { state: 'same' } })
+    expect(await other.run('reload')).toMatchObject({ code: 0 })
   })
 
   it('without a daemon is told to nobody', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { rankFields } from '../../src/catalog/ranks.ts'
 import type { Config } from '../../src/config/model.ts'
+import { configFromPlain, plainConfig } from '../../src/config/plain-config.ts'
 import { noteShown, readShown } from '../../src/operations/shown-config.ts'
 import { endpointOf } from '../../src/outbox/endpoint.ts'
 import { describeSchedule, describeSource } from '../../src/sources/pull/describe-source.ts'
@@ -8,23 +9,23 @@ import { read } from '../config/support.ts'
 
 const secret = 's3cret'
 const key = `SHA256:${'a'.repeat(43)}`
+const variable = (inside: string) => ['$', `{${inside}}`].join('')
+
 const text = `
 redis: { url: redis://127.0.0.1:6400/2 }
-console: { listen: 127.0.0.1:0, token: ${secret} }
+console: { listen: 127.0.0.1:0, token: "${variable('TOKEN')}" }
 alerts: { url: https://hooks.example/${secret}, heartbeat: { url: https://beat.example/${secret} } }
 catalogs:
   main:
     api:
       url: https://api.example/v1/
       productsToken: ${secret}
-      emailToken: "\${TOKEN}"
+      emailToken: "${variable('TOKEN')}"
       account: shop-1
       proxy: http://user:${secret}@proxy.example:3128
     feeds:
       page:
-        pull: { url: "https://shop.example/f.xml?key=${secret}", every: 15m, user: me, password: ${secret}, headers: { X-Key: ${secret} } }
-      unset:
-        pull: { url: "https://shop.example/\${NOT_SET}", every: 1h }
+        pull: { url: "https://shop.example/f.xml?key=${secret}", every: 15m, user: me, password: ${secret}, headers: { X-Key: "${variable('TOKEN')}" } }
       server:
         pull: { sftp: { host: sftp.example, user: me, password: ${secret}, hostKey: "${key}", folder: /out }, cron: "15 3 * * *", zone: Europe/Berlin }
         owns: [price]
@@ -38,8 +39,12 @@ catalogs:
       people: { kind: consents, drop: ./people }
 `
 
-async function configOf(changed = text): Promise<Config> {
-  return (await read(changed, { env: { TOKEN: secret } })).loaded.config
+async function loadedOf(changed = text) {
+  const files = {
+    'own.yaml': 'missing: { action: ignore }',
+    'change.js': 'export default (record) => record',
+  }
+  return (await read(changed, { env: { TOKEN: secret }, files })).loaded
 }
 
 /** What `status` shows of it, or decides by it. */
@@ -58,14 +63,32 @@ function seenOf({ catalogs, redisUrl, stateDir }: Config) {
 }
 
 test('what is noted for others has all that status shows, and no secret', async () => {
-  const config = await configOf()
-  const noted = JSON.stringify(noteShown(config))
+  const loaded = await loadedOf()
+  const noted = JSON.stringify(noteShown(loaded))
   expect(noted).not.toContain(secret)
-  expect(seenOf(readShown(JSON.parse(noted)))).toEqual(seenOf(config))
+  expect(seenOf(readShown(JSON.parse(noted)))).toEqual(seenOf(loaded.config))
 })
 
-test('nothing is noted where Redis asks for a password', async () => {
-  const config = await configOf(text.replace('redis://', `redis://:${secret}@`))
-  expect(config.redisUrl).toContain(secret)
-  expect(noteShown(config)).toBeUndefined()
+test.each([
+  ['Redis asks for a password', 'redis://', `redis://:${secret}@`],
+  ['the address of Redis has a query', '6400/2', `6400/2?password=${secret}`],
+  ['a variable says where the state is', 'console:', `state: "./${variable('STATE:-state')}"\nconsole:`],
+  ['a variable is part of a feed', 'expectEvery: 1d', `expectEvery: "${variable('EVERY:-1d')}"`],
+  [
+    'a variable is part of what is shown',
+    'https://shop.example/',
+    `https://shop.example/${variable('UNSET')}`,
+  ],
+  ['a preset is a file of its own', 'verify: sha256', 'preset: ./own.yaml'],
+  ['a transform is a file of its own', 'verify: sha256', 'transform: ./change.js'],
+])('nothing is noted where %s', async (_, from, to) => {
+  expect(text).toContain(from)
+  expect(noteShown(await loadedOf(text.replace(from, to)))).toBeUndefined()
+})
+
+test('a configuration that looks like what is noted stays what it is', () => {
+  const rule = { kind: 'map', entries: [['a', 'b']], href: 'x', given: [], value: [] }
+  expect(configFromPlain(JSON.parse(JSON.stringify(plainConfig(new Map([['fields', rule]])))))).toEqual(
+    new Map([['fields', rule]]),
+  )
 })
