@@ -3,6 +3,7 @@ import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, statSync } from '
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { viewerFiles } from '../src/sandbox/reference-routes.ts'
+import { bundleProgram } from './bundle.ts'
 
 // Builds the published package into dist/: TypeScript to JavaScript with declarations, and what is no TypeScript copied
 // beside it. The quickstart belongs to the checkout, not to the package.
@@ -23,6 +24,7 @@ const viewerPapers = ['LICENSE', 'NOTICE', 'swagger-ui-bundle.js.LICENSE.txt']
 for (const file of [...Object.keys(viewerFiles), ...viewerPapers]) {
   cpSync(join(root, 'node_modules', 'swagger-ui-dist', file), join(dist, 'sandbox', 'reference', file))
 }
+await bundleProgram({ root, dist })
 // npm sets the mode when it installs, but `npm link` and a plain checkout run the file as it is.
 chmodSync(join(dist, 'main.js'), 0o755)
 

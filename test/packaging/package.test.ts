@@ -6,6 +6,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -17,6 +18,8 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openServer, type Received, type Reply } from '../api/server.ts'
 import { pageNames } from '../docs/pages.ts'
+import { waitFor } from '../support/events.ts'
+import { freePort } from '../support/redis-server.ts'
 import { compilerOptions, javaScriptConsumer, typeScriptConsumer, wrongConsumer } from './consumer.ts'
 
 // The published package, as somebody gets it who installs it into an empty folder.
@@ -54,11 +57,12 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 describe('the package', () => {
   it('holds the built program, the configuration example and the papers, nothing else', () => {
     const expected =
-      /^(dist\/.+\.(js|d\.ts|lua|wasm|html|css|svg|json)|dist\/sandbox\/reference\/[\w.-]+|config\/.+|docs\/[\w./-]+\.md|docs\/bench\.svg|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/
+      /^(dist\/.+\.(js|d\.ts|lua|wasm|html|css|svg|json)|dist\/sandbox\/reference\/[\w.-]+|dist\/bundle\/\w+-LICENSE\.txt|config\/.+|docs\/[\w./-]+\.md|docs\/bench\.svg|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/
     expect(packed.filter((path) => !expected.test(path))).toEqual([])
     expect(packed).toEqual(
       expect.arrayContaining([
         'dist/main.js',
+        'dist/bundle/process.js',
         'package.json',
         'LICENSE',
         'CHANGELOG.md',
@@ -149,6 +153,47 @@ describe('the package', () => {
     expect(await ended).toEqual({ code: 0, signal: null })
   })
 
+  it('delivers a file, with its own threads and scripts, and shows it: by status, and in the console', async () => {
+    const shop = join(folder, 'shop')
+    mkdirSync(join(shop, 'drop'), { recursive: true })
+    const sandbox = spawn(command, ['sandbox', '--port', '0'], { cwd: shop, env: environment })
+    const pages = `http://127.0.0.1:${await freePort()}`
+    const configuration = `
+state: ./state
+console: { listen: "${new URL(pages).host}" }
+catalogs:
+  main:
+    api: { url: "${await firstAddress(sandbox)}", productsToken: sandbox-token }
+    feeds: { shop: { drop: ./drop, settle: 0s, preset: native } }`
+    writeFileSync(join(shop, 'catalogd.yaml'), configuration)
+    const daemon = spawn(command, ['start'], { cwd: shop, env: environment, stdio: 'ignore' })
+    const ended = [exitOf(daemon), exitOf(sandbox)]
+    try {
+      const rows = Array.from({ length: 3_000 }, (_, at) => rowOf(`p${at}`))
+      writeFileSync(join(shop, 'a.csv'), [columns, ...rows, ''].join('\n'))
+      renameSync(join(shop, 'a.csv'), join(shop, 'drop', 'a.csv'))
+      const status = async () => {
+        const told = run(command, ['status', '--json'], { cwd: shop, env: environment })
+        const { stdout } = await told.catch((error: { stdout: string }) => error)
+        const [{ overview }] = (JSON.parse(stdout || '{}').catalogs ?? [{}]) as [
+          { overview?: { products: number; pending: number } },
+        ]
+        return overview
+      }
+      const isDelivered = async () => {
+        const { products, pending } = (await status()) ?? {}
+        return products === 3_000 && pending === 0
+      }
+      await waitFor(isDelivered, { what: 'the products to be delivered' })
+      expect(await (await fetch(pages)).text()).toContain('3,000')
+    } finally {
+      daemon.kill('SIGTERM')
+      await ended[0]
+      sandbox.kill('SIGTERM')
+    }
+    expect(await Promise.all(ended)).toEqual(ended.map(() => ({ code: 0, signal: null })))
+  })
+
   it('carries the viewer of that page with its licences instead of installing it', () => {
     const papers = ['LICENSE', 'NOTICE', 'swagger-ui-bundle.js.LICENSE.txt']
     expect(packed).toEqual(expect.arrayContaining(papers.map((name) => `dist/sandbox/reference/${name}`)))
@@ -192,6 +237,9 @@ describe('the package', () => {
     ).toMatchObject({ stdout: 'object\n' })
   })
 })
+
+const columns = 'product_id,name,url,image_url,availability,price,price_currency_code'
+const rowOf = (id: string) => `${id},Name,https://shop.example/${id},https://shop.example/i.jpg,InStock,5,EUR`
 
 interface Lockfile {
   packages: Record<string, { dev?: boolean; optional?: boolean; hasInstallScript?: boolean }>
