@@ -1,11 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { waitFor } from '../../support/events.ts'
 import { cpuOfTree, memoryOf, resetPeakMemory } from './process-tree.ts'
 
-export const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
+/** CATALOGD_PROGRAM: another one, such as that of the package. */
+export const main = process.env.CATALOGD_PROGRAM
+  ? resolve(process.env.CATALOGD_PROGRAM)
+  : fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 const watchEventLoop = new URL('./watch-event-loop.ts', import.meta.url).href
 
 export interface EventLoopDelay {
