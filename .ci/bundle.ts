@@ -29,7 +29,12 @@ export async function bundleProgram({ root, dist }: { root: string; dist: string
     platform: 'node',
     transform: { target: 'node24' },
     external: (id) => !isInlined(id),
-    plugins: [{ name: 'places', transform: (code, id) => withPlace(code, relative(folder, id)) }],
+    plugins: [
+      {
+        name: 'places',
+        transform: (code, id) => (id.startsWith(dist) ? withPlace(code, relative(folder, id)) : undefined),
+      },
+    ],
   })
   await bundle.write({ dir: folder, entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' })
   for (const name of entries) {
@@ -43,6 +48,6 @@ export async function bundleProgram({ root, dist }: { root: string; dist: string
 
 /** Modules find files beside them where the compiler put them, not where the bundle lies. */
 function withPlace(code: string, place: string): string | undefined {
-  if (place.includes('node_modules') || !code.includes('import.meta.url')) return undefined
+  if (!code.includes('import.meta.url')) return undefined
   return code.replaceAll('import.meta.url', `new URL(${JSON.stringify(place)}, import.meta.url).href`)
 }
