@@ -11,7 +11,7 @@ const entries = [
   'console/read-worker',
   'redis/end-unused',
 ]
-/** Of many small files each. Others load files of their own, or have to be the very module that their dependants load. */
+/** Packages of many small files. The others read files of their own, or must be the same module that other packages load. */
 const inlined = ['zod', 'yaml', 'commander']
 /** Where the compiler of the bundle puts what it needs itself. */
 const helpers = '@oxc-project/runtime'

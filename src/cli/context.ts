@@ -145,7 +145,7 @@ export class CommandContext {
     return await readCheckedConfig({ file: this.configFile, env: this.#surroundings.environment })
   }
 
-  /** The same with what is wrong with the file, for who tells of it, and only shows something. */
+  /** For a command that only shows something: what it may show, and what is wrong with the file. */
   async shownConfig() {
     const { readOrAskShown } = await import('../operations/running-config.ts')
     return await readOrAskShown(this.#asked)

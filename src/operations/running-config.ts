@@ -36,8 +36,8 @@ export interface UsedConfig<Loaded = LoadedConfig> {
 type Shown = Pick<LoadedConfig, 'config' | 'digest'>
 
 /**
- * For who only shows something. Where the daemon runs with what stands in the file, it has noted what may be shown of it:
- * reading and checking the file would take as long as all the rest.
+ * For a command that only shows something. Where the daemon runs with this very file, it may have noted what can be shown:
+ * to read and check the file would take as long as all the rest.
  */
 export async function readOrAskShown(asked: Asked): Promise<UsedConfig<Shown>> {
   const { record, digest } = await readRunningRecord(asked)

@@ -10,8 +10,8 @@ type ShownConfig = Pick<Config, 'file' | 'stateDir' | 'redisUrl'> & {
 }
 
 /**
- * As JSON can hold it, without secrets. Undefined where other things than the text of the file decide: they may be others
- * for who reads it. And where the address of Redis may hold a password, which is not to be written down.
+ * As JSON can hold it, without secrets. Undefined where more than the text of the file decides, since that may be different
+ * for whoever reads it, and where the address of Redis may hold a password.
  */
 export function noteShown({ config, standsAlone }: Pick<LoadedConfig, 'config' | 'standsAlone'>): unknown {
   const { file, stateDir, redisUrl, catalogs } = config
@@ -24,7 +24,7 @@ export function noteShown({ config, standsAlone }: Pick<LoadedConfig, 'config' |
 }
 
 export function readShown(noted: unknown): Config {
-  // Whoever shows something needs nothing else; the types of the stages know no smaller configuration.
+  // To show something takes no more than that, but the stages are written for the whole configuration.
   return configFromPlain(noted) as Config
 }
 

@@ -290,7 +290,7 @@ feeds:
     expect(performance.now() - beganAt).toBeLessThan(6_000)
   })
 
-  it('is read by status; what the daemon has noted is taken where the file is the same, and was not refused', async () => {
+  it('is read by status, unless the daemon runs with this very file and has noted it', async () => {
     await using other = await Workplace.open('feeds: { shop: { drop: ./drop/shop, settle: 0s } }')
     const started = await other.start()
     const [file, record] = [other.path('catalogd.yaml'), other.path('state', 'daemon.json')]
@@ -318,7 +318,7 @@ feeds:
     expect(await seen()).toMatchObject({ configuration: { state: 'same' }, feeds: ['shop'] })
   })
 
-  it('may name a Redis whose address is secret: of such a one nothing is noted', async () => {
+  it('that holds a secret address of Redis is not noted', async () => {
     await using redis = await startRedis()
     await using other = await Workplace.open('feeds: { shop: { drop: ./drop/shop, settle: 0s } }', {
       top: `redis: ${redis.url}?password=\n`,
