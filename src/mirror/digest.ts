@@ -7,7 +7,7 @@ import type { DocumentDigest } from './model.ts'
  * buffer, the hash would be memory of its own, which costs as much as hashing.
  */
 export function digestDocument(document: Uint8Array): DocumentDigest {
-  return Buffer.from(hash('sha256', document, 'latin1').slice(0, 16), 'latin1')
+  return Buffer.from(hash('sha256', document, 'binary').slice(0, 16), 'latin1')
 }
 
 /**
