@@ -12,12 +12,12 @@ interface MergeStep {
 
 /**
  * What is known of a product after one record: its fields, what it announces for later, and that the feed names the
- * product, which lifts the feed's missing mark.
+ * product, which lifts the feed's missing mark, and marks of feeds that by now miss no product.
  */
 export function mergePatch({ state, patch, feed, ranks }: MergeStep): ProductState {
   return {
     ...mergeFields(state, { patch, feed, ranks }),
-    ...named(state, feed),
+    ...named(state, { feed, ranks }),
     ...mergeLater(state, { patch, feed }),
   }
 }
@@ -30,18 +30,13 @@ export function markMissing(state: ProductState, feed: FeedName): ProductState {
   return { ...state, feeds, missingFrom: new Set(state.missingFrom).add(feed) }
 }
 
-function named(state: ProductState | undefined, feed: FeedName): Pick<ProductState, 'feeds' | 'missingFrom'> {
+function named(
+  state: ProductState | undefined,
+  { feed, ranks }: Pick<MergeStep, 'feed' | 'ranks'>,
+): Pick<ProductState, 'feeds' | 'missingFrom'> {
   if (!state) return { feeds: new Set([feed]), missingFrom: new Set() }
-  if (state.feeds.has(feed)) return state.missingFrom.has(feed) ? without(state, feed) : pickNames(state)
-  return without({ ...state, feeds: new Set(state.feeds).add(feed) }, feed)
-}
-
-function without(state: ProductState, feed: FeedName): Pick<ProductState, 'feeds' | 'missingFrom'> {
-  const missingFrom = new Set(state.missingFrom)
-  missingFrom.delete(feed)
-  return { feeds: state.feeds, missingFrom }
-}
-
-function pickNames({ feeds, missingFrom }: ProductState): Pick<ProductState, 'feeds' | 'missingFrom'> {
-  return { feeds, missingFrom }
+  const feeds = state.feeds.has(feed) ? state.feeds : new Set(state.feeds).add(feed)
+  if (state.missingFrom.size === 0) return { feeds, missingFrom: state.missingFrom }
+  const missingFrom = [...state.missingFrom].filter((name) => name !== feed && ranks.countsMissing(name))
+  return { feeds, missingFrom: new Set(missingFrom) }
 }

@@ -15,6 +15,8 @@ export interface FieldRanks {
   rank(field: ProductField, feed: FeedName): number
   /** Undefined: no feed maps the field. */
   writer(field: ProductField): FeedName | undefined
+  /** Whether a product is out of stock that the feed's files no longer name. */
+  countsMissing(feed: FeedName): boolean
   /** Fields that more than one feed maps, in contract order; `feeds` by rank. */
   readonly overlaps: readonly FieldOverlap[]
 }
@@ -29,6 +31,7 @@ export interface FieldOverlap {
 /** Throws a ConfigError when two feeds own one field, or a feed owns what it does not map. */
 export function rankFields(feeds: ReadonlyMap<FeedName, FeedConfig>): FieldRanks {
   const ranks = new Map<ProductField, ReadonlyMap<FeedName, number>>()
+  const writers: Partial<Record<ProductField, FeedName>> = {}
   const overlaps: FieldOverlap[] = []
   for (const field of productFields) {
     if (field === 'product_id') continue
@@ -36,11 +39,13 @@ export function rankFields(feeds: ReadonlyMap<FeedName, FeedConfig>): FieldRanks
     const mapping = [...feeds.keys()].filter((name) => mapsField(field, feeds.get(name)))
     const ordered = owner === undefined ? mapping : [owner, ...mapping.filter((name) => name !== owner)]
     ranks.set(field, new Map(ordered.map((name, rank) => [name, rank])))
+    if (ordered[0] !== undefined) writers[field] = ordered[0]
     if (ordered.length > 1) overlaps.push({ field, feeds: ordered, isOwned: owner !== undefined })
   }
   return {
     rank: (field, feed) => ranks.get(field)?.get(feed) ?? Number.POSITIVE_INFINITY,
-    writer: (field) => ranks.get(field)?.keys().next().value,
+    writer: (field) => writers[field],
+    countsMissing: (feed) => countsMissing(feeds.get(feed)),
     overlaps,
   }
 }
@@ -48,14 +53,17 @@ export function rankFields(feeds: ReadonlyMap<FeedName, FeedConfig>): FieldRanks
 export interface MovedField {
   field: ProductField
   from: FeedName
-  to: FeedName
+  to: FeedName | undefined
 }
 
-/** Fields that another feed writes now. Products keep what they have until that feed's next file names them. */
+/**
+ * Fields that another feed writes now, or none. Products keep what they have until the next file of that feed, or of any,
+ * names them.
+ */
 export function movedFields(before: FieldRanks, after: FieldRanks): MovedField[] {
   return productFields.flatMap((field) => {
     const [from, to] = [before.writer(field), after.writer(field)]
-    return from === undefined || to === undefined || from === to ? [] : [{ field, from, to }]
+    return from === undefined || from === to ? [] : [{ field, from, to }]
   })
 }
 
@@ -82,6 +90,11 @@ function mapsField(field: ProductField, feed: FeedConfig | undefined): boolean {
   return Object.keys(feed.fields).length === 0 || Object.hasOwn(feed.fields, field)
 }
 
+function countsMissing(feed: FeedConfig | undefined): boolean {
+  const takesFull = feed?.files.length === 0 || feed?.files.some(({ mode }) => mode === 'full')
+  return takesFull === true && feed?.kind === 'products' && feed.missing.action === 'out_of_stock'
+}
+
 type Merged = Pick<ProductState, 'fields' | 'writers'>
 
 type SaidPatch = Pick<ProductPatch, 'set' | 'clear' | 'keepEntries'>
@@ -94,15 +107,16 @@ interface Said {
 
 /**
  * The fields after one feed has spoken. A feed speaks of a field by setting or clearing it; it is heard unless a feed
- * of better rank has spoken before.
+ * of better rank has spoken before. What is known of a field that no feed maps any more goes.
  */
 export function mergeFields(known: Merged | undefined, { patch, feed, ranks }: Said): Merged {
   const fields: Merged['fields'] = { ...noFields }
   const writers: Merged['writers'] = { ...noFields }
   for (const field of productFields) {
     if (field === 'product_id') continue
-    const before = known?.fields[field]
-    const writer = known?.writers[field]
+    const isMapped = ranks.writer(field) !== undefined
+    const before = isMapped ? known?.fields[field] : undefined
+    const writer = isMapped ? known?.writers[field] : undefined
     const said = patch.set[field]
     const isHeard =
       (said !== undefined || patch.clear.includes(field)) &&

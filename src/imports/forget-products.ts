@@ -45,8 +45,10 @@ export async function forgetProducts(
 /** Undefined: some feed names the product, or one that missed it ignores missing products. */
 function forgetAfterMs(meta: string, feeds: ForgetOptions['feeds']): number | undefined {
   const { feeds: naming, missingFrom } = feedsOf(meta)
-  if (naming.size > 0 || missingFrom.size === 0) return undefined
-  const rules = [...missingFrom].map((name) => feeds.get(name)?.missing)
-  const times = rules.flatMap((rule) => (rule?.action === 'out_of_stock' ? [rule.forgetMs] : []))
+  // What feeds said that are gone from the configuration counts no longer.
+  if ([...naming].some((name) => feeds.has(name))) return undefined
+  const rules = [...missingFrom].flatMap((name) => feeds.get(name)?.missing ?? [])
+  if (rules.length === 0) return undefined
+  const times = rules.flatMap(({ action, forgetMs }) => (action === 'out_of_stock' ? [forgetMs] : []))
   return times.length === rules.length ? Math.max(...times) : undefined
 }

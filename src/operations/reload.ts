@@ -18,10 +18,13 @@ export function notesOf(before: Config, after: Config): string[] {
   return [...after.catalogs].flatMap(([name, { feeds }]) => {
     const former = before.catalogs.get(name)
     const moved = former ? movedFields(rankFields(former.feeds), rankFields(feeds)) : []
-    return moved.map(
-      ({ field, from, to }) =>
-        `catalog ${name}: the feed ${to} writes ${field} now, in place of ${from}. A product keeps its value until a file of ${to} names it: load the last one again ("catalogd imports <import>" says where it is kept)`,
-    )
+    return moved.map(({ field, from, to }) => {
+      const change = to
+        ? `the feed ${to} writes ${field} now, in place of ${from}`
+        : `no feed writes ${field} any more`
+      const file = to ? `a file of ${to}` : 'a file'
+      return `catalog ${name}: ${change}. A product keeps its value until ${file} names it: load the last one again ("catalogd imports <import>" says where it is kept)`
+    })
   })
 }
 

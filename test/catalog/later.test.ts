@@ -9,7 +9,12 @@ import type { FeedName, ProductId } from '../../src/lib/brand.ts'
 
 const productId = 'P1' as ProductId
 const [first, second] = ['first' as FeedName, 'second' as FeedName]
-const ranks: FieldRanks = { rank: (_, feed) => (feed === first ? 0 : 1), writer: () => first, overlaps: [] }
+const ranks: FieldRanks = {
+  rank: (_, feed) => (feed === first ? 0 : 1),
+  writer: () => first,
+  countsMissing: () => true,
+  overlaps: [],
+}
 
 function said(
   state: ProductState | undefined,

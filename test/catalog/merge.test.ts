@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { ProductField } from '../../src/api/contract/product.ts'
 import { markMissing, mergePatch } from '../../src/catalog/merge.ts'
 import type { ProductPatch, ProductState } from '../../src/catalog/model.ts'
-import { rankFields } from '../../src/catalog/ranks.ts'
+import { movedFields, rankFields } from '../../src/catalog/ranks.ts'
 import { encodeMeta } from '../../src/catalog/stored-form.ts'
 import type { FeedConfig } from '../../src/config/model.ts'
 import type { FeedName, ProductId } from '../../src/lib/brand.ts'
@@ -83,6 +83,22 @@ describe('who writes a field', () => {
     ).toBe('new')
   })
 
+  it('goes with its field where no feed maps it any more', () => {
+    const before = mergePatch({
+      state: undefined,
+      patch: patchOf({ name: 'n', brand: 'b' }),
+      feed: products,
+      ranks: rankFields(feeds([products, ['name', 'brand']])),
+    })
+    const ranks = rankFields(feeds([products, ['name']], [stock, ['price']]))
+    const next = mergePatch({ state: before, patch: patchOf({ price: 1 }), feed: stock, ranks })
+    expect(next.fields).toEqual({ name: 'n', price: 1 })
+    expect(next.writers).toEqual({ name: products, price: stock })
+    expect(movedFields(rankFields(feeds([products, ['brand']])), ranks)).toEqual([
+      { field: 'brand', from: products, to: undefined },
+    ])
+  })
+
   it('keeps fields in contract order, whatever comes first', () => {
     const ranks = rankFields(configured)
     let state = mergePatch({ state: undefined, patch: patchOf({ skus: [], price: 1 }), feed: prices, ranks })
@@ -139,6 +155,26 @@ describe('missing marks', () => {
     const back = mergePatch({ state: other, patch: patchOf({}), feed: products, ranks })
     expect([[...back.feeds].sort(), [...back.missingFrom]]).toEqual([[products, stock], []])
     expect([...named.feeds]).toEqual([products])
+  })
+
+  it.each<[string, Partial<FeedConfig> | undefined]>([
+    ['is gone', undefined],
+    ['ignores missing products', { missing: { action: 'ignore', atMost: 1, forgetMs: 1 } }],
+    ['takes deltas alone', { files: [{ pattern: '*.csv', mode: 'delta' }] }],
+  ])('go with the next record of any feed where theirs %s', (_, change) => {
+    const named = mergePatch({ state: undefined, patch: patchOf({ name: 'n' }), feed: products, ranks })
+    const said = mergePatch({ state: named, patch: patchOf({ availability: 'InStock' }), feed: stock, ranks })
+    const marked = markMissing(said, stock)
+    const marksWith = (feed: Partial<FeedConfig> | undefined) => {
+      const configured = feeds([products, ['name']], [stock, ['availability']])
+      const former = configured.get(stock) as FeedConfig
+      configured.delete(stock)
+      if (feed) configured.set(stock, { ...former, ...feed })
+      const now = rankFields(configured)
+      return [...mergePatch({ state: marked, patch: patchOf({}), feed: products, ranks: now }).missingFrom]
+    }
+    expect(marksWith({})).toEqual([stock])
+    expect(marksWith(change)).toEqual([])
   })
 })
 

@@ -12,7 +12,8 @@ const feeds = ['one', 'two', 'three'] as FeedName[]
 /** The first feed writes name, the second price; whoever stands first writes the rest. */
 const ranks: FieldRanks = {
   overlaps: [],
-  writer: () => undefined,
+  writer: () => feeds[0],
+  countsMissing: () => true,
   rank: (field, feed) => (field === 'price' && feed === 'two' ? -1 : feeds.indexOf(feed)),
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { forgetProducts } from '../../src/imports/forget-products.ts'
 import { removeExpired } from '../../src/imports/retention.ts'
-import type { AcceptSequence, ProductId } from '../../src/lib/brand.ts'
+import type { AcceptSequence, FeedName, ProductId } from '../../src/lib/brand.ts'
 import { Database } from '../../src/lib/database.ts'
 import { leakCheck } from '../support/leak-check.ts'
 import { shiftedClock } from '../support/shifted-clock.ts'
@@ -148,6 +148,30 @@ other:
   await imports.import('products', feed(row('a'), row('b', { price: '5' })))
   expect(await imports.lane('b')).toBe('new')
   expect(imports.mirror.isUnsent('b' as ProductId)).toBe(true)
+})
+
+it('a feed that is gone from the configuration keeps no product', async () => {
+  const site = await openSite(`products:
+  drop: ./drop
+  missing: { atMost: 100%, forget: 1d }
+old: { drop: ./old }
+`)
+  await using imports = site.imports
+  const files = feed(row('a'), row('b', { stock: 'OutOfStock' }))
+  await imports.import('products', files)
+  await imports.import('old', files)
+  await imports.import('products', feed(row('a')))
+  imports.deliverAll()
+  const leftAfter = async (days: number) => {
+    await site.forget()
+    site.advanceDays(days)
+    await site.forget()
+    return Object.keys(imports.products())
+  }
+  expect(await leftAfter(2)).toEqual(['a', 'b'])
+  const { feeds } = site.catalog
+  ;(feeds as Map<FeedName, unknown>).delete('old' as FeedName)
+  expect(await leftAfter(2)).toEqual(['a'])
 })
 
 it('a product that an import names again meanwhile stays', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { feed, openImports, row } from './harness.ts'
+import { catalogFrom, feed, openImports, row } from './harness.ts'
 
 const withStock = `products: { drop: ./products }
 stock:
@@ -109,4 +109,45 @@ test('a stop in the middle of a file, and a start again, end with the whole file
   const report = await importing
   expect(box.mirror.count().products).toBe(6_000)
   expect(report).toMatchObject({ records: 6_000, changes: { added: 6_000, new: 6_000 } })
+})
+
+async function reconfigure(box: Awaited<ReturnType<typeof openImports>>, feeds: string): Promise<void> {
+  await box.stop()
+  Object.assign(box.catalog, await catalogFrom(box.dir.path, feeds))
+  box.start()
+}
+
+const all = 'missing: { atMost: 100% }'
+const withTexts = (missing: string) => `products: { drop: ./products, ${all} }
+texts: { drop: ./texts, fields: { product_id: sku, description: text }, ${missing} }`
+
+test.each([
+  ['ignores what is missing', withTexts('missing: { action: ignore }')],
+  ['takes deltas', withTexts(`mode: delta, ${all}`)],
+  ['is gone', `products: { drop: ./products, ${all} }`],
+])('what a feed missed is in stock again with the next file of any feed, once it %s', async (_, after) => {
+  await using box = await openImports(withTexts(all))
+  const files = feed(row('a'), row('b'))
+  await box.import('products', files)
+  await box.import('texts', 'sku,text\na,x\nb,y\n')
+  await box.import('texts', 'sku,text\na,x\n')
+  expect(await box.document('b')).toMatchObject({ availability: 'OutOfStock' })
+  await reconfigure(box, after)
+  await box.import('products', files)
+  expect(await box.document('b')).toMatchObject({ availability: 'InStock' })
+  expect(await box.lane('b')).toBe('urgent')
+})
+
+test('a field that no feed maps any more goes with the next file, as if it had never been mapped', async () => {
+  const mapped = (more: string) =>
+    `products: { drop: ./products, fields: { product_id: id, name: id, url: { value: "https://shop.example" }, image_url: { value: "https://shop.example" }, availability: { value: InStock }, price: price, price_currency_code: { value: EUR }${more} } }`
+  const file = (price: string) => `id,price,cost,brand\na,${price},3,B\nb,5,3,B\n`
+  await using box = await openImports(mapped(', supplier_cost: cost, brand: brand'))
+  await box.import('products', file('5'))
+  expect(await box.document('a')).toMatchObject({ supplier_cost: 3, brand: 'B' })
+  await reconfigure(box, mapped(''))
+  await box.import('products', file('12'))
+  await using fresh = await openImports(mapped(''))
+  await fresh.import('products', file('12'))
+  expect(box.products()).toEqual(fresh.products())
 })
