@@ -106,9 +106,10 @@ export function toEntries(
   notes: RecordNotes,
   { isSorted }: { isSorted: boolean },
 ): unknown {
+  // Also where these rules say nothing: others of the field may.
+  notes.keepEntries.push(...kept)
   if (values.length === 0 && !cleared) return nothingSaid
   if (values.length === 0 && kept.length === 0) return undefined
-  notes.keepEntries.push(...kept)
   if (isSorted) return Object.fromEntries(values)
   const reserved = values.find(([key]) => key === '__proto__')
   if (reserved)

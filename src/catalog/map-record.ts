@@ -59,9 +59,11 @@ export function mapRecord(
     const found = bound.compute(record.cells, notes)
     if (notes.warnings.length > 0) reportWarnings(bound, findings, notes)
     if (found === nothingSaid) continue
-    const value = bound.abovePrice && !isAbovePrice(found, set.price) ? undefined : found
+    const isTooLow = bound.abovePrice && !isAbovePrice(found, set.price)
+    const value = isTooLow ? undefined : found
     if (value === undefined) {
-      if (!bound.clears) continue
+      // The record has an amount, and says by it that there is none to show.
+      if (!bound.clears && !isTooLow) continue
       if (!required.has(bound.field)) clear.push(bound.field)
       else if (bound.ownPlace === undefined || record.cells[bound.ownPlace] !== undefined) {
         reportEmptyOrProblem(bound, findings, value)
@@ -76,8 +78,7 @@ export function mapRecord(
   for (const { bound, problem } of timed?.problems ?? []) reportEmptyOrProblem(bound, findings, problem)
   const isRejected = productId === undefined || findings.issues.some(({ severity }) => severity === 'reject')
   if (isRejected) return { patch: undefined, issues: findings.issues }
-  const patch: ProductPatch = { productId, set, clear }
-  if (notes.keepEntries.length > 0) patch.keepEntries = notes.keepEntries
+  const patch: ProductPatch = { productId, set, clear, ...keptBy(notes, set) }
   if (timed && timed.later.length > 0) patch.later = timed.later
   return { patch, issues: findings.issues }
 }
@@ -196,22 +197,27 @@ function readTimed(record: ParsedRecord, { fields, notes, said }: Options): Time
     for (const bound of timed) {
       const found = bound.compute(record.cells, then)
       if (bound.field === 'price') price = found
-      const value = bound.abovePrice && !isAbovePrice(found, price) ? undefined : found
+      const isTooLow = bound.abovePrice && !isAbovePrice(found, price)
+      const value = isTooLow ? undefined : found
       if (value instanceof Problem) problems.push({ bound, problem: value })
       else if (value === undefined) {
         // A required field is never cleared: it stays as it was.
-        if (bound.clears && !required.has(bound.field)) clear.push(bound.field)
+        if ((bound.clears || isTooLow) && !required.has(bound.field)) clear.push(bound.field)
       } else if (value !== nothingSaid) set[bound.field] = value
     }
     const text = textOf(timed, { set, clear })
-    if (text !== before) later.push({ at, set, clear, ...keptBy(then) })
+    if (text !== before) later.push({ at, set, clear, ...keptBy(then, set) })
     before = text
   }
   return { later, problems }
 }
 
-function keptBy({ keepEntries }: RecordNotes): Pick<LaterPatch, 'keepEntries'> {
-  return keepEntries.length > 0 ? { keepEntries } : {}
+/** Where nothing is said of the entries, all stay anyway. */
+function keptBy(
+  { keepEntries }: RecordNotes,
+  { custom_fields: said }: LaterPatch['set'],
+): Pick<LaterPatch, 'keepEntries'> {
+  return keepEntries.length > 0 && said !== undefined ? { keepEntries } : {}
 }
 
 function textOf(timed: readonly BoundField[], { set, clear }: Said): string {

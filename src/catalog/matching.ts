@@ -36,7 +36,9 @@ export function compileMatching(
   const reading: Reading = { trim: rule.trim !== false, shape: 'scalar', describe }
   const compute = (columns: readonly (readonly [key: string, place: number])[], keyOf: KeyOf): Compute => {
     return (cells, notes) => {
-      const found: EntriesFound = { values: [], kept: [], cleared: false }
+      // Keys that a record may leave out are empty where it does.
+      const cleared = notes.source !== undefined && rule.empty !== 'keep'
+      const found: EntriesFound = { values: [], kept: [], cleared }
       const add = (key: string, cell: unknown): Problem | undefined => {
         const content = contentOf(cell, reading, notes)
         const text = textOf(content)

@@ -46,6 +46,10 @@ describe('custom fields', () => {
     const source = { id: 'P1', 'Meta: x': 7, 'Meta: a': '', other: 1 }
     const bound = bindTo(['id'], { product_id: columnRule('id'), custom_fields: meta })
     expect(bound.map({ ...recordOf(['P1']), source }).patch?.set.custom_fields).toEqual({ x: '7' })
+    const without = { ...recordOf(['P1']), source: { id: 'P1' } }
+    expect(bound.map(without).patch?.clear).toEqual(['custom_fields'])
+    const delta = bindTo(['id'], { product_id: columnRule('id'), custom_fields: meta }, 'delta')
+    expect(delta.map(without).patch?.clear).toEqual([])
   })
 
   it.each<[string, unknown]>([

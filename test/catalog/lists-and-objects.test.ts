@@ -185,6 +185,19 @@ describe('entries of custom_fields', () => {
     })
     expect(bound.map(recordOf(['P1', '', ''])).patch).toEqual({ productId: 'P1', set: {}, clear: [] })
   })
+
+  it('stay in a delta, too, where a rule of their own finds them empty', () => {
+    const parts = Object.entries(entries).map(([key, rule]) => ({
+      from: { kind: 'entries', entries: { [key]: rule } } as const,
+    }))
+    const custom_fields: FieldRule = { from: { kind: 'parts', parts } }
+    const bound = bindTo(['id', 's', 'c'], { product_id: columnRule('id'), custom_fields }, 'delta')
+    expect(bound.map(recordOf(['P1', '', 'red'])).patch).toMatchObject({
+      set: { custom_fields: { colour: 'red' } },
+      keepEntries: ['size'],
+    })
+    expect(bound.map(recordOf(['P1', '', ''])).patch).toEqual({ productId: 'P1', set: {}, clear: [] })
+  })
 })
 
 describe('issues', () => {

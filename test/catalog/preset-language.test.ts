@@ -129,12 +129,16 @@ describe('above', () => {
       price: columnRule('price'),
       list_price: { ...columnRule('list'), ...rule },
     }
-    const { patch } = bindTo(['id', 'list', 'price'], fields).map(recordOf(['a', list, price]))
-    expect(patch?.set.list_price).toBe(expected)
-    expect(patch?.clear).toEqual(expected === undefined ? ['list_price'] : [])
+    for (const mode of ['full', 'delta'] as const) {
+      const { patch } = bindTo(['id', 'list', 'price'], fields, mode).map(recordOf(['a', list, price]))
+      expect(patch?.set.list_price).toBe(expected)
+      // An empty cell of a delta says nothing, an amount does.
+      const isCleared = expected === undefined && (mode === 'full' || list !== '')
+      expect(patch?.clear).toEqual(isCleared ? ['list_price'] : [])
+    }
   })
 
-  it('counts in members, and goes with a price that changes', () => {
+  it.each(['full', 'delta'] as const)('counts in members, and goes with a price that changes: %s', (mode) => {
     const price: FieldRule = {
       ...columnRule('sale', 'price'),
       during: { sale: { kind: 'interval', column: 'when' } },
@@ -146,12 +150,13 @@ describe('above', () => {
       key: undefined,
       item: { id: columnRule('id'), price, list_price: list },
     } as const
-    const bound = bindTo(['id', 'price', 'sale', 'when'], {
+    const fields = {
       product_id: columnRule('id'),
       price,
       list_price: list,
       skus: { from: each },
-    })
+    }
+    const bound = bindTo(['id', 'price', 'sale', 'when'], fields, mode)
     const cells = ['a', '10', '7', '2026-03-01T00:00Z/2026-03-02T00:00Z']
     const from = Date.parse('2026-03-01T00:00Z')
     const { patch } = bound.map(recordOf(cells), from - 1)
