@@ -46,6 +46,9 @@ const answers: readonly { starts: readonly string[]; code: string; hint: string 
   },
 ]
 
+/** Up to Redis 6.2: what comes before the refusal of a command that a script called. */
+const inScript = /^ERR Error running script .*?: -(?=[A-Z]+ )/s
+
 /** True when the connection broke or could not be made: the outcome of the command is unknown, and waiting helps. */
 export function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false
@@ -60,7 +63,7 @@ export function isConnectionFailure(error: unknown): boolean {
 export function explainRedisFailure(error: unknown, address: string): unknown {
   if (error instanceof OperatingError || !(error instanceof Error)) return error
   if (isConnectionFailure(error)) return downError(address, error)
-  const { message } = firstRefusal(error)
+  const message = firstRefusal(error).message.replace(inScript, '')
   const answer = answers.find(({ starts }) => starts.some((start) => message.startsWith(start)))
   if (!answer) return error
   return new StorageError(answer.code, `Redis at ${address} answers: ${message}`, {
