@@ -99,7 +99,7 @@ interface HoldOptions {
 export function reasonToHold(options: HoldOptions): string | undefined {
   const { removals, atMost, records, rejected, rejectsAtMost, unreadableIds } = options
   if (removals.missing === 0) return undefined
-  if (records === 0) return 'the file has a header and no record'
+  if (records === 0) return 'the file has no record'
   if (records - rejected <= 0) return `the file has no valid record: all ${records} are rejected`
   if (unreadableIds > 0) return `the id of ${unreadableIds} of ${records} records cannot be read`
   if (rejected > records * rejectsAtMost) {

@@ -179,7 +179,7 @@ describe('a full feed', () => {
     await place.drop('full', 'none.csv', file([]))
     expect(await untilReported('none.csv')).toMatchObject({
       outcome: 'held',
-      reason: 'the file has a header and no record',
+      reason: 'the file has no record',
       removals: { missing: 20, of: 20, held: true },
     })
     await place.drop('full', 'bad.csv', file([...all('x').slice(0, 10)]))
