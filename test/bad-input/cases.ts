@@ -294,7 +294,7 @@ const strangeButGood: readonly Case[] = [
     content: csv([]),
     outcome: 'imported',
     records: 0,
-    says: [/the file has no record/],
+    says: [/the file has a header and no record/],
   },
   {
     title: 'one id several times: the last record counts',
