@@ -119,7 +119,10 @@ function formatFeed({ feed, standing, missingSince, isRemovalHeld }: KnownStory[
     const where = missingSince === null ? '' : `: ${formatImport(missingSince)} names it no longer`
     lines.push(`  missing from feed ${feed}${where}; it goes out as OutOfStock`)
   }
-  if (standing === 'gone') lines.push(`  feed ${feed} is not configured any more; what it wrote stays`)
+  if (standing === 'gone') {
+    const until = 'until another feed names the product'
+    lines.push(`  feed ${feed} is not configured any more; what it wrote stays ${until}`)
+  }
   if (isRemovalHeld)
     lines.push(`  the newest full file of feed ${feed} leaves it out: waits for catalogd approve or discard`)
   return lines

@@ -110,7 +110,8 @@ function reasonOf(
 }
 
 function feedsOf({ stored, state, origins, catalog, manifest }: Told): FeedStory[] {
-  const names = new Set([...state.feeds, ...state.missingFrom, ...Object.values(state.writers)])
+  const named = [...state.feeds].filter((feed) => catalog.feeds.has(feed))
+  const names = new Set([...named, ...state.missingFrom, ...Object.values(state.writers)])
   return [...names].flatMap((feed): FeedStory[] => {
     if (feed === undefined) return []
     const known = origins.get(feed)

@@ -142,6 +142,17 @@ it('a value that is hidden is no newer document', async () => {
   expect(delivery.call).toMatchObject({ outcome: 'acknowledge' })
 })
 
+it('a feed that is gone is named only where something that it wrote is left', async () => {
+  const file = workplace.path('catalogd.yaml')
+  const before = await readFile(file, 'utf8')
+  await writeFile(file, before.replace(/^ *(prices|guesses): .*\n/gm, ''))
+  await workplace.ask('reload')
+  expect((await why('new')).feeds).toMatchObject([{ feed: 'prices', standing: 'gone' }])
+  expect((await why('4713')).feeds).toMatchObject([{ feed: 'shop', standing: 'named' }])
+  await writeFile(file, before)
+  await workplace.ask('reload')
+})
+
 it('tells of a refusal, and answers while neither daemon nor Redis are there', async () => {
   await workplace.fault({ refuse: 'named', productIds: ['4713'], reason: 'no such brand' })
   await drop('shop', 'shop-3.csv', shop({ id: '4711', price: 9 }, { id: '4713', price: 11 }))

@@ -101,7 +101,9 @@ function standingOf(view: View, { feeds, absentSince, redis }: KnownStory): Cont
         ]
       : []),
     ...(standing === 'gone'
-      ? [html`Feed ${foreign(feed)} is not configured any more; what it wrote stays`]
+      ? [
+          html`Feed ${foreign(feed)} is not configured any more; what it wrote stays until another feed names the product`,
+        ]
       : []),
     ...(isRemovalHeld
       ? [
