@@ -62,7 +62,7 @@ export function mapRecord(
     const isTooLow = bound.abovePrice && !isAbovePrice(found, set.price)
     const value = isTooLow ? undefined : found
     if (value === undefined) {
-      // The record has an amount, and says by it that there is none to show.
+      // An amount that is not above the price must not be shown, nor the one before it.
       if (!bound.clears && !isTooLow) continue
       if (!required.has(bound.field)) clear.push(bound.field)
       else if (bound.ownPlace === undefined || record.cells[bound.ownPlace] !== undefined) {

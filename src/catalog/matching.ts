@@ -36,7 +36,7 @@ export function compileMatching(
   const reading: Reading = { trim: rule.trim !== false, shape: 'scalar', describe }
   const compute = (columns: readonly (readonly [key: string, place: number])[], keyOf: KeyOf): Compute => {
     return (cells, notes) => {
-      // Keys that a record may leave out are empty where it does.
+      // A record of XML or JSON may leave out what is empty.
       const cleared = notes.source !== undefined && rule.empty !== 'keep'
       const found: EntriesFound = { values: [], kept: [], cleared }
       const add = (key: string, cell: unknown): Problem | undefined => {

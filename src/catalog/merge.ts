@@ -12,7 +12,7 @@ interface MergeStep {
 
 /**
  * What is known of a product after one record: its fields, what it announces for later, and that the feed names the
- * product, which lifts the feed's missing mark, and marks of feeds that by now miss no product.
+ * product, which lifts its missing mark. Marks of feeds that count missing products no longer go, too.
  */
 export function mergePatch({ state, patch, feed, ranks }: MergeStep): ProductState {
   return {

@@ -1,4 +1,4 @@
-import { type ProductField, productFields } from '../api/contract/product.ts'
+import { type ProductField, productFields, requiredFields } from '../api/contract/product.ts'
 import type { FeedConfig } from '../config/model.ts'
 import type { FeedName } from '../lib/brand.ts'
 import { ConfigError } from '../lib/errors.ts'
@@ -15,7 +15,7 @@ export interface FieldRanks {
   rank(field: ProductField, feed: FeedName): number
   /** Undefined: no feed maps the field. */
   writer(field: ProductField): FeedName | undefined
-  /** Whether a product is out of stock that the feed's files no longer name. */
+  /** Whether products go out of stock that the feed's full files no longer name. */
   countsMissing(feed: FeedName): boolean
   /** Fields that more than one feed maps, in contract order; `feeds` by rank. */
   readonly overlaps: readonly FieldOverlap[]
@@ -57,13 +57,14 @@ export interface MovedField {
 }
 
 /**
- * Fields that another feed writes now, or none. Products keep what they have until the next file of that feed, or of any,
- * names them.
+ * Fields that another feed writes now, or no feed, whereupon their values go. Products keep what they have until the next
+ * file of that feed, or of any, names them.
  */
 export function movedFields(before: FieldRanks, after: FieldRanks): MovedField[] {
   return productFields.flatMap((field) => {
     const [from, to] = [before.writer(field), after.writer(field)]
-    return from === undefined || from === to ? [] : [{ field, from, to }]
+    const stays = from === to || (to === undefined && !isDropped(field, after))
+    return from === undefined || stays ? [] : [{ field, from, to }]
   })
 }
 
@@ -91,8 +92,15 @@ function mapsField(field: ProductField, feed: FeedConfig | undefined): boolean {
 }
 
 function countsMissing(feed: FeedConfig | undefined): boolean {
-  const takesFull = feed?.files.length === 0 || feed?.files.some(({ mode }) => mode === 'full')
-  return takesFull === true && feed?.kind === 'products' && feed.missing.action === 'out_of_stock'
+  if (feed?.kind !== 'products' || feed.missing.action === 'ignore') return false
+  return feed.files.some(({ mode }) => mode === 'full')
+}
+
+const required: ReadonlySet<ProductField> = new Set(requiredFields)
+
+/** Whether its values go because no feed maps it any more. A required field is never cleared. */
+function isDropped(field: ProductField, ranks: FieldRanks): boolean {
+  return ranks.writer(field) === undefined && !required.has(field)
 }
 
 type Merged = Pick<ProductState, 'fields' | 'writers'>
@@ -107,16 +115,16 @@ interface Said {
 
 /**
  * The fields after one feed has spoken. A feed speaks of a field by setting or clearing it; it is heard unless a feed
- * of better rank has spoken before. What is known of a field that no feed maps any more goes.
+ * of better rank has spoken before. What is known of a field goes when no feed maps it any more.
  */
 export function mergeFields(known: Merged | undefined, { patch, feed, ranks }: Said): Merged {
   const fields: Merged['fields'] = { ...noFields }
   const writers: Merged['writers'] = { ...noFields }
   for (const field of productFields) {
     if (field === 'product_id') continue
-    const isMapped = ranks.writer(field) !== undefined
-    const before = isMapped ? known?.fields[field] : undefined
-    const writer = isMapped ? known?.writers[field] : undefined
+    const earlier = isDropped(field, ranks) ? undefined : known
+    const before = earlier?.fields[field]
+    const writer = earlier?.writers[field]
     const said = patch.set[field]
     const isHeard =
       (said !== undefined || patch.clear.includes(field)) &&

@@ -120,7 +120,7 @@ function formatFeed({ feed, standing, missingSince, isRemovalHeld }: KnownStory[
     lines.push(`  missing from feed ${feed}${where}; it goes out as OutOfStock`)
   }
   if (standing === 'gone') {
-    const until = 'until another feed names the product'
+    const until = 'until a later file replaces or removes it'
     lines.push(`  feed ${feed} is not configured any more; what it wrote stays ${until}`)
   }
   if (isRemovalHeld)

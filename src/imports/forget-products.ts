@@ -42,13 +42,11 @@ export async function forgetProducts(
   }
 }
 
-/** Undefined: some feed names the product, or one that missed it ignores missing products. */
+/** By the feeds that are configured. Undefined: one names the product or ignores missing products, or none missed it. */
 function forgetAfterMs(meta: string, feeds: ForgetOptions['feeds']): number | undefined {
   const { feeds: naming, missingFrom } = feedsOf(meta)
-  // What feeds said that are gone from the configuration counts no longer.
   if ([...naming].some((name) => feeds.has(name))) return undefined
   const rules = [...missingFrom].flatMap((name) => feeds.get(name)?.missing ?? [])
-  if (rules.length === 0) return undefined
   const times = rules.flatMap(({ action, forgetMs }) => (action === 'out_of_stock' ? [forgetMs] : []))
-  return times.length === rules.length ? Math.max(...times) : undefined
+  return times.length > 0 && times.length === rules.length ? Math.max(...times) : undefined
 }

@@ -3,8 +3,8 @@ import { StorageError } from '../lib/errors.ts'
 import type { DocumentDigest } from './model.ts'
 
 /**
- * First 16 bytes of the SHA-256 of a document's exact wire bytes: which version was sent, acknowledged, refused. As a
- * buffer, the hash would be memory of its own, which costs as much as hashing.
+ * First 16 bytes of the SHA-256 of a document's exact wire bytes: which version was sent, acknowledged, refused. The hash is
+ * read as text, since as a buffer it would have memory of its own, which costs as much as hashing.
  */
 export function digestDocument(document: Uint8Array): DocumentDigest {
   return Buffer.from(hash('sha256', document, 'binary').slice(0, 16), 'latin1')

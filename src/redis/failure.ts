@@ -46,7 +46,7 @@ const answers: readonly { starts: readonly string[]; code: string; hint: string 
   },
 ]
 
-/** Up to Redis 6.2: what comes before the refusal of a command that a script called. */
+/** Redis 6.2 puts this before the refusal of a command that a script called. */
 const inScript = /^ERR Error running script .*?: -(?=[A-Z]+ )/s
 
 /** True when the connection broke or could not be made: the outcome of the command is unknown, and waiting helps. */

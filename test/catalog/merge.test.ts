@@ -83,18 +83,18 @@ describe('who writes a field', () => {
     ).toBe('new')
   })
 
-  it('goes with its field where no feed maps it any more', () => {
+  it('is nobody when no feed maps it any more, and its value goes, unless it is required', () => {
     const before = mergePatch({
       state: undefined,
       patch: patchOf({ name: 'n', brand: 'b' }),
       feed: products,
       ranks: rankFields(feeds([products, ['name', 'brand']])),
     })
-    const ranks = rankFields(feeds([products, ['name']], [stock, ['price']]))
+    const ranks = rankFields(feeds([stock, ['price']]))
     const next = mergePatch({ state: before, patch: patchOf({ price: 1 }), feed: stock, ranks })
     expect(next.fields).toEqual({ name: 'n', price: 1 })
     expect(next.writers).toEqual({ name: products, price: stock })
-    expect(movedFields(rankFields(feeds([products, ['brand']])), ranks)).toEqual([
+    expect(movedFields(rankFields(feeds([products, ['name', 'brand']])), ranks)).toEqual([
       { field: 'brand', from: products, to: undefined },
     ])
   })

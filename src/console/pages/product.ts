@@ -102,7 +102,7 @@ function standingOf(view: View, { feeds, absentSince, redis }: KnownStory): Cont
       : []),
     ...(standing === 'gone'
       ? [
-          html`Feed ${foreign(feed)} is not configured any more; what it wrote stays until another feed names the product`,
+          html`Feed ${foreign(feed)} is not configured any more; what it wrote stays until a later file replaces or removes it`,
         ]
       : []),
     ...(isRemovalHeld
