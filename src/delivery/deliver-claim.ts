@@ -73,7 +73,7 @@ class ClaimDelivery {
       if (first) return true
       const admission = await outbox.admitCall()
       if (admission.kind === 'admitted') return true
-      if (admission.kind === 'paused' || admission.forMs > admissionWaitMsMax) return false
+      if (admission.kind !== 'wait' || admission.forMs > admissionWaitMsMax) return false
       noteWait(progress, admission)
       await clock.sleep(admission.forMs, this.#claimed.stop).catch(() => {})
     }

@@ -14,7 +14,8 @@ export type TicketEnd = { calls: number } & TicketStop
 type TicketStop =
   | { kind: 'idle'; nextDueMs: number | undefined }
   | { kind: 'paused'; reasons: readonly PauseReason[] }
-  | { kind: 'wait'; forMs: number }
+  /** `shut`: the ticket is for another process, which it must not keep waiting. */
+  | { kind: 'wait' | 'shut'; forMs: number }
   /** There is more to do. */
   | { kind: 'bounded' }
   | { kind: 'stopped' }

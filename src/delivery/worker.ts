@@ -191,7 +191,7 @@ export class Delivery implements AsyncDisposable {
   async #runCalls(id: string, mode: ClaimMode, stop: AbortSignal): Promise<void> {
     const end = await runTicket(mode, this.#context, stop)
     if (end.kind === 'idle' && end.calls === 0) this.#rests.set(id, restAfterNothingMs)
-    if (end.kind === 'wait') this.#rests.set(id, Math.min(end.forMs, sweepEveryMs))
+    if (end.kind === 'wait' || end.kind === 'shut') this.#rests.set(id, Math.min(end.forMs, sweepEveryMs))
     this.#options.log.debug({ ticket: id, ...end }, 'ticket ended')
   }
 

@@ -83,7 +83,7 @@ export class RedisOutbox {
     const { delivery, deferred, mirror } = this.#options
     const reader = mirror?.()
     // Without it documents would be asked for that Redis need not hold.
-    if (reader === 'starting') return { kind: 'wait', forMs: startingAgainMs }
+    if (reader === 'starting') return { kind: 'shut', forMs: startingAgainMs }
     const answer = await this.#ask('claim', [
       token,
       leaseMs,
@@ -105,7 +105,7 @@ export class RedisOutbox {
       return { kind, claim: { ...claim, lanes: parseLanes(String(counts)) } }
     }
     if (kind === 'idle') return parseIdle(rest)
-    return parseWithheld(kind, rest) ?? { kind: 'wait', forMs: shutAgainMs }
+    return parseWithheld(kind, rest) ?? { kind: 'shut', forMs: shutAgainMs }
   }
 
   /**
@@ -114,7 +114,7 @@ export class RedisOutbox {
    */
   async admitCall(): Promise<CallAdmission> {
     const [kind = '', ...rest] = texts(await this.#ask('admit', [this.#options.delivery.callsPerSecond]))
-    if (kind === 'shut') return { kind: 'wait', forMs: shutAgainMs }
+    if (kind === 'shut') return { kind, forMs: shutAgainMs }
     return parseWithheld(kind, rest) ?? { kind: 'admitted' }
   }
 

@@ -22,6 +22,14 @@ test('all that is due goes out in one call, and is acknowledged', async () => {
   expect(h.outbox.counted).toEqual([{ bodyBytes: h.endpoint.calls[0]?.bytes, products: 3, answered: true }])
 })
 
+test('a ticket ends at once where Redis belongs to another installation, which may need it', async () => {
+  await using h = await openHarness()
+  h.offer(['a'])
+  await h.outbox.shut()
+  // No time passes: it would wait for ever.
+  expect(await h.run()).toEqual({ kind: 'shut', forMs: 500, calls: 0 })
+})
+
 test('the call is written down before it is sent', async () => {
   const seen: unknown[] = []
   await using h = await openHarness(() => {

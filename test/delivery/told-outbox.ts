@@ -90,6 +90,11 @@ class ToldOutbox extends RedisOutbox {
     this.#offer(id, { lane: laneCodes[lane], kind: 'c', lingersMs })
   }
 
+  /** Redis belongs to another installation. */
+  async shut(): Promise<void> {
+    await this.#connection.hset(this.#keys.guard, guardFields({ ...owner, mirrorId: 'other' }, 'run'))
+  }
+
   /** Nothing is known of any product any more. */
   clear(): void {
     const { documents, pending, new: fresh, acknowledged, dead, refusals, echoes, counters } = this.#keys

@@ -84,7 +84,7 @@ test('no call begins on a run of Redis that the mirror has not remembered', asyn
   await closeRun(box, 'clean')
   const loop = box.openLoop({ cleanRuns: ['clean'], mirror: diesAt(box.mirror, 'remember', 1) })
   await expect(loop.turn()).rejects.toThrow('the process ends here')
-  expect(await box.outbox.claim({ mode: 'any', bodyBytesMax: 1_000 })).toMatchObject({ kind: 'wait' })
+  expect(await box.outbox.claim({ mode: 'any', bodyBytesMax: 1_000 })).toMatchObject({ kind: 'shut' })
 })
 
 test('a clean end leaves a beat that Redis never had before', async () => {

@@ -69,7 +69,7 @@ test('two installations with one name on one Redis: the second is refused and na
   expect(refusal.message).toContain('/state/main on host-1')
   expect(refusal.hint).toContain('adopt')
   const theirs = box.openOutbox({ mirrorId: () => mirror.readIdentity().mirrorId })
-  expect((await theirs.claim({ mode: 'any', bodyBytesMax })).kind).toBe('wait')
+  expect((await theirs.claim({ mode: 'any', bodyBytesMax })).kind).toBe('shut')
   await box.put('b', '1')
   expect(idsOf(await box.claim())).toEqual(['a', 'b'])
 })
@@ -78,7 +78,7 @@ test('no call begins for another endpoint, and a changed one is refused until it
   await using box = await openHarness()
   await box.put('a', '1')
   const other = box.openOutbox({ endpoint: () => 'https://sandbox.example' })
-  expect((await other.claim({ mode: 'any', bodyBytesMax })).kind).toBe('wait')
+  expect((await other.claim({ mode: 'any', bodyBytesMax })).kind).toBe('shut')
   const refusal = await refusalOf(box.openLoop({ endpoint: 'https://sandbox.example' }))
   expect(refusal).toMatchObject({ code: 'other-endpoint' })
   expect(refusal.message).toContain(endpoint)
@@ -106,7 +106,7 @@ test('hosts that are updated one after the other: none delivers with other scrip
   // A delivering host is first: it waits for the one that imports.
   const updated = next.openOutbox(box)
   const any = { mode: 'any', bodyBytesMax } as const
-  expect(await updated.claim(any)).toMatchObject({ kind: 'wait' })
+  expect(await updated.claim(any)).toMatchObject({ kind: 'shut' })
   expect(await updated.lookDue()).toMatchObject({ anyDue: false })
   const open = await box.claim()
   expect(idsOf(open)).toEqual(['a'])
@@ -118,8 +118,8 @@ test('hosts that are updated one after the other: none delivers with other scrip
   // Nothing was lost.
   expect(box.mirror.readIdentity().lastLossMs).toBeUndefined()
   expect(JSON.stringify(box.lines)).not.toContain('forgot')
-  expect(await ask(box)).toMatchObject({ kind: 'wait' })
-  expect(await box.outbox.admitCall()).toMatchObject({ kind: 'wait' })
+  expect(await ask(box)).toMatchObject({ kind: 'shut' })
+  expect(await box.outbox.admitCall()).toMatchObject({ kind: 'shut' })
   expect(await box.outbox.lookDue()).toMatchObject({ anyDue: false })
   expect(await box.outbox.renew(open.token)).toBe(false)
   const claimed = await updated.claim(any)
