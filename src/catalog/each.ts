@@ -5,7 +5,7 @@ import { isAbovePrice } from './above-price.ts'
 import { didYouMean } from './closest-name.ts'
 import { type Columns, type CompiledRule, type Compute, nothingSaid } from './compiled-rule.ts'
 import { eachRow, type Member, openMembers, outerMark, withoutMark } from './members.ts'
-import { currencyRemedy, otherCurrencies, Problem, type RecordNotes } from './problem.ts'
+import { currencyRemedy, noEntries, otherCurrencies, Problem, type RecordNotes } from './problem.ts'
 import { compileWhere } from './where.ts'
 import { inContractOrder, skuFields, sortedByKey, variationFields } from './wire-order.ts'
 
@@ -92,7 +92,7 @@ function collect(members: readonly Member[], bound: Bound, notes: RecordNotes): 
   const map = new Map<string, unknown>()
   for (const member of members) {
     if (bound.holds && !bound.holds(member.cells)) continue
-    const own: RecordNotes = { ...notes, rows: undefined, source: member.source, keepEntries: [] }
+    const own: RecordNotes = { ...notes, rows: undefined, source: member.source, ...noEntries() }
     if (bound.key) own.currencies = []
     const key = bound.key?.(member.cells, own)
     const value = key instanceof Problem ? key : readMember(member.cells, bound, own)

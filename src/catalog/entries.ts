@@ -72,19 +72,20 @@ function compileKey(key: string, problems: string[]): KeySource | undefined {
 function computeEntries(entries: readonly Entry<string | Compute, Compute>[]): Compute {
   const isSorted = entries.every(({ key }) => typeof key === 'string')
   return (cells, notes) => {
-    const found: EntriesFound = { values: [], kept: [], cleared: false }
+    const found: EntriesFound = { values: [], cleared: false }
     for (const { key: source, keeps, ready } of entries) {
       const key = typeof source === 'string' ? source : source(cells, notes)
       if (key instanceof Problem) return key
       if (typeof key !== 'string') {
-        // Without a name there is nothing to keep, and nothing to set.
-        found.cleared = true
+        // Without a name there is nothing to set, and it is not known which entry it was.
+        if (keeps) notes.keepsOthers = true
+        else found.cleared = true
         continue
       }
       const value = ready(cells, notes)
       if (value instanceof Problem) return value.below(`.${key}`)
-      if (value === nothingSaid || (value === undefined && keeps)) found.kept.push(key)
-      else if (value === undefined) found.cleared = true
+      if (value === nothingSaid || (value === undefined && keeps)) notes.keepEntries.push(key)
+      else if (value === undefined) drop(key, found, notes)
       else found.values.push([key, value])
     }
     return toEntries(found, notes, { isSorted })
@@ -94,22 +95,23 @@ function computeEntries(entries: readonly Entry<string | Compute, Compute>[]): C
 /** What the rules of a map field have found in one record. */
 export interface EntriesFound {
   values: (readonly [string, unknown])[]
-  /** Keys about which the record says nothing. */
-  kept: string[]
   /** At least one entry is empty and goes. */
   cleared: boolean
 }
 
+export function drop(key: string, found: EntriesFound, { dropEntries }: RecordNotes): void {
+  dropEntries.push(key)
+  found.cleared = true
+}
+
 /** The map in canonical order; of entries with one key the first counts. */
 export function toEntries(
-  { values, kept, cleared }: EntriesFound,
+  { values, cleared }: EntriesFound,
   notes: RecordNotes,
   { isSorted }: { isSorted: boolean },
 ): unknown {
-  // Also where these rules say nothing: others of the field may.
-  notes.keepEntries.push(...kept)
   if (values.length === 0 && !cleared) return nothingSaid
-  if (values.length === 0 && kept.length === 0) return undefined
+  if (values.length === 0 && notes.keepEntries.length === 0 && !notes.keepsOthers) return undefined
   if (isSorted) return Object.fromEntries(values)
   const reserved = values.find(([key]) => key === '__proto__')
   if (reserved)

@@ -214,10 +214,12 @@ function readTimed(record: ParsedRecord, { fields, notes, said }: Options): Time
 
 /** Where nothing is said of the entries, all stay anyway. */
 function keptBy(
-  { keepEntries }: RecordNotes,
+  { keepEntries, keepsOthers, dropEntries }: RecordNotes,
   { custom_fields: said }: LaterPatch['set'],
 ): Pick<LaterPatch, 'keepEntries'> {
-  return keepEntries.length > 0 && said !== undefined ? { keepEntries } : {}
+  if (said === undefined) return {}
+  if (keepsOthers) return { keepEntries: { allBut: dropEntries } }
+  return keepEntries.length > 0 ? { keepEntries } : {}
 }
 
 function textOf(timed: readonly BoundField[], { set, clear }: Said): string {

@@ -3,7 +3,7 @@ import type { FieldRule } from '../config/rule-model.ts'
 import { rejectColumns } from '../records/reject-columns.ts'
 import { contentOf, type Reading } from './cell-content.ts'
 import type { CompiledRule, Compute } from './compiled-rule.ts'
-import { type EntriesFound, toEntries } from './entries.ts'
+import { drop, type EntriesFound, toEntries } from './entries.ts'
 import { htmlToText } from './html-text.ts'
 import { compileRegex } from './pattern.ts'
 import { Problem } from './problem.ts'
@@ -36,9 +36,11 @@ export function compileMatching(
   const reading: Reading = { trim: rule.trim !== false, shape: 'scalar', describe }
   const compute = (columns: readonly (readonly [key: string, place: number])[], keyOf: KeyOf): Compute => {
     return (cells, notes) => {
+      const keeps = rule.empty === 'keep'
+      // A record, or a file, may leave out what it says nothing about.
+      if (keeps) notes.keepsOthers = true
       // A record of XML or JSON may leave out what is empty.
-      const cleared = notes.source !== undefined && rule.empty !== 'keep'
-      const found: EntriesFound = { values: [], kept: [], cleared }
+      const found: EntriesFound = { values: [], cleared: notes.source !== undefined && !keeps }
       const add = (key: string, cell: unknown): Problem | undefined => {
         const content = contentOf(cell, reading, notes)
         const text = textOf(content)
@@ -48,8 +50,7 @@ export function compileMatching(
           found.values.push([key, plain])
         } else if (content !== undefined)
           return new Problem('not-text', notText(describe(content)), `.${key}`)
-        else if (rule.empty === 'keep') found.kept.push(key)
-        else found.cleared = true
+        else if (!keeps) drop(key, found, notes)
         return undefined
       }
       const named = notes.source

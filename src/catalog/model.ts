@@ -7,7 +7,7 @@ export interface ProductPatch {
   set: Readonly<Partial<Record<ProductField, unknown>>>
   clear: readonly ProductField[]
   /** Keys of `custom_fields` that keep what the same feed said before, when `set` holds others of them. */
-  keepEntries?: readonly string[]
+  keepEntries?: readonly string[] | { allBut: readonly string[] }
   /** What the same record says of its timed fields from later times on, ascending; `set` and `clear` are what holds now. */
   later?: readonly LaterPatch[]
 }

@@ -57,6 +57,9 @@ export interface RecordNotes {
   meanings: Map<string, string>
   /** Keys of `custom_fields` about which the record says nothing, though it sets others. */
   keepEntries: string[]
+  /** All others of them stay, too, but for those that are empty and go. */
+  keepsOthers: boolean
+  dropEntries: string[]
   /** Of the field that is computed at the moment; whoever asked for it takes them. */
   warnings: Problem[]
   /** Times after `now`, in ms, at which a timed cell begins or ends to count. */
@@ -76,7 +79,7 @@ export function openNotes(record: ParsedRecord | undefined, now: number): Record
   return {
     currencies: [],
     meanings: new Map(),
-    keepEntries: [],
+    ...noEntries(),
     warnings: [],
     boundaries: [],
     now,
@@ -84,6 +87,10 @@ export function openNotes(record: ParsedRecord | undefined, now: number): Record
     priceRow: undefined,
     source: typeof source === 'object' ? source : undefined,
   }
+}
+
+export function noEntries(): Pick<RecordNotes, 'keepEntries' | 'keepsOthers' | 'dropEntries'> {
+  return { keepEntries: [], keepsOthers: false, dropEntries: [] }
 }
 
 export const currencyRemedy = 'correct one of them, or take the number alone with part: amount'

@@ -149,9 +149,10 @@ interface Before {
 function heardValue(said: unknown, { known, patch, field, isOwn }: Before): unknown {
   if (field !== 'custom_fields' || !patch.keepEntries || !isJsonObject(said)) return said
   const earlier = isOwn && isJsonObject(known) ? known : {}
-  const kept = patch.keepEntries
-    .filter((key) => Object.hasOwn(earlier, key))
-    .map((key) => [key, earlier[key]] as const)
+  const { keepEntries: keeps } = patch
+  const stays =
+    'allBut' in keeps ? (key: string) => !keeps.allBut.includes(key) : (key: string) => keeps.includes(key)
+  const kept = Object.entries(earlier).filter(([key]) => stays(key))
   const merged = { ...Object.fromEntries(kept), ...said }
   return Object.keys(merged).length === 0 ? undefined : sortedByKey(merged)
 }

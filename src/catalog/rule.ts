@@ -89,11 +89,13 @@ function compileMap(rule: FieldRule, context: RuleContext): CompiledRule | undef
     case 'matching':
       return compileMatching(from.regex, rule, { describe, problems })
     case 'parts': {
-      const parts = from.parts.map((part) =>
-        compilePart({ ...part, empty: part.empty ?? empty ?? 'clear' }, context),
-      )
-      const ready = parts.filter((part) => part !== undefined)
-      return ready.length < parts.length ? undefined : mergeParts(ready)
+      const parts = from.parts.flatMap((part) => {
+        const rule = { ...part, empty: part.empty ?? empty ?? 'clear' }
+        const ready = compilePart(rule, context)
+        // An empty cell names none of the entries that it keeps.
+        return ready ? [{ ready, keepsUnnamed: rule.empty === 'keep' && rule.from.kind === 'columns' }] : []
+      })
+      return parts.length < from.parts.length ? undefined : mergeParts(parts)
     }
     default: {
       const { pairs } = rule
@@ -183,19 +185,23 @@ function optionsOf(
 }
 
 /** A map field of several rules: of entries with one key the first counts. */
-function mergeParts(parts: readonly CompiledRule[]): CompiledRule {
+function mergeParts(of: readonly { ready: CompiledRule; keepsUnnamed: boolean }[]): CompiledRule {
+  const parts = of.map(({ ready }) => ready)
   return {
     columns: [...new Set(parts.flatMap(({ columns }) => columns))],
     valueColumns: [...new Set(parts.flatMap(({ valueColumns }) => valueColumns))],
     missing: (columns) => [...new Set(parts.flatMap((part) => part.missing(columns)))],
     bind: (columns) => {
-      const computes = parts.map((part) => part.bind(columns))
+      const bound = of.map(({ ready, keepsUnnamed }) => ({ compute: ready.bind(columns), keepsUnnamed }))
       return (cells, notes) => {
-        const found: EntriesFound = { values: [], kept: [], cleared: false }
-        for (const compute of computes) {
+        const found: EntriesFound = { values: [], cleared: false }
+        for (const { compute, keepsUnnamed } of bound) {
           const value = compute(cells, notes)
           if (value instanceof Problem) return value
-          if (isJsonObject(value)) found.values.push(...Object.entries(value))
+          const values = Object.entries(isJsonObject(value) ? value : {})
+          found.values.push(...values)
+          if (values.length > 0) continue
+          if (keepsUnnamed) notes.keepsOthers = true
           else if (value !== nothingSaid) found.cleared = true
         }
         return toEntries(found, notes, { isSorted: false })

@@ -84,7 +84,45 @@ describe('custom fields', () => {
       productId: 'P1',
       set: { custom_fields: { a: 'A', b: 'pair', fixed: 'P1' } },
       clear: [],
-      keepEntries: ['b', 'a'],
+      keepEntries: { allBut: [] },
+    })
+  })
+
+  it.each<[string, FieldRule, unknown[], unknown]>([
+    ['a column that matches and is empty', meta, ['', '', '', '', 'A', ''], { a: 'A' }],
+    ['an entry without a name', attributes, ['', '', 'Colour', 'red'], { Colour: 'red', fixed: 'P1' }],
+    [
+      'pairs without a cell',
+      { from: { kind: 'parts', parts: [pairs, entries({ a: columnRule('Meta: a') })] } },
+      ['', '', '', '', 'A'],
+      { a: 'A' },
+    ],
+  ])('stay in a delta that does not name them: %s', (_, rule, cells, custom_fields) => {
+    const bound = bindTo(columns, { product_id: columnRule('id'), custom_fields: rule }, 'delta')
+    expect(bound.map(recordOf(['P1', ...cells])).patch).toMatchObject({
+      set: { custom_fields },
+      keepEntries: { allBut: [] },
+    })
+  })
+
+  it('go in a delta where their own rule clears them, whatever others keep', () => {
+    const fixed = entries({ fixed: { ...columnRule('value 1'), empty: 'clear' } })
+    const rule: FieldRule = { from: { kind: 'parts', parts: [fixed, meta] } }
+    const bound = bindTo(columns, { product_id: columnRule('id'), custom_fields: rule }, 'delta')
+    const patchOf = (a: string) => bound.map(recordOf(['P1', '', '', '', '', a, ''])).patch
+    expect(patchOf('A')).toMatchObject({
+      set: { custom_fields: { a: 'A' } },
+      keepEntries: { allBut: ['fixed'] },
+    })
+    expect(patchOf('')).toMatchObject({ set: { custom_fields: {} }, keepEntries: { allBut: ['fixed'] } })
+  })
+
+  it('stay in a delta of objects that does not name them', () => {
+    const delta = bindTo(['id'], { product_id: columnRule('id'), custom_fields: meta }, 'delta')
+    const source = { id: 'P1', 'Meta: x': 7 }
+    expect(delta.map({ ...recordOf(['P1']), source }).patch).toMatchObject({
+      set: { custom_fields: { x: '7' } },
+      keepEntries: { allBut: [] },
     })
   })
 

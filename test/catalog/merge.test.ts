@@ -22,7 +22,11 @@ function feeds(...configured: [FeedName, string[], string[]?][]): Map<FeedName, 
   )
 }
 
-function patchOf(set: ProductPatch['set'], clear: ProductField[] = [], keepEntries?: string[]): ProductPatch {
+function patchOf(
+  set: ProductPatch['set'],
+  clear: ProductField[] = [],
+  keepEntries?: ProductPatch['keepEntries'],
+): ProductPatch {
   return keepEntries ? { productId, set, clear, keepEntries } : { productId, set, clear }
 }
 
@@ -131,6 +135,11 @@ describe('entries of custom_fields', () => {
       ranks,
     })
     expect(JSON.stringify(state.fields.custom_fields)).toBe('{"a":"3","b":"2"}')
+    const but = (allBut: string[]) => patchOf({ custom_fields: { b: '4' } }, [], { allBut })
+    const all = mergePatch({ state, patch: but([]), feed: products, ranks })
+    expect(JSON.stringify(all.fields.custom_fields)).toBe('{"a":"3","b":"4"}')
+    const one = mergePatch({ state, patch: but(['a', 'b']), feed: products, ranks })
+    expect(one.fields.custom_fields).toEqual({ b: '4' })
     state = mergePatch({ state, patch: patchOf({ custom_fields: {} }, [], ['x']), feed: products, ranks })
     expect(state.fields).toEqual({})
     expect(state.writers.custom_fields).toBe(products)

@@ -13,7 +13,7 @@ const products = 20_000
 const kills = 10 * faultScale
 
 test('a daemon, its Redis, or both, killed at any moment of a load: every product arrives in its newest state', {
-  timeout: 600_000 * faultScale,
+  timeout: 900_000 * faultScale,
 }, async () => {
   const random = seededRandom('killed daemon')
   // Slow enough that there is nearly always something to send.
@@ -44,6 +44,6 @@ test('a daemon, its Redis, or both, killed at any moment of a load: every produc
   }
   await site.start()
   await dropNext()
-  await site.untilQuiet({ withinMs: 300_000 })
+  await site.untilQuiet({ withinMs: 600_000 })
   await site.expectDocuments(expectedDocuments(version, products))
 })
