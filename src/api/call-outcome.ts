@@ -24,6 +24,6 @@ export interface CallResponse {
   headers: Partial<Record<(typeof shownHeaders)[number], string>>
   /** Decoded leniently. */
   body: string
-  /** The body was longer than what is read of it. */
-  cut?: true
+  /** Why the body is not all that the server meant to say. */
+  cut?: 'longer than is read' | 'in an encoding that cannot be read'
 }

@@ -8,7 +8,6 @@ import { classify, isAboutProducts, type ProductVerdict, productCalls } from './
 import { isObject } from './contract/json-value.ts'
 import { contractProblems } from './contract/problems.ts'
 import { type Product, productSchema } from './contract/product.ts'
-import { hideSecrets } from './hide-secrets.ts'
 import { describeRefusal } from './named-refusals.ts'
 import { type AnsweredCall, requireTaken } from './read-answer.ts'
 import { checkTimeout } from './timeout.ts'
@@ -65,13 +64,22 @@ export class CatalogClient extends ApiClient {
       sendUpserts(part, progress, (one) => this.#call(one, options))
     let batch = new UpsertBatch(this.#callBytes)
     let index = -1
-    for await (const product of products) {
-      index += 1
-      const prepared = this.#prepare(product, index, { progress, batch })
-      if (prepared === undefined || batch.add(prepared)) continue
-      await send(batch.products)
-      batch = new UpsertBatch(this.#callBytes)
-      batch.add(prepared)
+    try {
+      for await (const product of products) {
+        index += 1
+        const prepared = this.#prepare(product, index, { progress, batch })
+        if (prepared === undefined) continue
+        progress.reopen(prepared.productId)
+        if (batch.add(prepared)) continue
+        batch.remove(prepared.productId)
+        await send(batch.products)
+        batch = new UpsertBatch(this.#callBytes)
+        batch.add(prepared)
+      }
+    } catch (cause) {
+      // What gives the products may fail, too; without a call before it there is nothing to tell.
+      if (cause instanceof UpsertError || progress.calls === 0) throw cause
+      throw new UpsertError(cause, { result: progress.toResult(), unsettled: [] })
     }
     await send(batch.products)
     return progress.toResult()
@@ -148,8 +156,8 @@ async function sendUpserts(
       // Nothing is wrong with so many products.
       if (refusedInRow >= refusedInRowMax) fail(answered)
       progress.take(taken)
-      for (const { product, reason } of refused) progress.refuse(toRefused(product, reason, answered))
-      if (refusedAlone) progress.refuse(toRefused(refusedAlone, describeAlone(answered), answered))
+      for (const { product, reason } of refused) progress.refuse(toRefused(product, reason))
+      if (refusedAlone) progress.refuse(toRefused(refusedAlone, describeAlone(answered)))
       parts.push(...again)
     } catch (cause) {
       const unsettled = [part, ...parts.toReversed()].flat().map(({ productId }) => productId)
@@ -160,7 +168,7 @@ async function sendUpserts(
 
 function judge({ outcome, call }: AnsweredUpsert, part: readonly PreparedProduct[]): ProductVerdict {
   const productIds = part.map(({ productId }) => productId)
-  const verdict = classify({ outcome, calls: productCalls, productIds, now: call.now })
+  const verdict = classify({ outcome, calls: productCalls, productIds, secrets: call.secrets, now: call.now })
   const isRefusal = outcome.kind === 'response' && [400, 422].includes(outcome.status)
   // Other answers may be about a product, too (a 2xx with errors that name none, a filter's 4xx). The caller hears of them.
   if (!isAboutProducts(verdict) || (verdict.kind === 'bisect' && !isRefusal)) fail({ outcome, call })
@@ -172,12 +180,12 @@ function fail({ outcome, call }: AnsweredUpsert): never {
   assert.fail('a call that was taken counts as failed')
 }
 
-function describeAlone({ outcome }: AnsweredUpsert): string {
+function describeAlone({ outcome, call }: AnsweredUpsert): string {
   assert(outcome.kind === 'response', 'a call without an answer refuses nothing')
   if (outcome.status === 413) return 'the server takes no body of this size'
-  return describeRefusal(outcome.body)
+  return describeRefusal(outcome.body, call.secrets)
 }
 
-function toRefused({ productId, index }: PreparedProduct, reason: string, { call }: AnsweredUpsert) {
-  return { productId, index, by: 'server', reasons: [hideSecrets(reason, call.secrets)] } as const
+function toRefused({ productId, index }: PreparedProduct, reason: string) {
+  return { productId, index, by: 'server', reasons: [reason] } as const
 }

@@ -1,6 +1,7 @@
 import type { ProductId } from '../lib/brand.ts'
 import { parseRetryAfter } from '../lib/retry-after.ts'
 import type { CallOutcome, CallResponse } from './call-outcome.ts'
+import { hideSecrets } from './hide-secrets.ts'
 import { describeRefusal, findNamedRefusals, type NamedRefusal } from './named-refusals.ts'
 import { readTaken, type TakingGroup } from './taken-answer.ts'
 
@@ -72,6 +73,8 @@ export interface ClassifyInput {
   outcome: CallOutcome
   calls: CallKind
   productIds: readonly ProductId[]
+  /** What the call carried that no text of the verdict may show: the token, an address. */
+  secrets: readonly string[]
   /** A probe was answered well within the last minute. Default: false. */
   recentlyProbed?: boolean
   /** What is sent stands in the path, and others are taken: see `PathRefusals`. Default: false. */
@@ -83,9 +86,10 @@ export interface ClassifyInput {
 export function classify({ outcome, ...input }: ClassifyInput): Verdict {
   switch (outcome.kind) {
     case 'not-sent':
-      return { kind: 'retry', afterMs: undefined, description: outcome.error.message }
-    case 'unknown':
-      return { kind: 'unknown', afterMs: undefined, description: outcome.error.message }
+    case 'unknown': {
+      const kind = outcome.kind === 'unknown' ? outcome.kind : 'retry'
+      return { kind, afterMs: undefined, description: hideSecrets(outcome.error.message, input.secrets) }
+    }
     case 'response':
       return classifyResponse(outcome, input)
     default:
@@ -102,20 +106,20 @@ type Judging = Omit<ClassifyInput, 'outcome'>
 function classifyResponse(response: CallResponse, input: Judging): Verdict {
   const { status } = response
   if (status >= 200 && status < 300) return classifySuccess(response, input)
-  if (status >= 300 && status < 400) return retryRedirect(response, input.calls)
+  if (status >= 300 && status < 400) return retryRedirect(response, input)
   if (status >= 400 && status < 500) return classifyClientError(response, input)
   const afterMs = parseRetryAfter(response.headers['retry-after'], input.now)
-  const description = describeAnswer(response)
+  const description = describeAnswer(response, input)
   if (status >= 500 && status < 600 && !isFromBetween(status)) return { kind: 'retry', afterMs, description }
   return { kind: 'unknown', afterMs, description }
 }
 
 function classifySuccess(response: CallResponse, input: Judging): Verdict {
-  const refused = findNamedRefusals(response.body, input.productIds)
+  const refused = findNamedRefusals(response.body, input.productIds, input.secrets)
   if (refused.length > 0) return { kind: 'acknowledge', refused }
-  const answer = readTaken(response, input.calls.group)
+  const answer = readTaken(response, input.calls.group, input.secrets)
   if (answer.kind === 'taken') return { kind: 'acknowledge', refused }
-  if (answer.kind === 'errors') return { kind: 'bisect', description: describeAnswer(response) }
+  if (answer.kind === 'errors') return { kind: 'bisect', description: describeAnswer(response, input) }
   const description = `the endpoint answered ${response.status}, but not as this API does, so that nothing counts as taken: ${answer.found}`
   if (input.pathToBlame) return { kind: 'bisect', description: `${description}; ${tookOthers}` }
   return { kind: 'retry', afterMs: undefined, description: `${description}. ${input.calls.addressAdvice}` }
@@ -123,7 +127,7 @@ function classifySuccess(response: CallResponse, input: Judging): Verdict {
 
 function classifyClientError(response: CallResponse, input: Judging): Verdict {
   const { status } = response
-  const description = describeAnswer(response)
+  const description = describeAnswer(response, input)
   if (input.pathToBlame) return { kind: 'bisect', description: `${description}; ${tookOthers}` }
   const remedy = remedies.get(status)
   if (remedy !== undefined) {
@@ -147,20 +151,24 @@ function classifyClientError(response: CallResponse, input: Judging): Verdict {
       return { kind: 'throttle', afterMs, description }
     }
     default:
-      return refuseContent(response, input.productIds, description)
+      return refuseContent(response, input, description)
   }
 }
 
-function refuseContent(response: CallResponse, ids: readonly ProductId[], description: string): Verdict {
+function refuseContent(
+  response: CallResponse,
+  { productIds, secrets }: Judging,
+  description: string,
+): Verdict {
   const mayName = response.status === 400 || response.status === 422
-  const refused = mayName ? findNamedRefusals(response.body, ids) : []
+  const refused = mayName ? findNamedRefusals(response.body, productIds, secrets) : []
   return refused.length > 0 ? { kind: 'reject', refused, description } : { kind: 'bisect', description }
 }
 
-function retryRedirect(response: CallResponse, { addressAdvice }: CallKind): Verdict {
+function retryRedirect(response: CallResponse, { calls, secrets }: Judging): Verdict {
   const { location } = response.headers
-  const target = location === undefined ? '' : ` to ${location.replace(/\?.*$/s, '')}`
-  const description = `the endpoint answered ${response.status}, a redirect${target}, which is never followed. ${addressAdvice}`
+  const target = location === undefined ? '' : ` to ${hideSecrets(location.replace(/\?.*$/s, ''), secrets)}`
+  const description = `the endpoint answered ${response.status}, a redirect${target}, which is never followed. ${calls.addressAdvice}`
   return { kind: 'retry', afterMs: undefined, description }
 }
 
@@ -195,6 +203,6 @@ function isFromBetween(status: number): boolean {
   return status === 502 || status === 504 || (status >= 520 && status <= 527)
 }
 
-function describeAnswer({ status, body }: CallResponse): string {
-  return `the endpoint answered ${status}: ${describeRefusal(body).slice(0, descriptionCharactersMax)}`
+function describeAnswer({ status, body }: CallResponse, { secrets }: Judging): string {
+  return `the endpoint answered ${status}: ${describeRefusal(body, secrets).slice(0, descriptionCharactersMax)}`
 }

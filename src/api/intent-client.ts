@@ -79,9 +79,11 @@ export class IntentClient extends ApiClient {
     const call = this.caller.describe(request, [token])
     const answer = readCleanAnswer(outcome, call)
     const { data } = readEnvelope(answer.value)
-    if (isObject(data)) return acceptResponse(data)
-    const serverMessage = 'a body that is no JSON object'
-    throw answerError(answer, call, { code: 'no-json', serverMessage, hint: noApiHint })
+    const response = isObject(data) ? acceptResponse(data) : undefined
+    if (response) return response
+    const isJson = isObject(data)
+    const serverMessage = isJson ? 'JSON that is no answer to a question' : 'a body that is no JSON object'
+    throw answerError(answer, call, { code: isJson ? 'no-api' : 'no-json', serverMessage, hint: noApiHint })
   }
 
   #complete(question: IntentQuestion): Record<string, unknown> {
@@ -90,18 +92,22 @@ export class IntentClient extends ApiClient {
   }
 }
 
-/** A field of another form than the contract shows is kept as it came; ids become texts. */
-function acceptResponse(data: Record<string, unknown>): IntentResponse {
-  const ranked = data.agentProductRecommendations
-  const recommended = Array.isArray(ranked)
-    ? { agentProductRecommendations: ranked.map((one: unknown) => withTextId(one, 'productId')) }
-    : {}
+/**
+ * A field of another form than the contract shows is kept as it came; ids become texts. Undefined: it has no field of an
+ * answer, or what it recommends is no list.
+ */
+function acceptResponse(data: Record<string, unknown>): IntentResponse | undefined {
+  if (!Object.keys(intentResponseSchema.shape).some((name) => Object.hasOwn(data, name))) return undefined
+  const ranked = data.agentProductRecommendations ?? undefined
+  if (ranked !== undefined && !Array.isArray(ranked)) return undefined
+  const products = ranked?.filter(isObject).map((one) => withTextId(one, 'productId'))
+  const recommended = products ? { agentProductRecommendations: products } : {}
   const response = { ...data, ...recommended }
   const parsed = intentResponseSchema.safeParse(response)
   return parsed.success ? parsed.data : (response as IntentResponse)
 }
 
-function withTextId(record: unknown, name: string): unknown {
-  if (!isObject(record) || typeof record[name] !== 'number') return record
+function withTextId(record: Record<string, unknown>, name: string): unknown {
+  if (typeof record[name] !== 'number') return record
   return { ...record, [name]: String(record[name]) }
 }

@@ -1,5 +1,6 @@
 import type { ProductId } from '../lib/brand.ts'
 import { isObject } from './contract/json-value.ts'
+import { hideSecrets, hideSecretsIn } from './hide-secrets.ts'
 import { parseJson } from './response-body.ts'
 
 /** A product that the endpoint refused by name, in the endpoint's own words. */
@@ -14,9 +15,13 @@ const unexplained = 'no reason was given'
 /**
  * Finds which products of a call a response body refuses: `{"errors":[{"product_id":…,"errors":…}]}`, whatever its
  * content type says. Ids may be numbers; the words may be a string, a list or an object. Products that were not in the
- * call are ignored. Empty when the body is not of that form.
+ * call are ignored. Empty when the body is not of that form. No reason shows any of `secrets`.
  */
-export function findNamedRefusals(body: string, productIds: readonly ProductId[]): NamedRefusal[] {
+export function findNamedRefusals(
+  body: string,
+  productIds: readonly ProductId[],
+  secrets: readonly string[],
+): NamedRefusal[] {
   const parsed = parseJson(body)
   if (!isObject(parsed) || !Array.isArray(parsed.errors)) return []
   const ours = new Set<string>(productIds)
@@ -25,7 +30,7 @@ export function findNamedRefusals(body: string, productIds: readonly ProductId[]
     if (!isObject(entry)) continue
     const id = findId(entry.product_id, ours)
     if (id === undefined) continue
-    const reason = describeWords(entry.errors ?? entry.message) || unexplained
+    const reason = describeWords(hideSecretsIn(entry.errors ?? entry.message, secrets)) || unexplained
     const known = refusals.get(id)
     refusals.set(id, {
       productId: id as ProductId,
@@ -35,13 +40,13 @@ export function findNamedRefusals(body: string, productIds: readonly ProductId[]
   return [...refusals.values()]
 }
 
-/** What a refusal that names nobody says: its message, else the beginning of its text. */
-export function describeRefusal(body: string): string {
+/** What a refusal that names nobody says: its message, else the beginning of its text; without the `secrets`. */
+export function describeRefusal(body: string, secrets: readonly string[]): string {
   const parsed = parseJson(body)
   const words = isObject(parsed)
-    ? describeWords(parsed.message ?? parsed.error ?? parsed.errors ?? parsed.detail)
+    ? describeWords(hideSecretsIn(parsed.message ?? parsed.error ?? parsed.errors ?? parsed.detail, secrets))
     : ''
-  return words || shorten(body) || unexplained
+  return words || shorten(hideSecrets(body, secrets)) || unexplained
 }
 
 function findId(value: unknown, ours: ReadonlySet<string>): string | undefined {

@@ -42,7 +42,8 @@ function readAnswer(outcome: CallOutcome, call: AnsweredCall): Answer {
   const { status, headers } = outcome
   if (status < 200 || status >= 300) throw describeRefusal(outcome, body, call)
   if (outcome.cut) {
-    throw answerError(outcome, call, { code: 'too-long', serverMessage: 'a body longer than is read' })
+    const code = outcome.cut === 'longer than is read' ? 'too-long' : 'no-json'
+    throw answerError(outcome, call, { code, serverMessage: `a body ${outcome.cut}` })
   }
   if (body.kind === 'html') {
     throw answerError(outcome, call, {
@@ -68,10 +69,9 @@ export function readCleanAnswer(outcome: CallOutcome, call: AnsweredCall): Answe
  */
 export function requireTaken(outcome: CallOutcome, call: AnsweredCall, group: TakingGroup): void {
   const answer = readCleanAnswer(outcome, call)
-  const taken = outcome.kind === 'response' ? readTaken(outcome, group) : undefined
+  const taken = outcome.kind === 'response' ? readTaken(outcome, group, call.secrets) : undefined
   if (taken?.kind !== 'foreign') return
-  const serverMessage = hideSecrets(taken.found, call.secrets)
-  throw answerError(answer, call, { code: 'no-api', serverMessage, hint: noApiHint })
+  throw answerError(answer, call, { code: 'no-api', serverMessage: taken.found, hint: noApiHint })
 }
 
 /** An error about a response, with what its head says. */
@@ -120,7 +120,7 @@ function describeBody(body: ResponseBody, call: AnsweredCall, errors: readonly S
     case 'empty':
       return 'an empty body'
     case 'html':
-      return `an HTML page${body.title === '' ? '' : ` (${toMessage(hideSecrets(body.title, call.secrets))})`}`
+      return `an HTML page${body.title === '' ? '' : ` (${toLine(hideSecrets(body.title, call.secrets), 100)})`}`
     case 'text':
       return toMessage(hideSecrets(body.text, call.secrets))
     case 'json':

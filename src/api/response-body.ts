@@ -7,8 +7,6 @@ export type ResponseBody =
   | { kind: 'html'; title: string }
   | { kind: 'text'; text: string }
 
-const titleCharactersMax = 100
-
 export function readBody({ body, headers }: Pick<CallResponse, 'body' | 'headers'>): ResponseBody {
   const text = body.trim()
   if (text === '') return { kind: 'empty' }
@@ -23,8 +21,7 @@ function contentType(headers: CallResponse['headers']): string {
 }
 
 function titleOf(html: string): string {
-  const title = /<title[^>]{0,200}>([^<]{0,500})/i.exec(html)?.[1] ?? ''
-  return toLine(title, titleCharactersMax)
+  return /<title[^>]{0,200}>([^<]{0,5000})/i.exec(html)?.[1]?.trim() ?? ''
 }
 
 /** One line without control characters, of bounded length. */

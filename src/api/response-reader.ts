@@ -76,9 +76,9 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     const bytes = Buffer.concat(this.#chunks)
     const decoded =
       how === 'whole' ? decode(bytes, this.#encoding, this.#bodyBytesMax(this.#head.status)) : undefined
-    const body = (decoded ?? bytes).toString('utf8')
-    const cut = how === 'cut' ? { cut: true as const } : {}
-    this.#settle({ response: { kind: 'response', ...this.#head, body, ...cut } })
+    const body = (decoded ?? bytes).toString()
+    const cut = how === 'cut' ? 'longer than is read' : 'in an encoding that cannot be read'
+    this.#settle({ response: { kind: 'response', ...this.#head, body, ...(decoded ? {} : { cut }) } })
   }
 
   #settle(exchange: Exchange): void {
@@ -97,10 +97,11 @@ const decoders = new Map([
 ])
 
 /**
- * A server may compress what is not asked for otherwise, and so do proxies. Undefined: not compressed in a way that is
+ * A server may compress what is not asked for otherwise, and so do proxies. Undefined: compressed in a way that is not
  * known, broken, or longer than is read; what came then stays as it is.
  */
 function decode(bytes: Buffer, encoding: string, maxOutputLength: number): Buffer | undefined {
+  if (bytes.length === 0 || encoding === '' || encoding === 'identity') return bytes
   try {
     return decoders.get(encoding)?.(bytes, { maxOutputLength })
   } catch {

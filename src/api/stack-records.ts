@@ -67,11 +67,11 @@ export class StackRecords<Item, Changes> {
   }
 
   #readList(answer: StackAnswer): Item[] {
-    const { data } = answer
-    // An empty body, or a plain text, is no empty list: who believed it would take the whole Stack for gone.
-    if (data === null) return []
-    const elements = Array.isArray(data) ? data : elementsOf(data)
-    if (elements === undefined || !elements.every(isObject)) {
+    const { data, isBare } = answer
+    const elements = Array.isArray(data) ? data : data === null ? [] : elementsOf(data)
+    // No empty list is an empty body, a plain text, a bare `{}` or `null`: who believed it would take the whole Stack for gone.
+    const isNothing = isBare && !Array.isArray(data) && elements?.length === 0
+    if (elements === undefined || isNothing || !elements.every(isObject)) {
       throw answer.error('no-list', 'a body that is no list of records')
     }
     return elements.map((element) => this.#accept(element))

@@ -1,5 +1,6 @@
 import type { CallResponse } from './call-outcome.ts'
 import { isObject } from './contract/json-value.ts'
+import { hideSecrets } from './hide-secrets.ts'
 import { type ResponseBody, readBody, toLine } from './response-body.ts'
 
 /** Groups of the API whose calls are answered with nothing but whether they were taken. */
@@ -15,7 +16,8 @@ export type TakingGroup = 'products' | 'consent'
  * | the same with entries                          | errors         | errors  |
  * | none, with any other status                    | foreign        | taken   |
  * | other JSON, a plain text                       | foreign        | taken   |
- * | a web page, XML, more than is read             | foreign        | foreign |
+ * | a web page, XML, broken JSON                   | foreign        | foreign |
+ * | longer than is read, or cannot be decoded      | foreign        | foreign |
  *
  * The facts of the wire show the body of an upsert, whatever its content type and whichever 2xx it comes with. They show
  * none of a consent call: only what cannot come from an API is foreign there.
@@ -27,19 +29,24 @@ export type TakenAnswer =
   /** Nothing shows that the API has seen the call. `found`: what came instead, in one line. */
   | { kind: 'foreign'; found: string }
 
-export function readTaken(response: CallResponse, group: TakingGroup): TakenAnswer {
+export function readTaken(
+  response: CallResponse,
+  group: TakingGroup,
+  secrets: readonly string[],
+): TakenAnswer {
+  const foreign = (): TakenAnswer => ({ kind: 'foreign', found: describe(response, body, secrets) })
   const body = readBody(response)
-  if (response.cut || body.kind === 'html') return foreign(response, body)
+  if (response.cut || body.kind === 'html') return foreign()
   if (body.kind === 'json' && isObject(body.value)) {
     const { value } = body
     if (hasEntries(value.errors)) {
-      return group === 'consent' || isUpsertForm(value) ? { kind: 'errors' } : foreign(response, body)
+      return group === 'consent' || isUpsertForm(value) ? { kind: 'errors' } : foreign()
     }
     if (isUpsertForm(value)) return { kind: 'taken' }
   }
   if (body.kind === 'empty' && response.status === 204) return { kind: 'taken' }
-  const isMarkup = body.kind === 'text' && body.text.startsWith('<')
-  return group === 'consent' && !isMarkup ? { kind: 'taken' } : foreign(response, body)
+  const isBroken = body.kind === 'text' && /^[<{[]/.test(body.text)
+  return group === 'consent' && !isBroken ? { kind: 'taken' } : foreign()
 }
 
 const upsertFields: ReadonlySet<string> = new Set(['type', 'message', 'errors'])
@@ -57,11 +64,14 @@ function hasEntries(errors: unknown): boolean {
 
 const beginningCharactersMax = 100
 
-function foreign({ headers, body: text, cut }: CallResponse, body: ResponseBody): TakenAnswer {
-  const type = toLine(headers['content-type'] ?? '', beginningCharactersMax) || 'no content type'
+function describe(
+  { headers, body: text, cut }: CallResponse,
+  body: ResponseBody,
+  secrets: readonly string[],
+): string {
+  const shown = (said: string) => toLine(hideSecrets(said, secrets), beginningCharactersMax)
+  const type = shown(headers['content-type'] ?? '') || 'no content type'
   const isTitled = body.kind === 'html' && body.title !== ''
-  const beginning = isTitled
-    ? `a web page (${body.title})`
-    : toLine(text, beginningCharactersMax) || 'an empty body'
-  return { kind: 'foreign', found: `${type}: ${beginning}${cut ? ', longer than is read' : ''}` }
+  const beginning = isTitled ? `a web page (${shown(body.title)})` : shown(text) || 'an empty body'
+  return `${type}: ${beginning}${cut ? `, which is ${cut}` : ''}`
 }

@@ -47,6 +47,12 @@ export class UpsertProgress {
   readonly #refusedWithoutId: RefusedProduct[] = []
   calls = 0
 
+  /** A newer product of that id was given: what became of the older one no longer counts. */
+  reopen(id: string): void {
+    this.#taken.delete(id)
+    this.#refusedById.delete(id)
+  }
+
   take(products: readonly PreparedProduct[]): void {
     for (const { productId } of products) {
       this.#taken.add(productId)

@@ -22,7 +22,7 @@ export interface UpsertResult {
 
 /**
  * An upsert ended early: its `cause` is the `ApiResponseError` or `ApiCallError` of the last call, whose message, hint and
- * code it has.
+ * code it has, or what the iteration over the products has thrown.
  */
 export class UpsertError extends OperatingError {
   readonly exitCode: ExitCode

@@ -12,8 +12,8 @@ import type { Log } from '../lib/log.ts'
 import { readVersion } from '../lib/version.ts'
 import { ConsentPace } from './consent-pace.ts'
 import { describeResponse } from './deliver-call.ts'
-import { hideEmail } from './hide-email.ts'
 import { PathRefusals } from './path-refusals.ts'
+import { secretsOf } from './probe.ts'
 import { finishWithinMs } from './waiting.ts'
 
 /** Whatever wakes nobody is noticed after so long. */
@@ -199,12 +199,14 @@ export class ConsentSlots implements AsyncDisposable {
     const { catalog, clock } = this.#options
     const beganAt = clock.monotonic()
     const consent = { email: call.email ?? '', consent: call.consent === 1 }
-    const access = { path: catalog.consents.path, token: () => catalog.api.emailToken.value() }
+    const token = () => catalog.api.emailToken.value()
+    const access = { path: catalog.consents.path, token }
+    const secrets = [consent.email, ...secretsOf(token)]
     const request = { ...consentRequest(consent, access), signal: this.#giveUp.signal }
-    const outcome = hideEmail(await this.#transport.send(request), consent.email)
+    const outcome = await this.#transport.send(request)
     const durationMs = Math.round(clock.monotonic() - beganAt)
-    const verdict = this.#judge(call, outcome)
-    const { status, requestId } = describeResponse(outcome)
+    const verdict = this.#judge(call, outcome, secrets)
+    const { status, requestId } = describeResponse(outcome, secrets)
     const fields = { consentId: call.id, status, requestId, durationMs, verdict: verdict.kind }
     if (verdict.kind === 'acknowledge') this.#log.debug(fields, 'call acknowledged')
     else this.#log.warn(fields, verdict.description)
@@ -216,13 +218,14 @@ export class ConsentSlots implements AsyncDisposable {
     if (this.#ended.length === 1 || this.#ended.length === this.#open.size) this.#wake.abort()
   }
 
-  #judge({ id }: ConsentRow, outcome: CallOutcome): Verdict {
+  #judge({ id }: ConsentRow, outcome: CallOutcome, secrets: readonly string[]): Verdict {
     const { catalog, clock } = this.#options
     const answered = outcome.kind === 'response' && { id, response: outcome, at: clock.monotonic() }
     const pathToBlame = answered && this.#pathRefusals.blames(answered)
     const { recentlyProbed } = this.#pace
     const calls = withTokenOf(consentCalls, catalog.api.emailToken)
-    return classify({ outcome, productIds: [id], recentlyProbed, pathToBlame, now: clock.now(), calls })
+    const now = clock.now()
+    return classify({ outcome, productIds: [id], secrets, recentlyProbed, pathToBlame, now, calls })
   }
 
   /** What follows for other calls, at once: no slot repeats a mistake. */

@@ -1,8 +1,10 @@
 import type { CallOutcome } from '../api/call-outcome.ts'
 import { classify, type Verdict } from '../api/classify.ts'
+import { hideSecrets } from '../api/hide-secrets.ts'
 import { partBytes } from '../api/upsert-batch.ts'
 import type { Claim, ClaimedProduct } from '../outbox/model.ts'
 import type { DeliveryContext } from './context.ts'
+import { secretsOf } from './probe.ts'
 
 export interface CallResult {
   verdict: Verdict
@@ -37,6 +39,7 @@ export async function deliverCall(
     void callLog.end({ call, outcome: 'withheld', durationMs: 0 })
     return 'withheld'
   }
+  const secrets = secretsOf(context.readToken)
   const [beganAt, beganMs] = [clock.monotonic(), clock.now()]
   const waiting = progress.waiting()
   const outcome = await client
@@ -49,11 +52,12 @@ export async function deliverCall(
   progress.made()
   countCall(outcome, { bodyBytes, products: part.length }, context)
 
-  const { status, requestId } = describeResponse(outcome)
+  const { status, requestId } = describeResponse(outcome, secrets)
   const verdict = classify({
     outcome,
     calls: context.calls,
     productIds: ids,
+    secrets,
     recentlyProbed: status === 403 && (await context.outbox.recentlyProbed()),
     now: clock.now(),
   })
@@ -95,10 +99,11 @@ function countCall(
   })
 }
 
-/** What the head of an answer says; nothing where none came. */
-export function describeResponse(outcome: CallOutcome) {
+/** What the head of an answer says, without the `secrets`; nothing where none came. */
+export function describeResponse(outcome: CallOutcome, secrets: readonly string[]) {
   const response = outcome.kind === 'response' ? outcome : undefined
-  return { status: response?.status, requestId: response?.headers['x-request-id'] }
+  const requestId = response?.headers['x-request-id']
+  return { status: response?.status, requestId: requestId && hideSecrets(requestId, secrets) }
 }
 
 function logCall(verdict: Verdict, call: Record<string, unknown>, { log }: DeliveryContext): void {

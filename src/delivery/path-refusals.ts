@@ -34,7 +34,7 @@ export class PathRefusals {
   blames({ id, response, at }: Answered): boolean {
     const others = this.#accepted.filter((accepted) => accepted.id !== id)
     const { status } = response
-    const answer = status >= 200 && status < 300 ? readTaken(response, 'consent').kind : undefined
+    const answer = status >= 200 && status < 300 ? readTaken(response, 'consent', []).kind : undefined
     if (answer === 'taken') this.#accepted = [{ id, at }, ...others.slice(0, 1)]
     if (answer !== 'foreign' && !statuses.has(status)) return false
     if (others.some((other) => at - other.at < acceptedForMs)) return true

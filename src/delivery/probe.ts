@@ -46,11 +46,12 @@ export class CredentialsProbe {
     this.#isNew = false
     this.#refused = token
     if (!hasTurn) return false
+    const secrets = secretsOf(readToken)
     const outcome = await client.probe({ signal: giveUp }, this.#context)
     if (!outcome) return false
     if (!isGoodAnswer(outcome, calls.group)) {
       this.#failures += 1
-      const verdict = classify({ outcome, calls, productIds: [], now: clock.now() })
+      const verdict = classify({ outcome, calls, productIds: [], secrets, now: clock.now() })
       await outbox.noteProbe(verdict.kind === 'pause' ? `${verdict.description}. ${verdict.hint}` : undefined)
       log.warn({ ...describe(outcome) }, 'the endpoint still refuses the credentials or cannot be reached')
       return false
@@ -75,10 +76,16 @@ export class CredentialsProbe {
 
 /** By which another token is known from the one that was refused. Empty where it cannot be read: the call tells of that. */
 export function tokenDigest(readToken: (() => string) | undefined): string {
+  const [token] = secretsOf(readToken)
+  return token === undefined ? '' : hash('sha256', token)
+}
+
+/** The token, which no text about the call may show. None where it cannot be read. */
+export function secretsOf(readToken: (() => string) | undefined): string[] {
   try {
-    return hash('sha256', readToken?.() ?? '')
+    return readToken ? [readToken()] : []
   } catch (error) {
-    if (error instanceof OperatingError) return ''
+    if (error instanceof OperatingError) return []
     throw error
   }
 }
@@ -87,7 +94,7 @@ export function tokenDigest(readToken: (() => string) | undefined): string {
 export function isGoodAnswer(outcome: CallOutcome, group: TakingGroup): boolean {
   if (outcome.kind !== 'response') return false
   const { status } = outcome
-  if (status >= 200 && status < 300) return readTaken(outcome, group).kind !== 'foreign'
+  if (status >= 200 && status < 300) return readTaken(outcome, group, []).kind !== 'foreign'
   return status !== 401 && status !== 403 && status < 500
 }
 

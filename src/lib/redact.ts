@@ -29,11 +29,13 @@ export function isSecretName(name: string): boolean {
 
 /** No mailbox and no label is longer; the bounds keep the search linear in long texts without blanks. */
 const emailForm =
-  /[\p{L}\p{N}.!#$%&'+^_`{|}~-]{1,64}(?:@|%40)(?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}[\p{L}\p{N}-]{1,62}/giu
+  /[\p{L}\p{N}.!#$%&'+^_`{|}~-]{1,64}(?:@|%40|&#64;|&#x40;|&commat;|\\u0040)(?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}[\p{L}\p{N}-]{1,62}/giu
 
-/** Hides e-mail addresses, plain and as they stand in a URL. `name@1.2.3` is none, nor is a host without a dot. */
+const emailSign = /@|%40|&#64;|&#x40;|&commat;|\\u0040/i
+
+/** Hides e-mail addresses, plain and as they stand in a URL, in HTML or in JSON. `name@1.2.3` is none, nor is a host without a dot. */
 export function redactEmails(text: string): string {
-  return text.includes('@') || text.includes('%40') ? text.replaceAll(emailForm, redactedText) : text
+  return emailSign.test(text) ? text.replaceAll(emailForm, redactedText) : text
 }
 
 /**

@@ -316,6 +316,34 @@ test('products may come one by one, and are sent as they fill a call', async () 
   expect(sentBefore).toEqual([0, 0, 0, 1, 1, 2])
 })
 
+test.each([
+  ['was only read when a call failed', 2, []],
+  ['was in the call that failed', 3, ['1']],
+])('an older product of an id does not count as taken where a newer one %s', async (_, failing, taken) => {
+  await using server = await openServer((_, count) => (count === failing ? { status: 503 } : {}))
+  const [first, second] = products(2) as [Product, Product]
+  const newer = { ...first, name: 'another' }
+  const callBytes = Math.max(...[first, second, newer].map((one) => JSON.stringify([one]).length))
+  await using client = open(server.url, { callBytes })
+  const error = await thrownBy(() => client.upsert([first, second, newer]))
+  expect((error as UpsertError).result.taken).toEqual(taken)
+})
+
+test('what fails where the products come from says what was settled before', async () => {
+  await using server = await openServer()
+  await using client = open(server.url, { callBytes: JSON.stringify(products(2)).length })
+  async function* source() {
+    yield* products(3)
+    throw new Error('the file ended early')
+  }
+  expect(await thrownBy(() => client.upsert(source()))).toMatchObject({
+    name: 'UpsertError',
+    message: 'the file ended early',
+    result: { taken: ['0', '1'], calls: 1 },
+    unsettled: [],
+  })
+})
+
 test('what fails midway says what was settled before', async () => {
   await using server = await openServer((request, count) =>
     count === 3 ? { status: 503, headers: { 'retry-after': '7' } } : refusing('1')(request),

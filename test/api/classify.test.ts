@@ -22,7 +22,7 @@ function answered(
 ): Verdict {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   const outcome: CallOutcome = { kind: 'response', status, headers, body: text }
-  return classify({ outcome, calls, productIds: ids, recentlyProbed, now })
+  return classify({ outcome, calls, productIds: ids, secrets: [], recentlyProbed, now })
 }
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
@@ -46,7 +46,7 @@ describe('the table', () => {
   test('a request that never left is tried again; one without an answer is unknown', () => {
     const error = new EndpointError('x', 'the words')
     const judge = (kind: 'not-sent' | 'unknown') =>
-      classify({ outcome: { kind, error }, calls, productIds: ids, now })
+      classify({ outcome: { kind, error }, calls, productIds: ids, secrets: [], now })
     expect(judge('not-sent')).toEqual({ kind: 'retry', afterMs: undefined, description: 'the words' })
     expect(judge('unknown')).toEqual({ kind: 'unknown', afterMs: undefined, description: 'the words' })
   })
@@ -58,7 +58,7 @@ describe('the table', () => {
 
   test('a path that is to blame refuses content, whatever it is blamed with', () => {
     const outcome: CallOutcome = { kind: 'response', status: 404, headers: {}, body: 'no such customer' }
-    expect(classify({ outcome, calls, productIds: ids, pathToBlame: true, now })).toEqual({
+    expect(classify({ outcome, calls, productIds: ids, secrets: [], pathToBlame: true, now })).toEqual({
       kind: 'bisect',
       description: expect.stringMatching(/answered 404: no such customer; it took others/),
     })
@@ -176,8 +176,14 @@ describe('a 2xx', () => {
   )
 
   test('longer than is read is none', () => {
-    const outcome = { kind: 'response', status: 200, headers: {}, body: '{}', cut: true } as const
-    expect(classify({ outcome, calls, productIds: ids, now })).toMatchObject({
+    const outcome = {
+      kind: 'response',
+      status: 200,
+      headers: {},
+      body: '{}',
+      cut: 'longer than is read',
+    } as const
+    expect(classify({ outcome, calls, productIds: ids, secrets: [], now })).toMatchObject({
       kind: 'retry',
     })
   })
@@ -196,12 +202,74 @@ describe('a 2xx', () => {
     ['OK', 'acknowledge'],
     ['{"anything":1}', 'acknowledge'],
     ['{"errors":["no such customer"]}', 'bisect'],
+    ['{"errors":["no such cust', 'retry'],
+    ['[{"errors', 'retry'],
     ['<!doctype html><title>Log in</title>', 'retry'],
     ['<?xml version="1.0"?>', 'retry'],
   ] as const)('to a consent with %j: %s', (body, kind) => {
     const outcome: CallOutcome = { kind: 'response', status: 200, headers: {}, body }
-    const input = { outcome, productIds: ids, now, calls: { ...calls, group: 'consent' } } as const
+    const input = {
+      outcome,
+      productIds: ids,
+      secrets: [],
+      now,
+      calls: { ...calls, group: 'consent' },
+    } as const
     expect(classify(input).kind).toBe(kind)
+  })
+})
+
+describe('what the call carried', () => {
+  const email = 'm\u00fcller+x@shop.example'
+  const token = 's3cr3t/TOKEN+abc=='
+  const basic = Buffer.from(`:${token}`).toString('base64')
+  const inUrl = (text: string) => encodeURIComponent(text)
+  const inHtml = (text: string) => text.replaceAll(/[^a-z0-9]/gi, (one) => `&#${one.codePointAt(0)};`)
+  const inHexHtml = (text: string) =>
+    text.replaceAll(/[^a-z0-9]/gi, (one) => `&#x${one.codePointAt(0)?.toString(16)};`)
+  const inJson = (text: string) =>
+    text.replaceAll(/[^a-z0-9]/gi, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  const forms = {
+    plain: String,
+    inUrl,
+    inHtml,
+    inHexHtml,
+    inJson,
+    twice: (text: string) => inUrl(inUrl(text)),
+  }
+  const names = Object.keys(forms) as (keyof typeof forms)[]
+
+  function judge(status: number, body: string, group: 'products' | 'consent' = 'products') {
+    const outcome: CallOutcome = {
+      kind: 'response',
+      status,
+      headers: { location: `https://x/${body}` },
+      body,
+    }
+    const secrets = [email, token]
+    return classify({ outcome, productIds: ids, secrets, now, calls: { ...calls, group } })
+  }
+
+  test.each(names)('is not shown, however it is echoed: %s', (name) => {
+    for (const secret of [email, token, basic]) {
+      const echoed = `you sent ${forms[name](secret)} and more`
+      const title = `<html><title>${'x'.repeat(80)} ${forms[name](secret)}</title></html>`
+      const named = `{"errors":[{"product_id":"a","errors":["${'y'.repeat(990)} ${forms[name](secret)}"]}]}`
+      const far = `${'z'.repeat(285)} ${forms[name](secret)}`
+      for (const body of [echoed, `{"message":"${echoed}"}`, `<x>${echoed}`, title, named, far])
+        for (const status of [200, 302, 400, 401, 404, 500, 502]) {
+          const text = JSON.stringify(judge(status, body))
+          expect(text).not.toMatch(/s3cr3t|TOKEN|ller|shop\.|OnMzY3I/)
+        }
+    }
+  })
+
+  test('is hidden after the body was read: no refusal is lost with it', () => {
+    for (const name of names) {
+      const body = `{"errors":[{"message":"${forms[name](email)} is not known"}]}`
+      expect(judge(200, body, 'consent').kind).toBe('bisect')
+    }
+    expect(judge(200, '{"errors":["ask\\nsupport@service.example"]}', 'consent').kind).toBe('bisect')
   })
 })
 

@@ -1,5 +1,6 @@
+import { deflateRawSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ContractError } from '../../src/api/api-error.ts'
+import { ApiResponseError, ContractError } from '../../src/api/api-error.ts'
 import { ConsentClient, consentRequest } from '../../src/api/consent-client.ts'
 import { Transport } from '../../src/api/transport.ts'
 import { ConfigError } from '../../src/lib/errors.ts'
@@ -58,6 +59,19 @@ test.each(['', 'secret-name', 'a b@example.com', 'Jo <jo@example.com>', `${'x'.r
     expect(server.requests).toEqual([])
   },
 )
+
+test.each([
+  ['gzip', gzipSync('{"errors":["not known"]}').subarray(0, 20)],
+  ['deflate', deflateRawSync('{"errors":["not known"]}')],
+  ['zstd', Buffer.from('{"errors":["not known"]}')],
+  ['gzip, gzip', gzipSync(gzipSync('{"errors":["not known"]}'))],
+  ['', Buffer.from('{"errors":[{"message":"not kno')],
+])('a 2xx whose body cannot be read (%j) does not count as taken', async (encoding, body) => {
+  const headers = encoding === '' ? {} : { 'content-encoding': encoding }
+  await using server = await openServer(() => ({ headers, body }))
+  await using client = new ConsentClient({ url: server.url, token })
+  expect(await thrownBy(() => client.set(email, false))).toBeInstanceOf(ApiResponseError)
+})
 
 test('only true and false can be said', async () => {
   await using server = await openServer()

@@ -69,6 +69,7 @@ describe('the answer', () => {
   test.each([
     ['bare', answer],
     ['in an envelope', { data: answer, errors: [] }],
+    ['in an envelope without a list of errors', { data: answer, errors: null }],
   ])('%s is kept whole, unknown fields too', async (_, body) => {
     await using server = await openServer(() => ({ body }))
     await using client = open(server.url)
@@ -89,6 +90,23 @@ describe('the answer', () => {
     await using server = await openServer(() => ({ body }))
     await using client = open(server.url)
     expect(await thrownBy(() => client.ask(question))).toMatchObject({ status: 200, code: 'no-json' })
+  })
+
+  test.each([{}, { ok: true }, { agentProductRecommendations: {} }])(
+    'that is none to a question (%j) is an error',
+    async (body) => {
+      await using server = await openServer(() => ({ body }))
+      await using client = open(server.url)
+      expect(await thrownBy(() => client.ask(question))).toMatchObject({ status: 200, code: 'no-api' })
+    },
+  )
+
+  test('may hold elements that are no products', async () => {
+    await using server = await openServer(() => ({
+      body: { agentProductRecommendations: [null, { productId: 1 }, 'x'] },
+    }))
+    await using client = open(server.url)
+    expect(await client.ask(question)).toEqual({ agentProductRecommendations: [{ productId: '1' }] })
   })
 
   test('that is longer than is read is an error', async () => {

@@ -105,7 +105,7 @@ function respond(reply: Reply, request: IncomingMessage, response: ServerRespons
   }
   const { status = 200, headers = {}, body = {} } = reply
   response.writeHead(status, headers)
-  response.end(typeof body === 'string' ? body : JSON.stringify(body))
+  response.end(typeof body === 'string' || body instanceof Buffer ? body : JSON.stringify(body))
 }
 
 function toReceived(request: IncomingMessage, text: string): Received {

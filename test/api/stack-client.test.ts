@@ -164,7 +164,23 @@ describe('an answer', () => {
     },
   )
 
-  test.each([{ data: 5, errors: [] }, 'text', '', [1, 2], { data: { id: 1 }, errors: [] }])(
+  test.each([{ data: [], errors: null }, { data: {}, errors: '' }, { data: null, errors: {} }, []])(
+    'that is an empty list: %j',
+    async (body) => {
+      await using server = await openServer(() => ({ body }))
+      await using client = open(server.url)
+      expect(await client.views.list()).toEqual([])
+    },
+  )
+
+  test('whose errors are null is an envelope all the same', async () => {
+    const record = { id: 7, name: 'x' }
+    await using server = await openServer(() => ({ body: { data: record, errors: null } }))
+    await using client = open(server.url)
+    expect(await client.users.get(7)).toEqual(record)
+  })
+
+  test.each([{ data: 5, errors: [] }, 'text', '', 'null', {}, [1, 2], { data: { id: 1 }, errors: [] }])(
     'that is no list (%j) is an error where one is asked for',
     async (body) => {
       await using server = await openServer(() => ({ body }))
