@@ -15,6 +15,7 @@ import { type Access, type DueOptions, Places, type ReadOptions } from './places
 import { readDocuments } from './read-documents.ts'
 import { checkTables, missingMirror, prepareTables } from './schema.ts'
 import { writeChunk } from './write-chunk.ts'
+import { Writer } from './writer.ts'
 import type { WrittenBlock } from './written-documents.ts'
 
 /** Pages of the log that make a checkpoint worth its two fsyncs. */
@@ -49,6 +50,7 @@ export interface StoreOptions {
  */
 export class MirrorStore implements Disposable {
   readonly #database: Database
+  readonly writer: Writer
   readonly #places: Places
   readonly #documents: Documents
   readonly #access: Access
@@ -64,6 +66,7 @@ export class MirrorStore implements Disposable {
 
   private constructor(database: Database, kept: KeptStories) {
     this.#database = database
+    this.writer = new Writer(database)
     this.#callsBytes = kept.callsBytes
     this.#places = new Places(database)
     this.#documents = new Documents(database)
@@ -276,6 +279,7 @@ export class MirrorStore implements Disposable {
     this.#identity = undefined
     try {
       const result = this.#database.transaction(() => {
+        this.writer.check()
         if (this.#beat !== undefined) writeIdentity(this.#database, { beat: this.#beat })
         const done = work()
         numbers.save()

@@ -241,6 +241,7 @@ export class OutboxLoop implements AsyncDisposable {
     const { clock } = this.#options
     if (!current || clock.monotonic() - current.takenAt < retakeEveryMs) return
     const { access } = current
+    access.mirror.writer.check()
     const holder = `${access.place.host} ${access.place.folder}`
     const takenAt = clock.monotonic()
     const args = [access.session, holder, leaseMs]

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 
-/** Everything that stands in a mirror, but which file it is, and since when. Blobs as hexadecimal texts. */
+/** Everything that stands in a mirror, but which file it is, since when, and who writes it. Blobs as hexadecimal texts. */
 export function dump(file: string): Record<string, unknown[]> {
   using database = new DatabaseSync(file)
   const names = database
@@ -12,7 +12,7 @@ export function dump(file: string): Record<string, unknown[]> {
       database
         .prepare(`SELECT * FROM ${name}`)
         .all()
-        .filter((row) => row.name !== 'file' && row.name !== 'made')
+        .filter((row) => !['file', 'made', 'writer'].includes(String(row.name)))
         .map((row) =>
           Object.values(row).map((value) => (value instanceof Uint8Array ? toHex(value) : value)),
         ),
