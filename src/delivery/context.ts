@@ -9,6 +9,7 @@ import type { ClaimedProduct } from '../outbox/model.ts'
 import type { RedisOutbox } from '../outbox/outbox.ts'
 import type { CallGate } from './call-gate.ts'
 import type { CallLog } from './call-log.ts'
+import type { Standing } from './standing.ts'
 
 /** What the watchdog of the process is told (G11). */
 export interface DeliveryProgress {
@@ -61,6 +62,10 @@ export interface DeliveryContext {
   meter?: DeliveryMeter | undefined
   progress: DeliveryProgress
   gate: CallGate
+  /** Unique among all processes of the catalog; without colons. */
+  processName: string
+  /** Of this process among those that deliver the catalog. */
+  standing: Standing
   random: () => number
   /** Aborted when even running calls are given up. */
   giveUp: AbortSignal

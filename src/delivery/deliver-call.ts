@@ -58,7 +58,7 @@ export async function deliverCall(
     calls: context.calls,
     productIds: ids,
     secrets,
-    recentlyProbed: status === 403 && (await context.outbox.recentlyProbed()),
+    recentlyProbed: status === 403 && (await context.outbox.recentlyProbedBy()) === context.processName,
     now: clock.now(),
   })
   void callLog.end({

@@ -103,8 +103,10 @@ class ClaimDelivery {
 
   async #settle(part: Part, result: CallResult): Promise<boolean> {
     const { verdict, bodyBytes } = result
+    const isAnswered = result.status !== undefined
+    if (isAnswered) this.#context.standing.noteAnswer()
     if (!isAboutProducts(verdict)) {
-      await this.#giveBack(part, verdict)
+      await this.#giveBack(part, verdict, isAnswered)
       return false
     }
     const { outbox, random, meter } = this.#context
@@ -125,17 +127,21 @@ class ClaimDelivery {
   }
 
   /** Ends the claim: calls are held or paused before the products go back, so that no other slot repeats the mistake. */
-  async #giveBack(part: Part, verdict: FailureVerdict): Promise<void> {
-    const { outbox, gate, giveUp, random } = this.#context
+  async #giveBack(part: Part, verdict: FailureVerdict, isAnswered: boolean): Promise<void> {
+    const { outbox, gate, standing, giveUp, random } = this.#context
     if (verdict.kind === 'pause') {
+      standing.refused = 'paused'
       // Closed again afterwards for claims that were granted while the pause was being written.
       gate.close()
       await outbox.pause('credentials', `${verdict.description}. ${verdict.hint}`)
       gate.close()
     } else if (!giveUp.aborted && this.#lease.held) {
+      const alone = isAnswered ? 0 : standing.noteSilence()
       const failures = await outbox.countFailure(verdict.description)
-      const { forMs, reason } = holdAfter(verdict, backoffMs(failures, random))
-      await outbox.holdCalls(forMs, reason)
+      const { forMs, reason } = holdAfter(verdict, backoffMs(Math.max(alone, failures), random))
+      // Others were answered meanwhile, which begins their count anew.
+      if (alone > failures) standing.standBack(forMs)
+      else await outbox.holdCalls(forMs, reason)
     }
     await this.#release(part, verdict.kind === 'unknown' ? 'unknown' : 'sent')
   }

@@ -8,6 +8,7 @@ import { probeEveryMsMax } from '../outbox/model.ts'
 import type { DeliveryContext } from './context.ts'
 
 const probeEveryMsMin = 5_000
+const turnOfOthersMs = 1_000
 
 /** How long after a probe the next one comes. */
 export function probeTurnMs(failures: number): number {
@@ -29,6 +30,8 @@ export class CredentialsProbe {
   #isNew = true
   /** Digest of the token that was refused, or found when somebody else's was. */
   #refused: string | undefined
+  /** A probe that was not answered, or that is of this process alone, takes no turn of others. */
+  #notBeforeMs = Number.NEGATIVE_INFINITY
 
   constructor(context: DeliveryContext) {
     this.#context = context
@@ -38,10 +41,11 @@ export class CredentialsProbe {
   async probe(reasons: readonly PauseReason[]): Promise<boolean> {
     if (!reasons.includes('credentials')) this.#forget()
     if (!reasons.includes('credentials') || reasons.includes('operator')) return false
-    const { outbox, client, calls, readToken, clock, log, giveUp } = this.#context
+    const { outbox, client, calls, readToken, standing, processName, clock, log, giveUp } = this.#context
     const token = tokenDigest(readToken)
     const isUntried = this.#isNew || (this.#refused !== undefined && token !== this.#refused)
     if (isUntried) this.#failures = 0
+    else if (clock.monotonic() < this.#notBeforeMs) return false
     const hasTurn = await outbox.takeProbeTurn(probeTurnMs(this.#failures), isUntried ? 'at-once' : 'in-turn')
     this.#isNew = false
     this.#refused = token
@@ -52,18 +56,50 @@ export class CredentialsProbe {
     if (!isGoodAnswer(outcome, calls.group)) {
       this.#failures += 1
       const verdict = classify({ outcome, calls, productIds: [], secrets, now: clock.now() })
+      // It shows nothing about the credentials: others have their turn.
+      if (outcome.kind !== 'response') {
+        this.#notBeforeMs = clock.monotonic() + probeTurnMs(this.#failures)
+        await outbox.takeProbeTurn(turnOfOthersMs, 'at-once')
+      }
       await outbox.noteProbe(verdict.kind === 'pause' ? `${verdict.description}. ${verdict.hint}` : undefined)
       log.warn({ ...describe(outcome) }, 'the endpoint still refuses the credentials or cannot be reached')
       return false
     }
     this.#failures = 0
+    standing.refused = 'no'
     const isTaken = showsCredentialsTaken(outcome)
-    await outbox.resume('credentials', isTaken ? 'probed' : 'tried')
+    await outbox.resume('credentials', isTaken ? 'probed' : 'tried', processName)
     const message = isTaken
       ? 'the endpoint takes the credentials'
       : 'the credentials are not refused any more'
     log.info({ ...describe(outcome) }, `${message}: delivery resumes`)
     return true
+  }
+
+  /**
+   * While the catalog is not paused. What was refused here is tried again by this process alone, where another one has
+   * shown that its own credentials are taken; where the operator has resumed, the next call is.
+   */
+  async probeAlone(): Promise<void> {
+    const { outbox, client, calls, readToken, standing, processName, clock, log, giveUp } = this.#context
+    if (standing.refused === 'paused') {
+      const by = (await outbox.recentlyProbedBy()) ?? processName
+      standing.refused = by === processName ? 'no' : 'alone'
+    }
+    if (standing.refused === 'no') return
+    const token = tokenDigest(readToken)
+    if (token === this.#refused && clock.monotonic() < this.#notBeforeMs) return
+    this.#refused = token
+    const outcome = await client.probe({ signal: giveUp }, this.#context)
+    if (!outcome) return
+    if (isGoodAnswer(outcome, calls.group)) {
+      standing.refused = 'no'
+      log.info({ ...describe(outcome) }, 'the endpoint takes the credentials of this process, too')
+      return
+    }
+    this.#failures += 1
+    this.#notBeforeMs = clock.monotonic() + probeTurnMs(this.#failures)
+    log.warn({ ...describe(outcome) }, 'the endpoint refuses this process, and takes the calls of others')
   }
 
   /** What is refused from now on is the token that is there then. */

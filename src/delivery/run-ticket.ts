@@ -26,11 +26,16 @@ export async function runTicket(
   context: DeliveryContext,
   stop: AbortSignal,
 ): Promise<TicketEnd> {
-  const { outbox, clock, progress, gate, config } = context
+  const { outbox, clock, progress, gate, standing, config } = context
   const endsAt = clock.monotonic() + ticketMsMax
   let calls = 0
   while (calls < callsMax && clock.monotonic() < endsAt) {
     if (stop.aborted) return { kind: 'stopped', calls }
+    const restMs = standing.restMs
+    if (restMs > 0) {
+      progress.made()
+      return { kind: 'shut', forMs: restMs, calls }
+    }
     const pass = gate.pass()
     const askedAt = clock.monotonic()
     const answer = await outbox.claim({ mode, bodyBytesMax: config.callBytes })

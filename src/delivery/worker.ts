@@ -6,6 +6,7 @@ import { CallGate } from './call-gate.ts'
 import type { DeliveryContext } from './context.ts'
 import { CredentialsProbe } from './probe.ts'
 import { runTicket } from './run-ticket.ts'
+import { Standing } from './standing.ts'
 import { TicketPlan, type TicketQueue } from './tickets.ts'
 import { finishWithinMs } from './waiting.ts'
 
@@ -13,10 +14,8 @@ const sweepEveryMs = 1_000
 /** What is due may all be in flight: a ticket that found nothing is not replaced at once, lest tickets spin. */
 const restAfterNothingMs = 50
 
-export interface DeliveryOptions extends Omit<DeliveryContext, 'gate' | 'giveUp' | 'random'> {
+export interface DeliveryOptions extends Omit<DeliveryContext, 'gate' | 'giveUp' | 'random' | 'standing'> {
   tickets: TicketQueue
-  /** Unique among all processes of the catalog; without colons. */
-  processName: string
   /** 0 ≤ value < 1; default: Math.random. */
   random?: () => number
 }
@@ -53,9 +52,15 @@ export class Delivery implements AsyncDisposable {
 
   constructor(options: DeliveryOptions) {
     this.#options = options
-    const { tickets, processName, random = Math.random, ...rest } = options
-    this.#context = { ...rest, random, giveUp: this.#giveUp.signal, gate: new CallGate() }
-    this.#plan = new TicketPlan(tickets, { processName, concurrency: options.config.concurrency })
+    const { tickets, random = Math.random, ...rest } = options
+    this.#context = {
+      ...rest,
+      random,
+      giveUp: this.#giveUp.signal,
+      gate: new CallGate(),
+      standing: new Standing(rest.clock),
+    }
+    this.#plan = new TicketPlan(tickets, { ...rest, concurrency: options.config.concurrency })
     this.#probe = new CredentialsProbe(this.#context)
     this.#runner = tickets.runTickets({
       concurrency: options.config.concurrency,
@@ -104,7 +109,10 @@ export class Delivery implements AsyncDisposable {
       )
     }
     const paused = await outbox.pausedFor()
-    if (paused.length === 0) return this.#look()
+    if (paused.length === 0) {
+      await this.#probe.probeAlone()
+      return this.#look()
+    }
     this.#options.progress.made()
     if (await this.#probe.probe(paused)) await this.#look()
   }

@@ -200,10 +200,10 @@ export class RedisOutbox {
 
   /**
    * `probed`: a probe showed that the credentials are taken; a 403 soon after refuses content. `tried`: it showed only
-   * that something else is wrong now. `operator`: a learned limit of bytes is forgotten, too.
+   * that something else is wrong now. `operator`: a learned limit of bytes is forgotten, too. `by`: the process.
    */
-  async resume(reason: PauseReason, how: 'probed' | 'tried' | 'operator'): Promise<void> {
-    if (how === 'probed') await this.#write('probed', ['SET', '1', 'PX', probedForMs])
+  async resume(reason: PauseReason, how: 'probed' | 'tried' | 'operator', by = ''): Promise<void> {
+    if (how === 'probed') await this.#write('probed', ['SET', by, 'PX', probedForMs])
     if (how === 'operator') await this.#connection.hdel(this.#keys.pace, ...limitFields)
     await this.#connection.hdel(this.#keys.pause, reason)
   }
@@ -224,9 +224,9 @@ export class RedisOutbox {
     await this.#write('pace', ['HSET', 'tried', JSON.stringify({ at: this.#now(), hint })])
   }
 
-  /** True within a minute of `resume(…, 'probed')`. */
-  async recentlyProbed(): Promise<boolean> {
-    return (await this.#connection.exists(this.#keys.probed)) === 1
+  /** Within a minute of `resume(…, 'probed')`: by which process. */
+  async recentlyProbedBy(): Promise<string | undefined> {
+    return (await this.#connection.get(this.#keys.probed)) ?? undefined
   }
 
   /** The endpoint refused a call of several products for its size: no more than so many bytes from now on. */

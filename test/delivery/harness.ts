@@ -4,6 +4,7 @@ import type { DeliveryConfig } from '../../src/config/model.ts'
 import { CallGate } from '../../src/delivery/call-gate.ts'
 import type { DeliveryContext } from '../../src/delivery/context.ts'
 import { runTicket } from '../../src/delivery/run-ticket.ts'
+import { Standing } from '../../src/delivery/standing.ts'
 import { waitFor } from '../support/events.ts'
 import { collectLog } from '../support/log-lines.ts'
 import { type Endpoint, openEndpoint, type Script } from './endpoint.ts'
@@ -56,6 +57,8 @@ export async function openHarness(script?: Script, overrides: Partial<DeliveryCo
     log,
     progress: { expected() {}, made() {}, limited() {}, waiting: () => ({ [Symbol.dispose]() {} }) },
     gate: new CallGate(),
+    standing: new Standing(clock),
+    processName: '',
     random: () => 0.5,
     giveUp: giveUp.signal,
   }
