@@ -13,6 +13,9 @@ import { finishWithinMs } from './waiting.ts'
 const sweepEveryMs = 1_000
 /** What is due may all be in flight: a ticket that found nothing is not replaced at once, lest tickets spin. */
 const restAfterNothingMs = 50
+/** Longer than Redis takes to be compared. */
+const shutMsMax = 1_000
+const tellShutAfterMs = 10_000
 
 export interface DeliveryOptions extends Omit<DeliveryContext, 'gate' | 'giveUp' | 'random' | 'standing'> {
   tickets: TicketQueue
@@ -36,7 +39,7 @@ export class Delivery implements AsyncDisposable {
   readonly #probe: CredentialsProbe
   readonly #stopping = new AbortController()
   readonly #giveUp = new AbortController()
-  readonly #runner: AsyncDisposable
+  readonly #runner: ReturnType<TicketQueue['runTickets']>
   readonly #sweeping: Promise<void>
   readonly #bulkRunning = new Set<string>()
   /** How long to rest before the next look, by ticket, until it has left the queue; `undefined`: no look is needed. */
@@ -46,6 +49,9 @@ export class Delivery implements AsyncDisposable {
   /** The slot for urgent changes: one run at a time, with a ticket or without. */
   #urgentRunning: 'no' | 'yes' | 'again' = 'no'
   #looksSoon = false
+  /** Since when no call of this process may begin, monotonic ms. */
+  #shutSince: number | undefined
+  #toldShut = false
   #looking: 'no' | 'yes' | 'again' = 'no'
   /** Kinds of work that the outbox refuses: it may still answer what only reads. */
   readonly #failing = new Set<WorkKind>()
@@ -134,7 +140,8 @@ export class Delivery implements AsyncDisposable {
   async #makeTickets(): Promise<void> {
     if (this.#stopping.signal.aborted) return
     const { outbox, progress } = this.#options
-    const { urgentDue, anyDue, nextDueMs } = await outbox.lookDue()
+    const { urgentDue, anyDue, isShut, nextDueMs } = await outbox.lookDue()
+    await this.#noteShut(isShut)
     if (anyDue) progress.expected()
     else progress.made()
     if (anyDue && !(await this.#options.tickets.areReliable())) return this.#runWithoutTickets(urgentDue)
@@ -199,8 +206,30 @@ export class Delivery implements AsyncDisposable {
   async #runCalls(id: string, mode: ClaimMode, stop: AbortSignal): Promise<void> {
     const end = await runTicket(mode, this.#context, stop)
     if (end.kind === 'idle' && end.calls === 0) this.#rests.set(id, restAfterNothingMs)
+    // Others may need the tickets.
+    if (end.kind === 'shut' && (this.#context.standing.restMs > 0 || this.#shutForMs > shutMsMax))
+      void this.#runner.rest()
     if (end.kind === 'wait' || end.kind === 'shut') this.#rests.set(id, Math.min(end.forMs, sweepEveryMs))
     this.#options.log.debug({ ticket: id, ...end }, 'ticket ended')
+  }
+
+  get #shutForMs(): number {
+    return this.#shutSince === undefined ? 0 : this.#options.clock.monotonic() - this.#shutSince
+  }
+
+  /** Told once: others deliver, or nobody does. */
+  async #noteShut(isShut: boolean): Promise<void> {
+    const { clock, outbox, log } = this.#options
+    if (!isShut) {
+      this.#shutSince = undefined
+      this.#toldShut = false
+      return
+    }
+    this.#shutSince ??= clock.monotonic()
+    if (this.#toldShut || this.#shutForMs < tellShutAfterMs) return
+    const reason = await outbox.pass.explain()
+    if (reason) log.warn(`nothing is sent from here: ${reason}`)
+    this.#toldShut = reason !== undefined
   }
 
   /** Other slots leave urgent changes to theirs for so long. */

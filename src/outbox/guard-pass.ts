@@ -1,7 +1,7 @@
 import type { RedisConnection } from '../redis/connection.ts'
 import { RunId } from '../redis/run-id.ts'
 import { type GuardOwner, passOf, readGuard } from './guard.ts'
-import type { CatalogKeys } from './keys.ts'
+import { type CatalogKeys, outboxVersion } from './keys.ts'
 
 interface PassOptions {
   connection: RedisConnection
@@ -28,6 +28,19 @@ export class GuardPass {
     if (this.#owner === undefined) await this.renew()
     const runId = await this.#runId.read()
     return this.#owner ? passOf({ ...this.#owner, endpoint: this.#options.endpoint() }, runId) : ''
+  }
+
+  /** For people: what the guard names that this process does not serve. Undefined: nothing. */
+  async explain(): Promise<string | undefined> {
+    const { connection, keys, endpoint } = this.#options
+    const guard = await readGuard(connection, keys)
+    if (!guard) return 'no process that imports the catalog has used this Redis'
+    const served = `Redis serves the state in ${guard.folder} on ${guard.host}`
+    if (guard.endpoint !== endpoint())
+      return `${served}, which is sent to ${guard.endpoint}, and this process is configured for ${endpoint()}`
+    if (guard.version !== outboxVersion)
+      return `${served} in version ${guard.version}, and this catalogd knows version ${outboxVersion}`
+    return undefined
   }
 
   /** Serves what the guard names now. Returns whether that is another mirror or generation than before. */

@@ -83,6 +83,8 @@ export interface Refusal {
 export type CallAdmission = Exclude<ClaimAnswer, { kind: 'claimed' | 'idle' }> | { kind: 'admitted' }
 
 export interface DueAnswer {
+  /** Nothing is told, and no call may begin: see `shut` of `ClaimAnswer`. */
+  isShut: boolean
   urgentDue: boolean
   /** Urgent included. */
   anyDue: boolean

@@ -64,7 +64,7 @@ export class RedisOutbox {
   readonly #scripts: OutboxScripts
   readonly #options: RedisOutboxOptions
   readonly #open = new OpenClaims()
-  readonly #pass: GuardPass
+  readonly pass: GuardPass
   readonly #blocks: BlockReader
 
   constructor(options: RedisOutboxOptions) {
@@ -74,7 +74,7 @@ export class RedisOutbox {
     this.#options = options
     const { connection, keys, endpoint = () => '', mirrorId } = options
     this.#blocks = new BlockReader(options.clock)
-    this.#pass = new GuardPass({ connection, keys, endpoint, mirrorId })
+    this.pass = new GuardPass({ connection, keys, endpoint, mirrorId })
   }
 
   /** Binds due products, at most `bodyBytesMax`. Urgent first, then echoes, new, due deferred; no lane gets under a tenth. */
@@ -120,7 +120,7 @@ export class RedisOutbox {
 
   /** Extends the lease; false when the claim has expired (its products may be in another call already). */
   async renew(token: string): Promise<boolean> {
-    return Number(await this.#run('renew', [await this.#pass.read(), token, leaseMs])) === 1
+    return Number(await this.#run('renew', [await this.pass.read(), token, leaseMs])) === 1
   }
 
   /** Documents that the endpoint took. Resets the back-off, and lets a learned limit of bytes grow again. */
@@ -234,11 +234,11 @@ export class RedisOutbox {
     await this.#run('limit', ['refused', bytes, this.#options.delivery.callBytes])
   }
 
-  /** What could be claimed now, without claiming it: all false while paused or held. */
+  /** What could be claimed now, without claiming it: all false while paused, held or shut. */
   async lookDue(): Promise<DueAnswer> {
-    // Nothing, where the guard is shut.
     const [urgentDue, anyDue, next = -1] = (await this.#ask('look', [])) as number[]
-    return { urgentDue: urgentDue === 1, anyDue: anyDue === 1, nextDueMs: next < 0 ? undefined : next }
+    const due = { urgentDue: urgentDue === 1, anyDue: anyDue === 1 }
+    return { ...due, isShut: anyDue === undefined, nextDueMs: next < 0 ? undefined : next }
   }
 
   /** Expired leases: their products go back as unknown. Returns how many products. */
@@ -280,9 +280,9 @@ export class RedisOutbox {
 
   /** A call is asked for, or whether there is one to make. Where the guard names another generation than it did, that one is served from now on. */
   async #ask(name: 'claim' | 'admit' | 'look', args: readonly ScriptArgument[]): Promise<unknown> {
-    const answer = await this.#run(name, [await this.#pass.read(), ...args])
-    if (texts(answer)[0] !== 'shut' || !(await this.#pass.renew())) return answer
-    return this.#run(name, [await this.#pass.read(), ...args])
+    const answer = await this.#run(name, [await this.pass.read(), ...args])
+    if (texts(answer)[0] !== 'shut' || !(await this.pass.renew())) return answer
+    return this.#run(name, [await this.pass.read(), ...args])
   }
 
   #run(name: ScriptName, args: readonly ScriptArgument[]): Promise<unknown> {

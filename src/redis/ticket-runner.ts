@@ -148,10 +148,11 @@ export class TicketRunner implements AsyncDisposable {
     if (isNew) {
       this.#options.log.warn({ error: describeError(error) }, 'Redis refuses what the ticket queue asks')
     }
-    if (this.#errors.count === errorsInARowMax) void this.#rest()
+    if (this.#errors.count === errorsInARowMax) void this.rest()
   }
 
-  async #rest(): Promise<void> {
+  /** For a second no ticket is taken, so that others may. */
+  async rest(): Promise<void> {
     await this.#worker.pause(true)
     await this.#options.clock.sleep(backOffMs, this.#closing.signal).catch(() => {})
     if (!this.#closing.signal.aborted) await this.#worker.resume()

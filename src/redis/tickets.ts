@@ -85,7 +85,7 @@ export class TicketQueue implements AsyncDisposable {
   }
 
   /** Runs tickets, also those that other processes made, until disposed. */
-  runTickets(options: RunTicketsOptions): AsyncDisposable {
+  runTickets(options: RunTicketsOptions): Pick<TicketRunner, 'rest' | typeof Symbol.asyncDispose> {
     const { connections, clock, log } = this.#options
     return new TicketRunner({
       ...{ connections, clock, log, queue: this.queue.name, prefix: this.#prefix },

@@ -11,6 +11,9 @@ export class MemoryTickets implements TicketQueue {
   /** Most urgent and bulk tickets that ran at one time. */
   readonly most = { urgent: 0, bulk: 0 }
 
+  /** How often a runner has left tickets to others. */
+  rests = 0
+
   constructor(clock: Clock) {
     this.#clock = clock
   }
@@ -38,10 +41,13 @@ export class MemoryTickets implements TicketQueue {
     return true
   }
 
-  runTickets(run: RunTicketsOptions): AsyncDisposable {
+  runTickets(run: RunTicketsOptions): ReturnType<TicketQueue['runTickets']> {
     const runner = { run, slots: run.concurrency, stop: new AbortController() }
     this.#runners.add(runner)
     return {
+      rest: async () => {
+        this.rests += 1
+      },
       [Symbol.asyncDispose]: async () => {
         this.#runners.delete(runner)
         runner.stop.abort()

@@ -92,7 +92,10 @@ class ToldOutbox extends RedisOutbox {
 
   /** Redis belongs to another installation. */
   async shut(): Promise<void> {
-    await this.#connection.hset(this.#keys.guard, guardFields({ ...owner, mirrorId: 'other' }, 'run'))
+    await this.#connection.hset(
+      this.#keys.guard,
+      guardFields({ ...owner, endpoint: 'https://other.example' }, 'run'),
+    )
   }
 
   /** Nothing is known of any product any more. */

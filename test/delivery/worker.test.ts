@@ -60,6 +60,7 @@ function failWhile(outbox: RedisOutbox, outage: { on: boolean }): RedisOutbox {
   return new Proxy(outbox, {
     get: (target, name) => {
       const method = Reflect.get(target, name) as (...args: unknown[]) => Promise<unknown>
+      if (typeof method !== 'function') return method
       return (...args: unknown[]) =>
         outage.on
           ? Promise.reject(new StorageError('redis-down', 'Redis cannot be reached'))
@@ -186,6 +187,19 @@ test('all slots together never have a product in two calls', async () => {
   }
   expect(w.endpoint.overlapping.size).toBe(0)
   expect(w.outbox.dead.size).toBe(0)
+})
+
+test('where Redis serves another endpoint, it is told once, and tickets are left to others', async () => {
+  await using w = await openWorker()
+  await w.outbox.shut()
+  const told = () => w.lines.filter((line) => JSON.stringify(line).includes('nothing is sent from here'))
+  await w.until(() => told().length > 0)
+  expect(JSON.stringify(told())).toMatch(
+    /sent to https:\/\/other\.example, .* configured for https:\/\/api\.example/,
+  )
+  await w.tickets.ensureTicket({ id: 'bulk.of-another.0', priority: 2 })
+  await w.until(() => w.tickets.rests > 0)
+  expect(told().length).toBe(1)
 })
 
 describe('credentials', () => {
