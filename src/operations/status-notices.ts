@@ -1,7 +1,7 @@
 import type { CatalogConfig } from '../config/model.ts'
 import type { OverriddenField } from '../imports/record-fates.ts'
 import type { FeedName } from '../lib/brand.ts'
-import { describeError } from '../lib/errors.ts'
+import { describeError, ifPresent } from '../lib/errors.ts'
 import type { MirrorReader } from '../mirror/reader.ts'
 import type { OutboxOverview } from '../outbox/overview.ts'
 import { describeLeftAlone, type LeftAlone } from '../sources/entry-roles.ts'
@@ -54,8 +54,9 @@ export async function readNotices(context: OperationContext, looked: Looked): Pr
       notices.set(key, { key, text, at: notices.get(key)?.at ?? since })
   }
   // The daemon's own notice is written into the mirror, on the disk that is full, and says not how much is free by now.
-  const space = await readSpace(config.stateDir)
-  if (space.freeBytes < spareBytes)
+  // A host that only delivers may have no state folder.
+  const space = await ifPresent(readSpace(config.stateDir))
+  if (space && space.freeBytes < spareBytes)
     show('disk', describeError(fullError(config.stateDir, { neededBytes: spareBytes, space })))
   for (const { feed, leftAlone, lastFile } of feeds) {
     const dropDir = catalog.feeds.get(feed as FeedName)?.dropDir
