@@ -86,10 +86,9 @@ export interface ClassifyInput {
 export function classify({ outcome, ...input }: ClassifyInput): Verdict {
   switch (outcome.kind) {
     case 'not-sent':
-    case 'unknown': {
-      const kind = outcome.kind === 'unknown' ? outcome.kind : 'retry'
-      return { kind, afterMs: undefined, description: hideSecrets(outcome.error.message, input.secrets) }
-    }
+      return { kind: 'retry', afterMs: undefined, description: describeFailure(outcome, input) }
+    case 'unknown':
+      return { kind: 'unknown', afterMs: undefined, description: describeFailure(outcome, input) }
     case 'response':
       return classifyResponse(outcome, input)
     default:
@@ -201,6 +200,10 @@ const remedies: ReadonlyMap<number, string> = new Map([
 
 function isFromBetween(status: number): boolean {
   return status === 502 || status === 504 || (status >= 520 && status <= 527)
+}
+
+function describeFailure({ error }: Exclude<CallOutcome, CallResponse>, { secrets }: Judging): string {
+  return hideSecrets(error.message, secrets)
 }
 
 function describeAnswer({ status, body }: CallResponse, { secrets }: Judging): string {

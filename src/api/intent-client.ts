@@ -79,11 +79,12 @@ export class IntentClient extends ApiClient {
     const call = this.caller.describe(request, [token])
     const answer = readCleanAnswer(outcome, call)
     const { data } = readEnvelope(answer.value)
-    const response = isObject(data) ? acceptResponse(data) : undefined
-    if (response) return response
-    const isJson = isObject(data)
-    const serverMessage = isJson ? 'JSON that is no answer to a question' : 'a body that is no JSON object'
-    throw answerError(answer, call, { code: isJson ? 'no-api' : 'no-json', serverMessage, hint: noApiHint })
+    const fail = (code: string, serverMessage: string) =>
+      answerError(answer, call, { code, serverMessage, hint: noApiHint })
+    if (!isObject(data)) throw fail('no-json', 'a body that is no JSON object')
+    const response = acceptResponse(data)
+    if (response === undefined) throw fail('no-api', 'a JSON object that does not answer the question')
+    return response
   }
 
   #complete(question: IntentQuestion): Record<string, unknown> {

@@ -69,7 +69,7 @@ export class StackRecords<Item, Changes> {
   #readList(answer: StackAnswer): Item[] {
     const { data, isBare } = answer
     const elements = Array.isArray(data) ? data : data === null ? [] : elementsOf(data)
-    // No empty list is an empty body, a plain text, a bare `{}` or `null`: who believed it would take the whole Stack for gone.
+    // An empty body, a plain text, a bare `{}` or `null` is not an empty list: the whole Stack would seem to be gone.
     const isNothing = isBare && !Array.isArray(data) && elements?.length === 0
     if (elements === undefined || isNothing || !elements.every(isObject)) {
       throw answer.error('no-list', 'a body that is no list of records')

@@ -85,7 +85,7 @@ function computeEntries(entries: readonly Entry<string | Compute, Compute>[]): C
       const value = ready(cells, notes)
       if (value instanceof Problem) return value.below(`.${key}`)
       if (value === nothingSaid || (value === undefined && keeps)) notes.keepEntries.push(key)
-      else if (value === undefined) drop(key, found, notes)
+      else if (value === undefined) dropEntry(key, found, notes)
       else found.values.push([key, value])
     }
     return toEntries(found, notes, { isSorted })
@@ -99,7 +99,7 @@ export interface EntriesFound {
   cleared: boolean
 }
 
-export function drop(key: string, found: EntriesFound, { dropEntries }: RecordNotes): void {
+export function dropEntry(key: string, found: EntriesFound, { dropEntries }: RecordNotes): void {
   dropEntries.push(key)
   found.cleared = true
 }

@@ -3,7 +3,7 @@ import type { FieldRule } from '../config/rule-model.ts'
 import { rejectColumns } from '../records/reject-columns.ts'
 import { contentOf, type Reading } from './cell-content.ts'
 import type { CompiledRule, Compute } from './compiled-rule.ts'
-import { drop, type EntriesFound, toEntries } from './entries.ts'
+import { dropEntry, type EntriesFound, toEntries } from './entries.ts'
 import { htmlToText } from './html-text.ts'
 import { compileRegex } from './pattern.ts'
 import { Problem } from './problem.ts'
@@ -50,7 +50,7 @@ export function compileMatching(
           found.values.push([key, plain])
         } else if (content !== undefined)
           return new Problem('not-text', notText(describe(content)), `.${key}`)
-        else if (!keeps) drop(key, found, notes)
+        else if (!keeps) dropEntry(key, found, notes)
         return undefined
       }
       const named = notes.source

@@ -90,10 +90,11 @@ function compileMap(rule: FieldRule, context: RuleContext): CompiledRule | undef
       return compileMatching(from.regex, rule, { describe, problems })
     case 'parts': {
       const parts = from.parts.flatMap((part) => {
-        const rule = { ...part, empty: part.empty ?? empty ?? 'clear' }
-        const ready = compilePart(rule, context)
+        const whole = { ...part, empty: part.empty ?? empty ?? 'clear' }
+        const ready = compilePart(whole, context)
         // An empty cell names none of the entries that it keeps.
-        return ready ? [{ ready, keepsUnnamed: rule.empty === 'keep' && rule.from.kind === 'columns' }] : []
+        const keepsUnnamed = whole.empty === 'keep' && part.from.kind === 'columns'
+        return ready ? [{ ready, keepsUnnamed }] : []
       })
       return parts.length < from.parts.length ? undefined : mergeParts(parts)
     }
@@ -185,14 +186,17 @@ function optionsOf(
 }
 
 /** A map field of several rules: of entries with one key the first counts. */
-function mergeParts(of: readonly { ready: CompiledRule; keepsUnnamed: boolean }[]): CompiledRule {
-  const parts = of.map(({ ready }) => ready)
+function mergeParts(compiled: readonly { ready: CompiledRule; keepsUnnamed: boolean }[]): CompiledRule {
+  const parts = compiled.map(({ ready }) => ready)
   return {
     columns: [...new Set(parts.flatMap(({ columns }) => columns))],
     valueColumns: [...new Set(parts.flatMap(({ valueColumns }) => valueColumns))],
     missing: (columns) => [...new Set(parts.flatMap((part) => part.missing(columns)))],
     bind: (columns) => {
-      const bound = of.map(({ ready, keepsUnnamed }) => ({ compute: ready.bind(columns), keepsUnnamed }))
+      const bound = compiled.map(({ ready, keepsUnnamed }) => ({
+        compute: ready.bind(columns),
+        keepsUnnamed,
+      }))
       return (cells, notes) => {
         const found: EntriesFound = { values: [], cleared: false }
         for (const { compute, keepsUnnamed } of bound) {

@@ -136,11 +136,11 @@ class ClaimDelivery {
       await outbox.pause('credentials', `${verdict.description}. ${verdict.hint}`)
       gate.close()
     } else if (!giveUp.aborted && this.#lease.held) {
-      const alone = isAnswered ? 0 : standing.noteSilence()
+      const unanswered = isAnswered ? 0 : standing.noteSilence()
       const failures = await outbox.countFailure(verdict.description)
-      const { forMs, reason } = holdAfter(verdict, backoffMs(Math.max(alone, failures), random))
-      // Others were answered meanwhile, which begins their count anew.
-      if (alone > failures) standing.standBack(forMs)
+      const { forMs, reason } = holdAfter(verdict, backoffMs(Math.max(unanswered, failures), random))
+      // A call that is taken sets the count of all processes to 0: others are answered, this one is not.
+      if (unanswered > failures) standing.standBack(forMs)
       else await outbox.holdCalls(forMs, reason)
     }
     await this.#release(part, verdict.kind === 'unknown' ? 'unknown' : 'sent')

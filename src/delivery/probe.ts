@@ -30,7 +30,7 @@ export class CredentialsProbe {
   #isNew = true
   /** Digest of the token that was refused, or found when somebody else's was. */
   #refused: string | undefined
-  /** A probe that was not answered, or that is of this process alone, takes no turn of others. */
+  /** After a probe that was not answered, or that concerns this process alone: others keep their turns. */
   #notBeforeMs = Number.NEGATIVE_INFINITY
 
   constructor(context: DeliveryContext) {
@@ -56,7 +56,7 @@ export class CredentialsProbe {
     if (!isGoodAnswer(outcome, calls.group)) {
       this.#failures += 1
       const verdict = classify({ outcome, calls, productIds: [], secrets, now: clock.now() })
-      // It shows nothing about the credentials: others have their turn.
+      // This shows nothing about the credentials: it is the turn of others.
       if (outcome.kind !== 'response') {
         this.#notBeforeMs = clock.monotonic() + probeTurnMs(this.#failures)
         await outbox.takeProbeTurn(turnOfOthersMs, 'at-once')
@@ -77,8 +77,8 @@ export class CredentialsProbe {
   }
 
   /**
-   * While the catalog is not paused. What was refused here is tried again by this process alone, where another one has
-   * shown that its own credentials are taken; where the operator has resumed, the next call is.
+   * For a process whose credentials were refused, while the catalog is not paused. If the probe of another process has
+   * resumed it, this one probes for itself before it makes a call. If the operator has resumed it, the next call shows.
    */
   async probeAlone(): Promise<void> {
     const { outbox, client, calls, readToken, standing, processName, clock, log, giveUp } = this.#context

@@ -14,7 +14,7 @@ export type TicketEnd = { calls: number } & TicketStop
 type TicketStop =
   | { kind: 'idle'; nextDueMs: number | undefined }
   | { kind: 'paused'; reasons: readonly PauseReason[] }
-  /** `shut`: the ticket is for another process, which it must not keep waiting. */
+  /** `shut`: this process can do nothing for now; another one may need the ticket. */
   | { kind: 'wait' | 'shut'; forMs: number }
   /** There is more to do. */
   | { kind: 'bounded' }

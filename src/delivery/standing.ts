@@ -1,12 +1,13 @@
 import type { Clock } from '../lib/clock.ts'
 
+/** How soon to ask again; a probe may be taken by then. */
 const untilProbedMs = 1_000
 
 /**
- * Where others deliver and this process cannot, it leaves them the calls: each that it makes would hold up or pause theirs.
+ * Whether this process makes calls. Where it alone cannot, it leaves them to others: its failures would hold up theirs.
  *
- * `refused`: no · paused (a call of this process was refused for its credentials, which paused the catalog) · alone (another
- * process has resumed since: this one's own credentials, or its way to the endpoint, are to blame, until its probe is taken)
+ * `refused`: no → paused: the credentials of a call of this process were refused, which paused the catalog → alone: the probe
+ * of another process was taken and resumed the catalog, so something is wrong here → no: a probe of this process was taken
  */
 export class Standing {
   readonly #clock: Clock

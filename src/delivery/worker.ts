@@ -217,7 +217,7 @@ export class Delivery implements AsyncDisposable {
     return this.#shutSince === undefined ? 0 : this.#options.clock.monotonic() - this.#shutSince
   }
 
-  /** Told once: others deliver, or nobody does. */
+  /** Told once: where no other process delivers, nothing is sent at all. */
   async #noteShut(isShut: boolean): Promise<void> {
     const { clock, outbox, log } = this.#options
     if (!isShut) {

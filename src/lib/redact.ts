@@ -33,7 +33,10 @@ const emailForm =
 
 const emailSign = /@|%40|&#64;|&#x40;|&commat;|\\u0040/i
 
-/** Hides e-mail addresses, plain and as they stand in a URL, in HTML or in JSON. `name@1.2.3` is none, nor is a host without a dot. */
+/**
+ * Hides e-mail addresses, plain and as they stand in a URL, in HTML or in JSON. `name@1.2.3` is none, nor is a host without
+ * a dot.
+ */
 export function redactEmails(text: string): string {
   return emailSign.test(text) ? text.replaceAll(emailForm, redactedText) : text
 }

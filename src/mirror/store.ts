@@ -50,6 +50,7 @@ export interface StoreOptions {
  */
 export class MirrorStore implements Disposable {
   readonly #database: Database
+  /** Asked before what is remembered here is trusted. */
   readonly writer: Writer
   readonly #places: Places
   readonly #documents: Documents

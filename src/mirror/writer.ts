@@ -11,26 +11,29 @@ import { readFact, writeFact } from './facts.ts'
 export class Writer {
   readonly #database: Database
   readonly #id = randomUUID()
-  /** Of SQLite: another one tells that another connection may have written. Undefined: not durably the writer yet. */
+  /** Of SQLite: another number means that another connection may have written. */
   #version: number | undefined
+  /** That this process is the writer is durable. */
+  #isNoted = false
 
   constructor(database: Database) {
     this.#database = database
     // On a full disk it is noted with the first change that has room.
-    unlessFull(() => database.transaction(() => this.check()))
+    unlessFull(() => {
+      database.transaction(() => this.check())
+      this.#isNoted = true
+    })
   }
 
   /** Inside a transaction, or before what trusts the memory of this process. Throws where another one is the writer. */
   check(): void {
     const version = this.#database.get<{ data_version: number }>('PRAGMA data_version')?.data_version
     if (version === this.#version) return
-    const writer = readFact<string>(this.#database, 'identity', 'writer')
-    if (writer === this.#id) {
+    if (readFact<string>(this.#database, 'identity', 'writer') === this.#id) {
       this.#version = version
-      return
-    }
-    if (this.#version !== undefined) throw takenOver(this.#database.file)
-    writeFact(this.#database, 'identity', 'writer', this.#id)
+      this.#isNoted = true
+    } else if (this.#isNoted) throw takenOver(this.#database.file)
+    else writeFact(this.#database, 'identity', 'writer', this.#id)
   }
 }
 

@@ -57,7 +57,7 @@ export type ClaimAnswer =
    * made so far, by all processes.
    */
   | { kind: 'wait'; forMs: number; calls?: number }
-  /** Redis is not known to be what this process serves: others may be able to go on. Asked again after so long. */
+  /** Redis serves something else than this process does, or is being compared. Ask again after so long. */
   | { kind: 'shut'; forMs: number }
   | { kind: 'paused'; reasons: PauseReason[] }
 

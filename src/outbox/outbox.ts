@@ -64,6 +64,7 @@ export class RedisOutbox {
   readonly #scripts: OutboxScripts
   readonly #options: RedisOutboxOptions
   readonly #open = new OpenClaims()
+  /** Tells why no call may begin. */
   readonly pass: GuardPass
   readonly #blocks: BlockReader
 

@@ -1,4 +1,4 @@
-import { deflateRawSync, gzipSync } from 'node:zlib'
+import { deflateRawSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ApiResponseError, ContractError } from '../../src/api/api-error.ts'
 import { ConsentClient, consentRequest } from '../../src/api/consent-client.ts'
@@ -63,7 +63,7 @@ test.each(['', 'secret-name', 'a b@example.com', 'Jo <jo@example.com>', `${'x'.r
 test.each([
   ['gzip', gzipSync('{"errors":["not known"]}').subarray(0, 20)],
   ['deflate', deflateRawSync('{"errors":["not known"]}')],
-  ['zstd', Buffer.from('{"errors":["not known"]}')],
+  ['zstd', zstdCompressSync('{"errors":["not known"]}')],
   ['gzip, gzip', gzipSync(gzipSync('{"errors":["not known"]}'))],
   ['', Buffer.from('{"errors":[{"message":"not kno')],
 ])('a 2xx whose body cannot be read (%j) does not count as taken', async (encoding, body) => {

@@ -121,6 +121,26 @@ test.concurrent('a refused consent is a dead letter, whose reason shows no addre
   expect(site.letterOf('a@example.org')).toBeUndefined()
 })
 
+test.concurrent('a refusal counts, however the answer writes the address', async () => {
+  const refused = {
+    'jörg+a@example.org': '"j\\u00f6rg\\u002Ba\\u0040example.org is not known"',
+    'b@example.org': '"refused; ask\\nsupport@example.org"',
+  }
+  await using site = await openSite({
+    script: ({ email }) => ({
+      status: 200,
+      body: `{"errors":[{"message":${refused[email as keyof typeof refused]}}]}`,
+    }),
+  })
+  await site.start()
+  await site.drop(Object.keys(refused).map((email) => [email, false] as const))
+  await site.settled()
+  for (const email of Object.keys(refused)) {
+    expect(site.letterOf(email)).toMatchObject({ status: 200 })
+    expect(site.letterOf(email)?.reason).not.toMatch(/example|rg/)
+  }
+})
+
 test.concurrent('refused credentials stop all calls until one consent, sent as a trial, is taken', async () => {
   await using site = await openSite({
     script: ({ headers }) => ({

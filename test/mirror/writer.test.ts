@@ -16,6 +16,8 @@ test('who opens the mirror is its writer; who had it open before writes nothing 
   }
   using sleeper = MirrorStore.open({ file, isExpected: false })
   put(sleeper, 'a')
+  // It has changed nothing yet.
+  using early = MirrorStore.open({ file, isExpected: true })
   using other = MirrorStore.open({ file, isExpected: true })
   put(other, 'b')
   for (const wake of [
@@ -24,6 +26,7 @@ test('who opens the mirror is its writer; who had it open before writes nothing 
     () => sleeper.remember({ beat: 9 }),
   ])
     expect(wake).toThrow('is written by another process')
+  expect(() => put(early, 'c')).toThrow('is written by another process')
   put(other, 'd')
   expect(other.readIdentity()).toMatchObject({ last: { urgent: 3 }, beat: 0 })
   // Moving the log changes nothing that anybody remembers.
