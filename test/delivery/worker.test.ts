@@ -199,6 +199,8 @@ test('where Redis serves another endpoint, it is told once, and tickets are left
   )
   await w.tickets.ensureTicket({ id: 'bulk.of-another.0', priority: 2 })
   await w.until(() => w.tickets.rests > 0)
+  const from = w.clock.now()
+  await w.until(() => w.clock.now() > from + 30_000)
   expect(told().length).toBe(1)
 })
 
