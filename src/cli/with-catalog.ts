@@ -3,21 +3,25 @@ import type { CommandContext } from './context.ts'
 
 /**
  * Runs `work` with Redis open and the one catalog chosen; everything is released afterwards. Where a daemon does the work,
- * Redis may be away: decisions are taken in, and carried out as far as it goes.
+ * Redis may be away: decisions are taken in, and carried out as far as it goes. Refused on a host that only delivers.
  */
 export async function withCatalog<T>(
   context: CommandContext,
   work: (operation: OperationContext) => Promise<T>,
 ): Promise<T> {
   const { openStorage } = await import('../storage.ts')
-  const { findDaemon } = await import('../operations/run-here.ts')
+  const { findDaemon, refuseElsewhere } = await import('../operations/run-here.ts')
   const { config } = await context.loadedConfig()
   const catalog = await context.catalog()
   const { clock, log, signal } = context
   const mayBeDown = (await findDaemon({ config, clock })) !== undefined
   await using storage = await openStorage({ config, clock, log, signal, mayBeDown })
   const { connections } = storage
-  return await connections.explained(() => work({ config, catalog, connections, clock, log, signal }))
+  const operation = { config, catalog, connections, clock, log, signal }
+  return await connections.explained(async () => {
+    await refuseElsewhere(operation)
+    return await work(operation)
+  })
 }
 
 /** Runs `work`, which reads what is on the disk, with the one catalog chosen: Redis may be away, and none is started. */

@@ -1,12 +1,17 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CatalogConfig, Config } from '../config/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import { StorageError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import { readGuard } from '../outbox/guard.ts'
+import { catalogKeys } from '../outbox/keys.ts'
 import type { RedisConnections } from '../redis/connections.ts'
 import type { Role } from '../service.ts'
+import { manifestFileName } from '../sources/manifest.ts'
 import type { ReadManifest } from '../sources/manifest-reader.ts'
 import { type LockHolder, readLockHolder, tryStateLock } from '../sources/state-lock.ts'
+import { mirrorFileName, placeOf, stateDirOf } from '../storage.ts'
 
 export interface OperationContext {
   config: Config
@@ -22,6 +27,26 @@ export interface OperationContext {
 /** The process that accepts and imports on this state folder; undefined when none does. */
 export function findDaemon({ config, clock }: Pick<OperationContext, 'config' | 'clock'>) {
   return readLockHolder({ file: join(config.stateDir, 'lock'), clock })
+}
+
+/**
+ * Throws a StorageError where the catalog's state is on another host: a mirror made here would contradict it, and
+ * whoever adopts that mirror empties the keys in Redis that the other one works with.
+ */
+export async function refuseElsewhere({ config, catalog, connections }: OperationContext): Promise<void> {
+  const own = stateDirOf(config, catalog.name)
+  const isHere = [mirrorFileName, manifestFileName].some((name) => existsSync(join(own, name)))
+  if (isHere || connections.failure) return
+  const guard = await readGuard(connections.commands, catalogKeys(catalog.name))
+  const { host } = placeOf(config, catalog.name)
+  if (!guard || (guard.host === host && guard.folder === own)) return
+  throw new StorageError(
+    'state-elsewhere',
+    `the state of catalog ${catalog.name} is in ${guard.folder} on ${guard.host}, and there is none in ${own}`,
+    {
+      hint: 'Run the command there; if that state folder is gone for good, start catalogd here and run "catalogd adopt"',
+    },
+  )
 }
 
 /** For what nothing else may do anything beside. Throws a StorageError when another process works on the state folder. */

@@ -99,6 +99,31 @@ repeat('two installations of one name on one Redis', async (random) => {
   winner.endpoint.expectHeld(winner.version(3))
 })
 
+repeat('commands on a host that only delivers', async (random) => {
+  await using redis = await startRedis({ aof: true })
+  await using endpoint = await openRecordingEndpoint()
+  await using site = await openRecordingSite({ redisUrl: redis.url, endpoint })
+  await using deliverer = await openRecordingSite({ redisUrl: redis.url, endpoint })
+  await site.start({ args: ['start', '--roles', 'watch,import'] })
+  const isFirst = random.chance(0.5)
+  if (isFirst) await deliverer.spawn('start', '--roles', 'deliver')
+  await site.dropVersion(1)
+  const file = deliverer.path('more.csv')
+  await writeFile(file, returningFile(1).text)
+  for (const args of [['pause'], ['adopt', '--yes'], ['resync'], ['load', 'products', file]]) {
+    const refusal = await refusalOf(deliverer, ...args)
+    expect(refusal).toContain(`catalog main is in ${site.path('state/main')} on `)
+    expect(refusal).toContain('Run the command there')
+  }
+  // Nothing was begun here that would be found later.
+  const left = await readdir(deliverer.path('state/main')).catch(() => [])
+  expect(left.filter((name) => name !== 'calls')).toEqual([])
+  if (!isFirst) await deliverer.spawn('start', '--roles', 'deliver')
+  await site.dropVersion(2)
+  await site.untilQuiet()
+  endpoint.expectHeld(site.version(2))
+})
+
 repeat('another address in the configuration', async (random) => {
   await using redis = await startRedis({ aof: true })
   await using sandbox = await openRecordingEndpoint()
