@@ -11,7 +11,7 @@ import type { Role } from '../service.ts'
 import { manifestFileName } from '../sources/manifest.ts'
 import type { ReadManifest } from '../sources/manifest-reader.ts'
 import { type LockHolder, readLockHolder, tryStateLock } from '../sources/state-lock.ts'
-import { mirrorFileName, placeOf, stateDirOf } from '../storage.ts'
+import { mirrorFileName, placeOf } from '../storage.ts'
 
 export interface OperationContext {
   config: Config
@@ -30,19 +30,18 @@ export function findDaemon({ config, clock }: Pick<OperationContext, 'config' | 
 }
 
 /**
- * Throws a StorageError where the catalog's state is on another host: a mirror made here would contradict it, and
+ * Throws a StorageError where the catalog's state is elsewhere: a mirror made here would contradict it, and
  * whoever adopts that mirror empties the keys in Redis that the other one works with.
  */
 export async function refuseElsewhere({ config, catalog, connections }: OperationContext): Promise<void> {
-  const own = stateDirOf(config, catalog.name)
-  const isHere = [mirrorFileName, manifestFileName].some((name) => existsSync(join(own, name)))
+  const { host, folder } = placeOf(config, catalog.name)
+  const isHere = [mirrorFileName, manifestFileName].some((name) => existsSync(join(folder, name)))
   if (isHere || connections.failure) return
   const guard = await readGuard(connections.commands, catalogKeys(catalog.name))
-  const { host } = placeOf(config, catalog.name)
-  if (!guard || (guard.host === host && guard.folder === own)) return
+  if (!guard || (guard.host === host && guard.folder === folder)) return
   throw new StorageError(
     'state-elsewhere',
-    `the state of catalog ${catalog.name} is in ${guard.folder} on ${guard.host}, and there is none in ${own}`,
+    `the state of catalog ${catalog.name} is in ${guard.folder} on ${guard.host}, and there is none in ${folder}`,
     {
       hint: 'Run the command there; if that state folder is gone for good, start catalogd here and run "catalogd adopt"',
     },
