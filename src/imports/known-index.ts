@@ -47,6 +47,7 @@ export async function openKnownRecords(
     changed,
     because,
     readsFirst: feed.asOf?.from === 'column',
+    isFirst: mirror.pages()[Symbol.iterator]().next().done === true,
     threads,
     pathOf: (name) => pathOf(context, name),
   })

@@ -36,6 +36,7 @@ export class KnownRecords implements KnownFilter {
   readonly #changed: readonly ProductId[]
   readonly #matcher: EntryMatcher
   readonly readsFirst: boolean
+  readonly #isFirst: boolean
   readonly #threads: ScanThreads | undefined
   /** By record: 1 where it is known. */
   #known = new NumberList((length) => new Uint8Array(length))
@@ -62,17 +63,20 @@ export class KnownRecords implements KnownFilter {
     changed: readonly ProductId[]
     because: string | undefined
     readsFirst: boolean
+    /** The mirror held no product before: all products of the feed are in this file. */
+    isFirst: boolean
     /** For a file that is long enough. */
     threads: ScanThreads | undefined
     /** For entries that are gathered under that name. */
     pathOf: (name: string) => string
   }) {
-    const { hash, entries, changed, because, readsFirst, threads, pathOf } = options
+    const { hash, entries, changed, because, readsFirst, isFirst, threads, pathOf } = options
     this.#openList = (name) => new EntryList(pathOf(name), hash.ofRecord)
     this.#applied = this.#openList('applied')
     this.#rest = { named: this.#openList('named'), absent: this.#openList('absent') }
     this.#threads = threads
     this.readsFirst = readsFirst
+    this.#isFirst = isFirst
     this.#hash = hash
     this.#changed = changed
     this.because = because
@@ -177,6 +181,7 @@ export class KnownRecords implements KnownFilter {
 
   /** What the file leaves, where it names all products of the feed: without a look at any of them. */
   unmissed(): Removals | undefined {
+    if (this.#isFirst) return { missing: 0, of: this.#applied.length }
     const others = this.#others
     if (!others || this.#skipped === 0) return undefined
     for (const id of this.#left()) if (!others.hasHash(id)) return undefined

@@ -10,6 +10,10 @@ products: { drop: ./a, files: { full: "*.csv", delta: "*.delta" }, missing: { at
 prices: { drop: ./b, mode: delta, fields: { product_id: product_id, price: price } }
 `
 
+const withHalf = `${feeds}
+half: { drop: ./c, fields: { product_id: product_id, name: name, availability: availability } }
+`
+
 type Box = Awaited<ReturnType<typeof openImports>>
 
 describe('records that stood in the last full file', () => {
@@ -74,9 +78,7 @@ describe('records that stood in the last full file', () => {
   })
 
   it('do not count where their file tells of them: with a warning, or not complete', async () => {
-    await using box = await openImports(`${feeds}
-half: { drop: ./c, fields: { product_id: product_id, name: name, availability: availability } }
-`)
+    await using box = await openImports(withHalf)
     const half = feed(row('a', { stock: 'Maybe' }), row('b'), row('c'))
     for (const skipped of [0, 0])
       expect(await box.import('half', half)).toMatchObject({
@@ -125,6 +127,19 @@ half: { drop: ./c, fields: { product_id: product_id, name: name, availability: a
     }
   })
 
+  // The documents of `half` are not complete.
+  it.each(['products', 'half'])('are none of a first file, which misses nothing: %s', async (name) => {
+    await using box = await openImports(withHalf)
+    const walked = watchPages(box)
+    const rows = feed(row('a'), row('a', { price: '11' }), row('b', { name: '' }), row('c'))
+    const first = await box.import(name, rows)
+    expect(walked).toEqual([])
+    await rm(box.dir.join('state/index'), { recursive: true })
+    const again = await box.import(name, rows)
+    expect(new Set(walked)).toEqual(new Set(['a', 'c']))
+    for (const { removals } of [first, again]) expect(removals).toEqual({ missing: 0, of: 2, held: false })
+  })
+
   it('end a file without a line end, whatever stands before them', async () => {
     await using box = await openImports(feeds)
     const [a, b] = ['a', 'b'].map((id) => JSON.stringify(productOf(id)))
@@ -165,6 +180,18 @@ function watchReads(box: Box): string[] {
     return read.call(box.mirror, ids)
   }
   return reads
+}
+
+function watchPages(box: Box): string[] {
+  const walked: string[] = []
+  const { pages } = box.mirror
+  box.mirror.pages = function* () {
+    for (const page of pages.call(box.mirror)) {
+      walked.push(...page.map(({ productId }) => productId))
+      yield page
+    }
+  }
+  return walked
 }
 
 /** A full file of which every record is applied is given up in the end. */
