@@ -1,3 +1,4 @@
+import type { ProductField } from '../api/contract/product.ts'
 import { diffDocuments } from '../catalog/diff.ts'
 import { applyDue, encodeLater } from '../catalog/later.ts'
 import { mergePatch } from '../catalog/merge.ts'
@@ -32,7 +33,38 @@ export function isWholeFeed(
 
 /** Why nothing of a file may be applied before the operator says so; undefined: it may be. Changes nothing. */
 export async function reasonToHoldFile(options: ApplyOptions): Promise<string | undefined> {
-  return (await reasonOfIds(options)) ?? (await reasonOfChanges(options))
+  return (await reasonOfIds(options)) ?? (await reasonOfColumns(options)) ?? (await reasonOfChanges(options))
+}
+
+/** Of so many products is looked whether they have a field. */
+const sampleMax = 1_000
+
+/**
+ * Another name was given to what most products had. A field that few had, such as the price before a sale, may well be in
+ * no record any more.
+ */
+async function reasonOfColumns({ context, accept, file }: ApplyOptions): Promise<string | undefined> {
+  const { judgement, absentColumns } = file
+  if (absentColumns.length === 0 || !isWholeFeed(accept, judgement)) return undefined
+  const { mirror, feed } = context
+  let products = 0
+  const having = new Map<string, number>()
+  for await (const known of knownProducts(context)) {
+    for (const stored of mirror.read(known).values()) {
+      const { meta, document, partial } = stored
+      const { fields, writers } = decodeState({ meta: meta ?? '', document, partial })
+      products += 1
+      for (const { column, field } of absentColumns as readonly { column: string; field: ProductField }[])
+        if (fields[field] !== undefined && writers[field] === feed.name)
+          having.set(column, (having.get(column) ?? 0) + 1)
+    }
+    if (products >= sampleMax) break
+  }
+  if (products < knownMin) return undefined
+  const lost = absentColumns.find(({ column }) => (having.get(column) ?? 0) * 2 > products)
+  if (!lost) return undefined
+  const count = having.get(lost.column)
+  return `no record has "${lost.column}" (for ${lost.field}), and ${count} of ${products} products have it from the files before`
 }
 
 /** Another column was exported for the id, as a rule. Where missing products are ignored a file may well hold new ones only. */

@@ -18,6 +18,9 @@ import type { ProblemCollector } from './report.ts'
 export interface FeedFile<Item> {
   source: FileSource
   judgement: Judgement
+  /** Mapped columns that no record of a JSON or XML file has. */
+  absentColumns: readonly MissingColumn[]
+  neededColumns: readonly string[]
   recordBytes: number
   idColumns: readonly number[]
   /** Which records are read; default: all. */
@@ -112,22 +115,41 @@ async function judgeWith<Bound extends { idReader: IdReader }>(
   { feed, source, isLenient = false, listener, openKnown }: OpenOptions,
   tables = '',
 ) {
-  const judgement = await judgeFile({
+  const expected = mapping.bind([])
+  const neededColumns = [...new Set([...mapping.neededColumns, ...(listener?.columns ?? [])])]
+  const judged = await judgeFile({
     ...source,
+    expectedColumns: expected.kind === 'bound' ? [] : expected.missingColumns.map(({ column }) => column),
     format: feed.format,
     openKnown: openKnown && ((found) => openKnown({ ...found, tables })),
-    neededColumns: [...new Set([...mapping.neededColumns, ...(listener?.columns ?? [])])],
+    neededColumns,
     openIdReader: (columns) => {
       const binding = mapping.bindLeniently(columns)
       const reader = binding.kind === 'bound' ? binding.bound.idReader : undefined
       return listener ? listener.listen(columns, reader) : reader
     },
   })
-  const { columns } = judgement
+  const { columns } = judged
+  const absentColumns = findAbsent(mapping, judged)
+  const absent = absentColumns.map(({ column, field }) => `no record has "${column}" (for ${field})`)
+  const judgement = { ...judged, warnings: [...judged.warnings, ...absent] }
   const binding = isLenient ? mapping.bindLeniently(columns) : mapping.bind(columns)
   if (binding.kind !== 'bound') return { ...binding, judgement }
   const { recordBytes } = feed.format
-  return { ...binding, source, judgement, recordBytes, idColumns: binding.bound.idReader.indices }
+  const idColumns = binding.bound.idReader.indices
+  return { ...binding, source, judgement, absentColumns, neededColumns, recordBytes, idColumns }
+}
+
+/** Objects have no header: their columns are whatever is mapped, and each may lack some. */
+function findAbsent(
+  mapping: Pick<FeedMapping<unknown>, 'bind'>,
+  { records, columns, absentColumns }: Judgement,
+): MissingColumn[] {
+  if (records === 0 || absentColumns.length === 0) return []
+  const binding = mapping.bind(columns.filter((column) => !absentColumns.includes(column)))
+  return binding.kind === 'bound'
+    ? []
+    : binding.missingColumns.map(({ column, field }) => ({ column, field }))
 }
 
 /** Why nothing of a file is applied, and what to do; a file of consents may be called by an address. */
@@ -191,6 +213,8 @@ export async function* readFeedFile<Item>(
   const records = readGroupedRecords({
     ...{ ...source, ...file.judgement, recordBytes, onProgress },
     select: file.select,
+    // A transform may read any.
+    neededColumns: transform ? undefined : file.neededColumns,
     // Each batch is a message to the thread of a transform.
     ...(transform || file.places ? {} : { recordsPerBatch }),
     places: file.places,

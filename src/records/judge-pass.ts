@@ -74,6 +74,9 @@ class JudgePass {
   /** It, where it is XML. */
   #xml: CheckedXml | undefined
   #records = 0
+  /** Of objects: the expected columns that none of those that were judged has. */
+  #unseen: readonly string[]
+  #judged = 0
   #decodedBytes = 0
   #unreadableIds = 0
   #undecodable = 0
@@ -85,6 +88,7 @@ class JudgePass {
     this.#options = options
     this.#name = options.name
     this.#dialect = dialect
+    this.#unseen = dialect.type === 'csv' ? [] : (options.expectedColumns ?? [])
     this.#ids = tables.ids
     this.#hash = tables.hash
     this.#cells = new CellReader(dialect)
@@ -155,6 +159,7 @@ class JudgePass {
 
   #judge(records: readonly RecordSlice[]): void {
     const valid = everyValid(records)
+    this.#judged += records.length
     for (const slice of records) {
       const sound = valid || isUtf8(slice.bytes)
       if (!sound) this.#undecodable += 1
@@ -191,6 +196,7 @@ class JudgePass {
       frame: this.#frame,
       decodedBytes: this.#decodedBytes,
       warnings: this.#warnings,
+      absentColumns: this.#judged === this.#records ? this.#unseen : [],
     }
     const links = this.#idReader?.links
     const table = this.#groups
@@ -268,6 +274,8 @@ class JudgePass {
     const source = this.#xml ? this.#xml.sourceOf(slice) : parseLine(slice.bytes)
     this.#lastUnparsable = source instanceof Error
     if (source instanceof Error) return undefined
+    if (this.#unseen.length > 0)
+      this.#unseen = this.#unseen.filter((column) => lookUp(source, column) === undefined)
     const columns = this.#columns ?? []
     return this.#idReader?.indices.map((index) => lookUp(source, columns[index] ?? ''))
   }
