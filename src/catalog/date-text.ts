@@ -5,17 +5,19 @@ import { compileDateForm, dayOf } from './date-form.ts'
 export type ReadDate = (value: unknown) => string | undefined
 
 /**
- * Without a format: `YYYY-MM-DD`. Answers a sentence where the format cannot work. A time is dropped as it stands: the
+ * Without a format: `YYYY-MM-DD`, which is read beside any other, too: spreadsheets give their dates so. Answers a sentence where the format cannot work. A time is dropped as it stands: the
  * day is the one that the feed's own clock shows.
  */
 export function compileDate(format = 'YYYY-MM-DD'): ReadDate | string {
   if (format === 'unix') return readUnix
   const form = compileDateForm(format)
   if (typeof form === 'string') return form
-  const anyTime = form.hasTime ? '' : '(?:[T ]\\d{1,2}:\\d{2}.*)?'
-  const expression = new RegExp(`^${form.source}${anyTime}$`, 'i')
+  const anyTime = '(?:[T ]\\d{1,2}:\\d{2}.*)?'
+  const expression = new RegExp(`^${form.source}${form.hasTime ? '' : anyTime}$`, 'i')
+  const iso = new RegExp(`^(?<year>\\d{4})-(?<month>\\d{2})-(?<day>\\d{2})${anyTime}$`, 'i')
   return (value) => {
-    const groups = typeof value === 'string' ? expression.exec(value)?.groups : undefined
+    if (typeof value !== 'string') return undefined
+    const groups = (expression.exec(value) ?? iso.exec(value))?.groups
     return groups && dayOf(groups)
   }
 }

@@ -14,17 +14,24 @@ export function readPairs(
   const pairs = new Map<string, string>()
   let name: string | undefined
   let middle = -1
+  /** Separators with nothing but blanks behind them: of the value only where it goes on. */
+  let blank = ''
   for (let at = 0; at <= text.length; ) {
     const end = nextOf(text, separator, at)
     // Remembered: it may stand far behind, or nowhere, and pieces may be many.
     if (middle < at) middle = nextOf(text, equals, at)
     if (middle >= end) {
       const piece = text.slice(at, end)
-      if (name !== undefined) pairs.set(name, `${pairs.get(name)}${separator}${piece}`)
-      else if (piece.trim() !== '') return notAPair(piece, equals)
+      if (piece.trim() === '') blank += separator + piece
+      else if (name === undefined) return notAPair(piece, equals)
+      else {
+        pairs.set(name, `${pairs.get(name)}${blank}${separator}${piece}`)
+        blank = ''
+      }
       at = end + separator.length
       continue
     }
+    blank = ''
     name = text.slice(at, middle).trim()
     if (name === '') return notAPair(text.slice(at, end), equals)
     const start = middle + equals.length

@@ -104,10 +104,15 @@ function compileComparison(key: string): ((number: number) => boolean) | undefin
   return holds[sign ?? '']
 }
 
+/** `0 pcs`, `+0`, `0e0`: taken for no number, what is sold out would be in stock. */
+const zeroForm = /^[^1-9]*0[^1-9]*$/
+
 /** Of the text, or of the amount in it; numbers of JSON have no locale. */
 function digitsOf(value: unknown, text: string, locale: NumberLocale): string | NumberFault {
   if (typeof value === 'number') return text
-  const digits = parseNumberText(text, locale)
-  const amount = typeof digits === 'string' ? undefined : splitMoney(text)?.amount
-  return amount === undefined ? digits : parseNumberText(amount, locale)
+  const whole = parseNumberText(text, locale)
+  const amount = typeof whole === 'string' ? undefined : splitMoney(text)?.amount
+  const digits = amount === undefined ? whole : parseNumberText(amount, locale)
+  const isZero = typeof digits === 'object' && digits.code !== 'number-locale' && zeroForm.test(text)
+  return isZero ? '0' : digits
 }

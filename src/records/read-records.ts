@@ -24,6 +24,8 @@ export interface ReadOptions extends FileSource {
   /** From the first pass, so that both passes see the same text. */
   dialect: Dialect
   columns: readonly string[]
+  /** Those that the feed reads; default: all. What else a record holds does not matter. */
+  neededColumns?: readonly string[] | undefined
   recordBytes: number
   /** Which records of a batch are to be parsed; default: all. */
   select?: ((slices: readonly RecordSlice[]) => readonly RecordSlice[]) | undefined
@@ -35,7 +37,7 @@ export interface ReadOptions extends FileSource {
 
 /** The second pass: at most 128 records or about 0.5 MB of text a batch, a few milliseconds of work. Gives way to the event loop before each. */
 export async function* readRecords(options: ReadOptions): AsyncGenerator<RecordBatch> {
-  const { dialect, columns, recordBytes, select = (slices) => slices, recordsPerBatch } = options
+  const { dialect, recordBytes, select = (slices) => slices, recordsPerBatch } = options
   let bytesRead = 0
   const onProgress = (bytes: number) => {
     bytesRead = bytes
@@ -51,7 +53,7 @@ export async function* readRecords(options: ReadOptions): AsyncGenerator<RecordB
     do {
       const part = rest.slice(0, recordsPerBatch)
       rest = rest.slice(part.length)
-      yield { ...parseSlices(part, { dialect, columns, places }), bytesRead }
+      yield { ...parseSlices(part, { ...options, places }), bytesRead }
     } while (rest.length > 0)
   }
 }
@@ -68,8 +70,9 @@ function parseSlices(
   {
     dialect,
     columns,
+    neededColumns = columns,
     places,
-  }: Pick<ReadOptions, 'dialect' | 'columns'> & { places: DamagePlaces | undefined },
+  }: Pick<ReadOptions, 'dialect' | 'columns' | 'neededColumns'> & { places: DamagePlaces | undefined },
 ): Omit<RecordBatch, 'bytesRead'> {
   const encodingIssues = checkEncoding(slices, columns, places)
   const results = parse(slices, dialect, columns)
@@ -81,7 +84,7 @@ function parseSlices(
     const own = [
       ...(found ? [found] : []),
       ...('rejected' in result ? result.rejected.issues : []),
-      ...(dialect.compression === 'xlsx' ? checkCellErrors(record, columns) : []),
+      ...(dialect.compression === 'xlsx' ? checkCellErrors(record, columns, neededColumns) : []),
     ]
     if (own.some(({ severity }) => severity === 'reject')) rejected.push({ ...record, issues: own })
     else records.push(own.length > 0 ? { ...record, issues: own } : record)
@@ -98,9 +101,13 @@ function recordOf(result: ParsedSlice): ParsedRecord {
   return 'parsed' in result ? result.parsed : result.rejected
 }
 
-/** The first cell of a spreadsheet's row that holds an error in place of a value: such a row is rejected. */
-function checkCellErrors({ record, line, cells }: ParsedRecord, columns: readonly string[]): RecordIssue[] {
-  const index = cells.findIndex(isCellError)
+/** The first needed cell of a spreadsheet's row that holds an error in place of a value: such a row is rejected. */
+function checkCellErrors(
+  { record, line, cells }: ParsedRecord,
+  columns: readonly string[],
+  needed: readonly string[],
+): RecordIssue[] {
+  const index = cells.findIndex((cell, at) => isCellError(cell) && needed.includes(columns[at] ?? ''))
   if (index < 0) return []
   const value = String(cells[index])
   const found = `holds ${value} in place of a value`

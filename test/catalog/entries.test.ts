@@ -61,6 +61,8 @@ describe('custom fields', () => {
     ['size="L" or "M",x=1', { size: '"L" or "M"', x: '1' }],
     ['note="never closed,size=L', { note: '"never closed', size: 'L' }],
     ['formula=a=b', { formula: 'a=b' }],
+    ['colour=red,,size=L, ,', { colour: 'red', size: 'L' }],
+    ['note=a,,b,size=L', { note: 'a,,b', size: 'L' }],
     ['', 'cleared'],
     ['a=,b=', 'cleared'],
     ['no pair', [expect.stringContaining('found "no pair", expected a name')]],

@@ -75,6 +75,7 @@ describe('dates', () => {
     ['3 Feb 2026', 'D MMM YYYY', '2026-02-03'],
     ['Sept. 3, 2026', 'MMM D, YYYY', '2026-09-03'],
     ['03-MARCH-2026 07:15:09', 'DD-MMMM-YYYY HH:mm:ss', '2026-03-03'],
+    ['2026-02-28T00:00:00', 'DD.MM.YYYY', '2026-02-28'],
     ['1767225599', 'unix', '2025-12-31'],
     [1767225600, 'unix', '2026-01-01'],
   ])('%j under %s is %s', (cell, date, expected) => {
@@ -89,6 +90,8 @@ describe('dates', () => {
     ['2026-02-28x', undefined],
     [20260228, undefined],
     ['1.1.26', 'D.M.YYYY'],
+    ['2026-02-30', 'DD.MM.YYYY'],
+    ['2026-02-13', 'YYYY-DD-MM'],
     ['3 Okt 2026', 'D MMM YYYY'],
     ['3 Feb 2026', 'D MMM YYYY HH:mm'],
     ['soon', 'unix'],

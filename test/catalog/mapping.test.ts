@@ -178,6 +178,12 @@ describe('when and otherwise', () => {
     expect(issue).toMatchObject({ code: 'number-locale', remedy: 'set decimal: ","' })
     expect(mapCell('availability', '0,5', { rule })).toBe('OutOfStock')
     expect(mapCell('availability', '10+', { rule })).toBe('InStock')
+    for (const text of ['0 pcs', '+0', '0e0', 'ca. 0'])
+      expect(mapCell('availability', text, { rule })).toBe('OutOfStock')
+    const atLeastOne = { when: { '>= 1': 'InStock' }, otherwise: 'OutOfStock' }
+    for (const text of ['0 pcs', '0'])
+      expect(mapCell('availability', text, { rule: atLeastOne })).toBe('OutOfStock')
+    expect(mapCell('availability', 'many', { rule })).toBe('InStock')
   })
 
   it('takes an outcome of nothing as an empty cell, and outcomes through the kind of the field', () => {

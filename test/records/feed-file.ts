@@ -79,6 +79,7 @@ export interface ReadResult {
 export async function read(
   source: Source,
   judgement: Pick<Judgement, 'dialect' | 'columns'>,
+  neededColumns?: readonly string[],
 ): Promise<ReadResult> {
   const result = {
     records: [] as ParsedRecord[],
@@ -91,6 +92,7 @@ export async function read(
     ...source,
     dialect,
     columns,
+    neededColumns,
     recordBytes: anyFormat.recordBytes,
   })) {
     result.records.push(...batch.records)

@@ -102,6 +102,31 @@ describe('compression', () => {
   })
 })
 
+describe('a file is not refused', () => {
+  it.each(['id,name\n1,a\n2,b\n\x1a', 'id,name\r\n1,a\r\n2,b\r\n\x1a\x1a'])(
+    'for the byte that ends files of DOS (%j)',
+    async (content) => {
+      const { records, rejected } = await judgeAndRead(await folder.write('feed.csv', content))
+      expect([records.map(({ cells }) => cells[1]), rejected]).toEqual([['a', 'b'], []])
+    },
+  )
+})
+
+describe('a record is rejected', () => {
+  it('where a quote may have swallowed the records behind it', async () => {
+    const lines = ['id,name', '1,a', '2,"open', '3,b', '4,"c"', '5,"6"" nail" long', '6,"two\nlines"', '']
+    const { records, rejected } = await judgeAndRead(await folder.write('feed.csv', lines.join('\n')))
+    expect(records.map(({ cells }) => cells)).toEqual([
+      ['1', 'a'],
+      ['5', '"6" nail" long'],
+      ['6', 'two\nlines'],
+    ])
+    expect(rejected).toMatchObject([
+      { line: 3, cells: ['2', '"open\n3,b\n4,"c"'], issues: [{ code: 'open-quote' }] },
+    ])
+  })
+})
+
 describe('a file is refused', () => {
   it.each([
     ['', 'no bytes'],

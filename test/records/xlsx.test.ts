@@ -9,7 +9,7 @@ import { readRecords } from '../../src/records/read-records.ts'
 import { openRejectsWriter } from '../../src/records/rejects-writer.ts'
 import { readSheet } from '../../src/records/xlsx-sheet.ts'
 import type { AcceptLine } from '../../src/sources/model.ts'
-import { FeedFolder, judge, judgeAndRead } from './feed-file.ts'
+import { FeedFolder, judge, judgeAndRead, read } from './feed-file.ts'
 import { workbookOf } from './workbook.ts'
 import { zipOf } from './zip-file.ts'
 
@@ -226,8 +226,10 @@ describe('a spreadsheet', () => {
     const rows = `${header}<row>${inline('A2', '1')}<c r="B2" t="e"><v>#N/A</v></c></row>
       <row>${inline('A3', '2')}<c r="B3"><f>NOW()</f></c></row><row>${inline('A4', '3')}${inline('B4', 'ok')}</row>`
     const source = await folder.write('feed.xlsx', await workbookOf({ rows }))
-    const { records, rejected } = await judgeAndRead(source)
+    const { judgement, records, rejected } = await judgeAndRead(source)
     expect(records.map(({ cells }) => cells[0])).toEqual(['3'])
+    // What the feed does not read may hold anything.
+    expect((await read(source, judgement, ['id'])).records).toHaveLength(3)
     expect(rejected.map(({ line, issues }) => [line, issues[0]?.code, issues[0]?.field])).toEqual([
       [2, 'cell-error', 'name'],
       [3, 'cell-error', 'name'],
