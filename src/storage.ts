@@ -11,6 +11,7 @@ import { missingMirror } from './mirror/schema.ts'
 import type { MirrorPlace } from './outbox/guard.ts'
 import { type OpenRedisOptions, openRedis } from './redis/connections.ts'
 import { readManifest } from './sources/manifest-reader.ts'
+import { isFull } from './sources/space.ts'
 
 export const mirrorFileName = 'catalog.db'
 
@@ -36,8 +37,9 @@ export async function openStorage({ config, ...options }: StorageOptions) {
     const { openEmbeddedRedis } = await import('./redis/embedded-redis.ts')
     const dir = join(config.stateDir, 'redis')
     const embedded = await openEmbeddedRedis({ dir, ...options }).catch((error: unknown) => {
-      // Who is to tell of outages tells of this one: it runs, and whoever started it waits for it.
-      if (options.isQuiet && error instanceof StorageError && error.code === 'redis-silent') return undefined
+      // Who is to tell of outages tells of this one: it runs, and whoever started it waits for it; or the disk is full.
+      const isSilent = error instanceof StorageError && error.code === 'redis-silent'
+      if (options.isQuiet && (isSilent || isFull(error))) return undefined
       throw error
     })
     if (!embedded) return { address: { kind: 'socket', path: join(dir, 'redis.sock') }, ...within }

@@ -5,6 +5,10 @@ const damaged = {
   hint: 'Check the disk, then put the last backup back: catalogd restore <folder>',
 }
 
+const fullDisk = 13
+/** SQLITE_IOERR_SHMSIZE: the log's index cannot grow. */
+const indexCannotGrow = 4874
+
 /** Results of SQLite by their primary codes. */
 const failures: Readonly<Record<number, { code: string; found: string; hint: string }>> = {
   1: { ...damaged, found: 'does not hold the tables that were made in it' },
@@ -24,7 +28,7 @@ const failures: Readonly<Record<number, { code: string; found: string; hint: str
     hint: 'Look after the disk; what was committed is on it, and catalogd goes on when it is started again',
   },
   11: { ...damaged, found: 'is damaged' },
-  13: {
+  [fullDisk]: {
     code: 'disk-full',
     found: 'cannot grow, because the disk is full',
     hint: 'Free space on the disk of the state folder; nothing is lost, and catalogd goes on from there',
@@ -40,7 +44,7 @@ const failures: Readonly<Record<number, { code: string; found: string; hint: str
 /** An error of SQLite as an operating failure; any other as it is. */
 function asStorageError(error: unknown, file: string): unknown {
   if (!(error instanceof Error) || !('errcode' in error)) return error
-  const result = Number(error.errcode) & 0xff
+  const result = error.errcode === indexCannotGrow ? fullDisk : Number(error.errcode) & 0xff
   const failure = failures[result]
   // With the general code: our statements are fixed, so what they name is gone; anything else is a bug.
   if (!failure || (result === 1 && !/no such (table|column)|unsupported file format/.test(error.message)))

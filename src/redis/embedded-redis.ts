@@ -209,10 +209,15 @@ export class EmbeddedRedis implements AsyncDisposable {
     this.#cleanRuns = await this.#folder.readCleanRuns()
     await this.#folder.forgetCleanRuns()
     const started = await startServer({ dir: this.#folder.path, socketPath, logFile: this.#folder.logFile })
-    await this.#folder.writeRecord({ pid: started.pid, socketPath })
-    const presence = await this.#untilListening(started, socketPath)
-    this.#options.log.info({ serverPid: started.pid, socketPath }, 'started the embedded Redis')
-    return { presence, socketPath, started }
+    try {
+      await this.#folder.writeRecord({ pid: started.pid, socketPath })
+      const presence = await this.#untilListening(started, socketPath)
+      this.#options.log.info({ serverPid: started.pid, socketPath }, 'started the embedded Redis')
+      return { presence, socketPath, started }
+    } catch (error) {
+      endProcess(started.pid)
+      throw error
+    }
   }
 
   async #untilListening(started: StartedServer, socketPath: string): Promise<RedisConnection> {

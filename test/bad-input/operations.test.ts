@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { describe, expect, test, vi } from 'vitest'
 import { productsToken, Workplace } from '../acceptance/daemon.ts'
@@ -140,6 +141,15 @@ describe.skipIf(!isRoot).concurrent('disks and permissions', () => {
     expect(daemon.running).toBe(true)
     await place.untilQuiet()
     await daemon.kill('SIGTERM')
+    const giveBackAgain = await fillDisk(place.path('state'))
+    // The first command may still write into what the daemon has left behind.
+    for (let time = 0; time < 2; time++) {
+      const { code, stderr } = await place.run('status')
+      expect([code, stderr]).toEqual([4, expect.stringMatching(/disk is full.*\nFree space on the disk/s)])
+      await waitFor(() => !existsSync(place.path('state/redis/redis.sock')))
+    }
+    await giveBackAgain()
+    expect(await place.run('status')).toMatchObject({ stdout: expect.stringContaining('catalog main:') })
   })
 
   test('a disk that fills while products wait: Redis refuses changes, status says so, and they arrive afterwards', async () => {

@@ -1,6 +1,7 @@
 import { copyFile, stat, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Database } from '../../src/lib/database.ts'
+import { explained } from '../../src/lib/database-failure.ts'
 import { fileIdentity, isSameFile } from '../../src/lib/database-file.ts'
 import { syncFolder, syncFolderNow } from '../../src/lib/system.ts'
 import { type TempDir, tempDir } from '../support/temp-dir.ts'
@@ -27,6 +28,17 @@ test('a database is made for its user alone, and read beside its writer', async 
   using reader = open('read')
   expect(words(reader)).toEqual([{ word: 'one' }])
   expect(() => reader.exec('DELETE FROM words')).toThrow()
+})
+
+test('a full disk is told from a broken one, also where the index of the log cannot grow', () => {
+  const codeOf = (errcode: number) => {
+    const fail = () => {
+      throw Object.assign(new Error('disk I/O error'), { errcode })
+    }
+    return () => explained('words.db', fail)
+  }
+  for (const full of [13, 4874]) expect(codeOf(full)).toThrow(/disk is full/)
+  expect(codeOf(778)).toThrow(/cannot be read or written/)
 })
 
 test('a transaction is there whole, or not at all', () => {
