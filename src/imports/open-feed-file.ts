@@ -18,7 +18,7 @@ import type { ProblemCollector } from './report.ts'
 export interface FeedFile<Item> {
   source: FileSource
   judgement: Judgement
-  /** Mapped columns that no record of a JSON or XML file has. */
+  /** Mapped columns that no record of a full JSON or XML file has. */
   absentColumns: readonly MissingColumn[]
   neededColumns: readonly string[]
   recordBytes: number
@@ -112,7 +112,7 @@ interface FeedMapping<Bound> {
 
 async function judgeWith<Bound extends { idReader: IdReader }>(
   mapping: FeedMapping<Bound>,
-  { feed, source, isLenient = false, listener, openKnown }: OpenOptions,
+  { feed, mode, source, isLenient = false, listener, openKnown }: OpenOptions,
   tables = '',
 ) {
   const expected = mapping.bind([])
@@ -130,7 +130,8 @@ async function judgeWith<Bound extends { idReader: IdReader }>(
     },
   })
   const { columns } = judged
-  const absentColumns = findAbsent(mapping, judged)
+  // What a delta file does not say stays.
+  const absentColumns = mode === 'full' ? findAbsent(mapping, judged) : []
   const absent = absentColumns.map(({ column, field }) => `no record has "${column}" (for ${field})`)
   const judgement = { ...judged, warnings: [...judged.warnings, ...absent] }
   const binding = isLenient ? mapping.bindLeniently(columns) : mapping.bind(columns)

@@ -66,6 +66,15 @@ describe.each(Object.entries(formats))('a full file of %s', (name, format) => {
     expect(await box.document('p00')).not.toHaveProperty('list_price')
   })
 
+  it('makes no difference to a delta file', async () => {
+    await using box = await openImports(config)
+    await box.import('products', format(items(twenty, '10', same)), options)
+    const delta = { mode: 'delta', name: `products.${name}.delta` } as const
+    const report = await box.import('products', format(items(twenty, '11', renamed)), delta)
+    expect(report).toMatchObject({ outcome: 'imported', warnings: [] })
+    expect(await box.document('p07')).toMatchObject({ price: 11, description: 'text' })
+  })
+
   it('is imported where records are known: they may have it', async () => {
     await using box = await openImports(config)
     const one = (item: Item, index: number) => (index === 0 ? { ...item, list_price: '20' } : item)
