@@ -1,7 +1,6 @@
 import { hasOtherCategorySeparator } from '../api/contract/values.ts'
 import { parsedOf } from '../lib/parsed-of.ts'
-import type { Coerce, CoerceOptions } from './coerce-scalar.ts'
-import { encodeBlanks } from './encode-blanks.ts'
+import { addressOf, type Coerce, type CoerceOptions } from './coerce-scalar.ts'
 import { Problem } from './problem.ts'
 import { textOf } from './text-of.ts'
 
@@ -21,7 +20,7 @@ export function urlListCoercer(options: CoerceOptions): Coerce {
   const toList = listCoercer({ ...options, joinPieces: joinAddresses })
   return (value, notes) => {
     const list = toList(value, notes)
-    return Array.isArray(list) ? list.map((element) => encodeBlanks(String(element))) : list
+    return Array.isArray(list) ? list.map((element) => addressOf(String(element), options, notes)) : list
   }
 }
 

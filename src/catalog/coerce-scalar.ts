@@ -29,8 +29,21 @@ function urlCoercer(options: CoerceOptions): Coerce {
   const toText = textCoercer(options)
   return (value, notes) => {
     const text = toText(value, notes)
-    return typeof text === 'string' ? encodeBlanks(text) : text
+    return typeof text === 'string' ? addressOf(text, options, notes) : text
   }
+}
+
+/** A mark between two addresses. What image services are given begins behind a slash or an equals sign. */
+const joinedAddresses = /[,;|]\s*https?:\/\//i
+
+export function addressOf(text: string, { describe }: CoerceOptions, notes: RecordNotes): string {
+  if (joinedAddresses.test(text)) {
+    const found = `found ${describe(text)}, several addresses as it seems, which is sent as one`
+    notes.warnings.push(
+      new Problem('several-addresses', { found, remedy: 'set split, or take one with pattern' }),
+    )
+  }
+  return encodeBlanks(text)
 }
 
 function textCoercer({ describe, translate }: CoerceOptions): Coerce {

@@ -68,7 +68,7 @@ function ordinaryReader(rule: FieldRule, ordinary: Ordinary): ReadOrdinary | und
     case 'string':
       return (text) => text
     case 'url':
-      return (text) => (isPlainUrl(text) ? text : undefined)
+      return (text) => (isOneAddress(text) ? text : undefined)
     case 'number':
       // -0 becomes 0, which is what JSON carries
       return isPlain ? (text) => (isPlainNumber(text) ? Number(text) + 0 : undefined) : undefined
@@ -85,10 +85,15 @@ function ordinaryReader(rule: FieldRule, ordinary: Ordinary): ReadOrdinary | und
     case 'string-list':
       return listReader(rule, () => true)
     case 'url-list':
-      return listReader(rule, isPlainUrl)
+      return listReader(rule, isOneAddress)
     default:
       return undefined
   }
+}
+
+/** With another one in it there may be a warning. */
+function isOneAddress(text: string): boolean {
+  return isPlainUrl(text) && !text.includes('://', 8)
 }
 
 function isPlainInteger(text: string): boolean {

@@ -33,6 +33,25 @@ it.each([
   'a b.jpg',
 ])('%j is no one address', (cell) => expect(read(cell)).toBeUndefined())
 
+it.each([
+  ['https://a.example/1.jpg,https://a.example/2.jpg', true],
+  ['https://a.example/ü.jpg;HTTPS://a.example/2.jpg', true],
+  ['https://a.example/fetch/w_300,h_200/https://b.example/1.jpg', false],
+  ['https://a.example/?from=https://b.example/1.jpg', false],
+  ['https://a.example/a,b;c.jpg', false],
+])('%j may be several addresses: %s', (cell, isWarned) => {
+  const fields = {
+    product_id: columnRule('id'),
+    image_url: columnRule('a'),
+    alternate_image_urls: columnRule('b'),
+  }
+  const { patch, issues } = bindTo(['id', 'a', 'b'], fields).map(recordOf(['1', cell, [cell]]))
+  expect(patch?.set).toMatchObject({ image_url: cell, alternate_image_urls: [cell] })
+  const warned = ['image_url', 'alternate_image_urls'].map((field) => [field, 'several-addresses', 'warn'])
+  const found = issues.map(({ field, code, severity }) => [field, code, severity])
+  expect(found).toEqual(isWarned ? warned : [])
+})
+
 it('members of skus may have such addresses', () => {
   const item = { url: columnRule('link') }
   const skus: FieldRule = { from: { kind: 'each', each: 'list', key: undefined, item } }
