@@ -21,7 +21,23 @@ export function scalarCoercer(kind: FieldKind, options: CoerceOptions): Coerce {
     case 'url':
       return urlCoercer(options)
     default:
-      return textCoercer(options)
+      return options.field === 'price_currency_code' ? currencyCoercer(options) : textCoercer(options)
+  }
+}
+
+/** A code, also of a sign that means one currency; what is neither is sent as it is, with a warning. */
+function currencyCoercer(options: CoerceOptions): Coerce {
+  const toText = textCoercer(options)
+  return (value, notes) => {
+    const text = toText(value, notes)
+    if (typeof text !== 'string') return text
+    const code = isCurrencyCode(text) ? text.toUpperCase() : codeOfSign(text)
+    if (code === undefined) {
+      const found = `found ${options.describe(text)}, which is no currency code`
+      const remedy = `set when: { ${JSON.stringify(text.slice(0, 40))}: … } to the code that it means, such as USD`
+      notes.warnings.push(new Problem('currency-unknown', { found, remedy }))
+    }
+    return code ?? text
   }
 }
 

@@ -3,6 +3,7 @@ import { isCalendarDate, isPlainUrl } from '../api/contract/values.ts'
 import type { FieldRule } from '../config/rule-model.ts'
 import type { CoerceOptions } from './coerce-scalar.ts'
 import type { Columns, Compute } from './compiled-rule.ts'
+import { isCurrencyCode } from './money-text.ts'
 import { isPlainNumber } from './number-text.ts'
 import { openNotes, Problem, type RecordNotes } from './problem.ts'
 
@@ -11,7 +12,7 @@ type ReadOrdinary = (text: string) => unknown
 
 interface Ordinary {
   kind?: FieldKind
-  options: Pick<CoerceOptions, 'locale'>
+  options: Pick<CoerceOptions, 'locale'> & Partial<Pick<CoerceOptions, 'field'>>
   /** The steps behind taking and trimming. */
   finish: (text: string, notes: RecordNotes) => unknown
 }
@@ -66,7 +67,8 @@ function ordinaryReader(rule: FieldRule, ordinary: Ordinary): ReadOrdinary | und
   const isPlain = decimal === '.' && thousands !== '.'
   switch (ordinary.kind) {
     case 'string':
-      return (text) => text
+      if (ordinary.options.field !== 'price_currency_code') return (text) => text
+      return (text) => (isCurrencyCode(text) && text === text.toUpperCase() ? text : undefined)
     case 'url':
       return (text) => (isOneAddress(text) ? text : undefined)
     case 'number':

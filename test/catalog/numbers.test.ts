@@ -221,7 +221,21 @@ describe('currencies in price cells', () => {
     expect(patch).toBeUndefined()
     expect(issues.map(({ field, code }) => [field, code])).toEqual([['price', 'currency-mismatch']])
     expect(issues[0]?.message).toContain('EUR')
-    expect(issues[0]?.message).toContain('sek')
+    expect(issues[0]?.message).toContain('SEK')
+  })
+
+  it.each([
+    ['EUR', 'EUR', []],
+    ['usd', 'USD', []],
+    ['€', 'EUR', []],
+    ['US$', 'USD', []],
+    ['$', '$', ['currency-unknown']],
+    ['US Dollar', 'US Dollar', ['currency-unknown']],
+  ])('the currency %s is sent as %s', (cell, sent, codes) => {
+    const bound = bindTo(columns, { ...fields, price_currency_code: columnRule('currency') })
+    const { patch, issues } = bound.map(recordOf(['P1', '12.50', '99', cell]))
+    expect(patch?.set.price_currency_code).toBe(sent)
+    expect(issues.map(({ code, severity }) => [code, severity])).toEqual(codes.map((code) => [code, 'warn']))
   })
 
   it.each([
