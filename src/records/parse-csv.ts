@@ -39,9 +39,7 @@ export function parseCsv(
     parseRun(run, options),
   )
   for (const [place, index] of odd.entries()) rows[index] = parsed[place]
-  const results = slices.map((slice, index) => toParsed(slice, rows[index], columns))
-  for (const index of odd) results[index] = certain(results[index] as ParsedSlice, dialect)
-  return results
+  return slices.map((slice, index) => toParsed(slice, rows[index], columns))
 }
 
 function toParsed(slice: RecordSlice, row: Row | undefined, columns: readonly string[]): ParsedSlice {
@@ -63,24 +61,6 @@ function parseAlone(slice: RecordSlice, dialect: Dialect, columns: readonly stri
 }
 
 type Row = string[] | Error
-
-/** A cell goes on behind its closing quote. Where it spans lines, too, it may have swallowed other records. */
-function certain(result: ParsedSlice, { quote = '' }: Dialect): ParsedSlice {
-  if ('rejected' in result) return result
-  const { record, line, cells } = result.parsed
-  const isCertain = cells.every((cell) => !String(cell).startsWith(quote) || !/[\r\n]/.test(String(cell)))
-  if (isCertain) return result
-  const found = 'has a cell that goes on behind its closing quote and spans lines'
-  const remedy = 'double the quotes inside of cells, or say format.quote: none where none encloses a cell'
-  return {
-    rejected: {
-      record,
-      line,
-      cells,
-      issues: [issueOf(result.parsed, { code: 'open-quote', found, remedy })],
-    },
-  }
-}
 
 function parseRun(run: readonly RecordSlice[], options: ReturnType<typeof csvParseOptions>): Row[] {
   try {

@@ -112,21 +112,6 @@ describe('a file is not refused', () => {
   )
 })
 
-describe('a record is rejected', () => {
-  it('where a quote may have swallowed the records behind it', async () => {
-    const lines = ['id,name', '1,a', '2,"open', '3,b', '4,"c"', '5,"6"" nail" long', '6,"two\nlines"', '']
-    const { records, rejected } = await judgeAndRead(await folder.write('feed.csv', lines.join('\n')))
-    expect(records.map(({ cells }) => cells)).toEqual([
-      ['1', 'a'],
-      ['5', '"6" nail" long'],
-      ['6', 'two\nlines'],
-    ])
-    expect(rejected).toMatchObject([
-      { line: 3, cells: ['2', '"open\n3,b\n4,"c"'], issues: [{ code: 'open-quote' }] },
-    ])
-  })
-})
-
 describe('a file is refused', () => {
   it.each([
     ['', 'no bytes'],
