@@ -37,7 +37,7 @@ export async function openStorage({ config, ...options }: StorageOptions) {
     const { openEmbeddedRedis } = await import('./redis/embedded-redis.ts')
     const dir = join(config.stateDir, 'redis')
     const embedded = await openEmbeddedRedis({ dir, ...options }).catch((error: unknown) => {
-      // Who is to tell of outages tells of this one: it runs, and whoever started it waits for it; or the disk is full.
+      // The caller reports outages itself: a server that runs and does not answer yet, or a full disk.
       const isSilent = error instanceof StorageError && error.code === 'redis-silent'
       if (options.isQuiet && (isSilent || isFull(error))) return undefined
       throw error

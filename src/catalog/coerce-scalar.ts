@@ -25,13 +25,18 @@ export function scalarCoercer(kind: FieldKind, options: CoerceOptions): Coerce {
   }
 }
 
-/** A code, also of a sign that means one currency; what is neither is sent as it is, with a warning. */
+/** The code of a code or a sign; undefined where it is neither, or the sign of several currencies. */
+function codeOf(text: string): string | undefined {
+  return isCurrencyCode(text) ? text.toUpperCase() : codeOfSign(text)
+}
+
+/** Gives the code where there is one; any other text is sent as it is, with a warning. */
 function currencyCoercer(options: CoerceOptions): Coerce {
   const toText = textCoercer(options)
   return (value, notes) => {
     const text = toText(value, notes)
     if (typeof text !== 'string') return text
-    const code = isCurrencyCode(text) ? text.toUpperCase() : codeOfSign(text)
+    const code = codeOf(text)
     if (code === undefined) {
       const found = `found ${options.describe(text)}, which is no currency code`
       const remedy = `set when: { ${JSON.stringify(text.slice(0, 40))}: … } to the code that it means, such as USD`
@@ -49,12 +54,12 @@ function urlCoercer(options: CoerceOptions): Coerce {
   }
 }
 
-/** A mark between two addresses. What image services are given begins behind a slash or an equals sign. */
+/** A mark between two addresses. An address inside another one, as for image services, follows a slash or an equals sign. */
 const joinedAddresses = /[,;|]\s*https?:\/\//i
 
 export function addressOf(text: string, { describe }: CoerceOptions, notes: RecordNotes): string {
   if (joinedAddresses.test(text)) {
-    const found = `found ${describe(text)}, several addresses as it seems, which is sent as one`
+    const found = `found ${describe(text)}, which looks like several addresses and is sent as one`
     notes.warnings.push(
       new Problem('several-addresses', { found, remedy: 'set split, or take one with pattern' }),
     )
@@ -179,8 +184,7 @@ export function compileMoneyPart(
 /** The ISO code of what stands beside an amount, or a `Problem`. */
 export function currencyOfMark(mark: unknown): string | Problem {
   const text = String(mark)
-  if (isCurrencyCode(text)) return text.toUpperCase()
-  const code = codeOfSign(text)
+  const code = codeOf(text)
   if (code !== undefined) return code
   const remedy = `set when: { ${JSON.stringify(text)}: … } to the code that it means, such as USD or SEK`
   const found = `found the sign ${JSON.stringify(text)}, which several currencies share`

@@ -1,20 +1,26 @@
 import { isCalendarDate } from '../api/contract/values.ts'
-import { compileDateForm, dayOf } from './date-form.ts'
+import { compileDateForm, type DateForm, dayOf } from './date-form.ts'
 
 /** `YYYY-MM-DD` of a cell; undefined when it is not in the configured form or no day of the calendar. */
 export type ReadDate = (value: unknown) => string | undefined
 
+const isoFormat = 'YYYY-MM-DD'
+const iso = expressionOf(compileDateForm(isoFormat) as DateForm)
+
+/** A time may follow. */
+function expressionOf({ source, hasTime }: DateForm): RegExp {
+  return new RegExp(`^${source}${hasTime ? '' : '(?:[T ]\\d{1,2}:\\d{2}.*)?'}$`, 'i')
+}
+
 /**
- * Without a format: `YYYY-MM-DD`, which is read beside any other, too: spreadsheets give their dates so. Answers a sentence where the format cannot work. A time is dropped as it stands: the
- * day is the one that the feed's own clock shows.
+ * Without a format: `YYYY-MM-DD`. That is read beside every other form, too, because spreadsheets give dates so. Answers a
+ * sentence where the format cannot work. A time is dropped as it stands: the day is the one that the feed's own clock shows.
  */
-export function compileDate(format = 'YYYY-MM-DD'): ReadDate | string {
+export function compileDate(format = isoFormat): ReadDate | string {
   if (format === 'unix') return readUnix
   const form = compileDateForm(format)
   if (typeof form === 'string') return form
-  const anyTime = '(?:[T ]\\d{1,2}:\\d{2}.*)?'
-  const expression = new RegExp(`^${form.source}${form.hasTime ? '' : anyTime}$`, 'i')
-  const iso = new RegExp(`^(?<year>\\d{4})-(?<month>\\d{2})-(?<day>\\d{2})${anyTime}$`, 'i')
+  const expression = expressionOf(form)
   return (value) => {
     if (typeof value !== 'string') return undefined
     const groups = (expression.exec(value) ?? iso.exec(value))?.groups

@@ -93,7 +93,7 @@ function ordinaryReader(rule: FieldRule, ordinary: Ordinary): ReadOrdinary | und
   }
 }
 
-/** With another one in it there may be a warning. */
+/** An address that holds another one may need a warning. */
 function isOneAddress(text: string): boolean {
   return isPlainUrl(text) && !text.includes('://', 8)
 }

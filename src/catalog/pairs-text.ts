@@ -14,7 +14,7 @@ export function readPairs(
   const pairs = new Map<string, string>()
   let name: string | undefined
   let middle = -1
-  /** Separators with nothing but blanks behind them: of the value only where it goes on. */
+  /** Separators followed only by blanks. They belong to the value only if more of it follows. */
   let blank = ''
   for (let at = 0; at <= text.length; ) {
     const end = nextOf(text, separator, at)

@@ -104,7 +104,7 @@ function compileComparison(key: string): ((number: number) => boolean) | undefin
   return holds[sign ?? '']
 }
 
-/** `0 pcs`, `+0`, `0e0`: taken for no number, what is sold out would be in stock. */
+/** `0 pcs`, `+0`, `0e0`: if these were not numbers, products that are sold out would be in stock. */
 const zeroForm = /^[^1-9]*0[^1-9]*$/
 
 /** Of the text, or of the amount in it; numbers of JSON have no locale. */

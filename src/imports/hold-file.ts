@@ -36,35 +36,39 @@ export async function reasonToHoldFile(options: ApplyOptions): Promise<string | 
   return (await reasonOfIds(options)) ?? (await reasonOfColumns(options)) ?? (await reasonOfChanges(options))
 }
 
-/** Of so many products is looked whether they have a field. */
+/** How many products are looked at to tell which fields the feed has given before. */
 const sampleMax = 1_000
 
 /**
- * Another name was given to what most products had. A field that few had, such as the price before a sale, may well be in
- * no record any more.
+ * Most likely the field has another name now. A field that few products had, such as the price before a sale, may well be
+ * in no record any more.
  */
 async function reasonOfColumns({ context, accept, file }: ApplyOptions): Promise<string | undefined> {
   const { judgement, absentColumns } = file
   if (absentColumns.length === 0 || !isWholeFeed(accept, judgement)) return undefined
-  const { mirror, feed } = context
-  let products = 0
-  const having = new Map<string, number>()
-  for await (const known of knownProducts(context)) {
-    for (const stored of mirror.read(known).values()) {
-      const { meta, document, partial } = stored
-      const { fields, writers } = decodeState({ meta: meta ?? '', document, partial })
-      products += 1
-      for (const { column, field } of absentColumns as readonly { column: string; field: ProductField }[])
-        if (fields[field] !== undefined && writers[field] === feed.name)
-          having.set(column, (having.get(column) ?? 0) + 1)
-    }
-    if (products >= sampleMax) break
+  const states = await readSample(context)
+  if (states.length < knownMin) return undefined
+  for (const { column, field } of absentColumns) {
+    const count = states.filter((state) => gaveField(state, context.feed.name, field as ProductField)).length
+    if (count * 2 > states.length)
+      return `no record has "${column}" (for ${field}), and ${count} of ${states.length} products have it from the files before`
   }
-  if (products < knownMin) return undefined
-  const lost = absentColumns.find(({ column }) => (having.get(column) ?? 0) * 2 > products)
-  if (!lost) return undefined
-  const count = having.get(lost.column)
-  return `no record has "${lost.column}" (for ${lost.field}), and ${count} of ${products} products have it from the files before`
+  return undefined
+}
+
+function gaveField({ fields, writers }: ProductState, feed: FeedName, field: ProductField): boolean {
+  return fields[field] !== undefined && writers[field] === feed
+}
+
+/** Of the feed's products. */
+async function readSample(context: ApplyOptions['context']): Promise<ProductState[]> {
+  const states: ProductState[] = []
+  for await (const known of knownProducts(context)) {
+    for (const { meta = '', document, partial } of context.mirror.read(known).values())
+      states.push(decodeState({ meta, document, partial }))
+    if (states.length >= sampleMax) break
+  }
+  return states
 }
 
 /** Another column was exported for the id, as a rule. Where missing products are ignored a file may well hold new ones only. */

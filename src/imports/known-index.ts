@@ -41,13 +41,14 @@ export async function openKnownRecords(
       : !entries
         ? 'the index of the last full file is gone or damaged, or that file was read in another way'
         : undefined
+  const [firstPage] = mirror.pages()
   return new KnownRecords({
     hash,
     entries: entries ?? new Uint32Array(),
     changed,
     because,
     readsFirst: feed.asOf?.from === 'column',
-    isFirst: mirror.pages()[Symbol.iterator]().next().done === true,
+    isFirst: firstPage === undefined,
     threads,
     pathOf: (name) => pathOf(context, name),
   })

@@ -141,7 +141,7 @@ async function judgeWith<Bound extends { idReader: IdReader }>(
   return { ...binding, source, judgement, absentColumns, neededColumns, recordBytes, idColumns }
 }
 
-/** Objects have no header: their columns are whatever is mapped, and each may lack some. */
+/** Records of JSON and XML have no header: their columns are those that are mapped, and a record may lack some. */
 function findAbsent(
   mapping: Pick<FeedMapping<unknown>, 'bind'>,
   { records, columns, absentColumns }: Judgement,

@@ -2,7 +2,7 @@ import { CellReader, type CellSyntax } from './cells.ts'
 
 /**
  * Tells records whose cells are all empty (`;;;;`, blanks, `""`), as csv-parse's `skip_records_with_empty_values` does:
- * a cell is empty when nothing is left of it after `trim`. So are records of nothing but the end-of-file byte of DOS.
+ * a cell is empty when nothing is left of it after `trim`. A record that holds only the end-of-file byte of DOS is blank, too.
  */
 export class BlankTest {
   /** 0: a record with this byte is not blank. 1: it may be. 2: it may be, but only the cells can tell. */
@@ -11,7 +11,7 @@ export class BlankTest {
 
   constructor(syntax: CellSyntax) {
     this.#cells = new CellReader(syntax)
-    // The last one ends files of old systems.
+    // Old systems end their files with the last one.
     for (const byte of [0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20, 0x1a]) this.#kinds[byte] = 1
     // First and further bytes of the white space beyond ASCII.
     for (const byte of [0xc2, 0xe1, 0xe2, 0xe3, 0xef]) this.#kinds[byte] = 2

@@ -31,7 +31,7 @@ export interface JudgeOptions extends FileSource {
   format: FormatConfig
   /** Columns that the mapping reads. They steer detection and are the columns of an NDJSON file. */
   neededColumns: readonly string[]
-  /** Of objects: columns of which is told when no record has them. */
+  /** Of JSON and XML: columns that are reported when no record has them. */
   expectedColumns?: readonly string[]
   /** Given the file's columns; undefined when the columns of the id are not among them. */
   openIdReader: (columns: readonly string[]) => IdReader | undefined
@@ -71,7 +71,7 @@ export interface PassResult {
   records: number
   /** Where rows make products together. */
   grouping?: { rows: number; table: GroupTable; links: LinkReader } | undefined
-  /** Expected ones that no record has; empty where not all records were judged. */
+  /** Expected columns that no record has; empty where not all records were judged. */
   absentColumns: readonly string[]
   /** Records whose id cannot be read: nothing can be said about what is missing from the file. */
   unreadableIds: number

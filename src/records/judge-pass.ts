@@ -74,7 +74,7 @@ class JudgePass {
   /** It, where it is XML. */
   #xml: CheckedXml | undefined
   #records = 0
-  /** Of objects: the expected columns that none of those that were judged has. */
+  /** Expected columns that no record has had so far. */
   #unseen: readonly string[]
   #judged = 0
   #decodedBytes = 0

@@ -24,7 +24,7 @@ export interface ReadOptions extends FileSource {
   /** From the first pass, so that both passes see the same text. */
   dialect: Dialect
   columns: readonly string[]
-  /** Those that the feed reads; default: all. What else a record holds does not matter. */
+  /** The columns that the feed reads; default: all. Errors in other cells do not matter. */
   neededColumns?: readonly string[] | undefined
   recordBytes: number
   /** Which records of a batch are to be parsed; default: all. */

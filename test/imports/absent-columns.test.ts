@@ -8,8 +8,7 @@ const fields = header
 const config = `products:
   drop: ./drop
   files: { full: "*.{ndjson,json,xml}", delta: "*.delta" }
-  fields: { ${fields}, list_price: list_price }
-  changes: { atMost: { urgent: 100% } }`
+  fields: { ${fields}, list_price: list_price }`
 
 const twenty = Array.from({ length: 20 }, (_, index) => `p${String(index).padStart(2, '0')}`)
 
