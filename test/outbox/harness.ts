@@ -29,6 +29,7 @@ export const deferred = { afterMs: 60_000, atMostMs: 120_000 }
 
 interface HarnessOptions {
   callsPerSecond?: number
+  callBytes?: number
   concurrency?: number
   pendingBytes?: number
   newAfterMs?: number

@@ -24,10 +24,29 @@ test('new products wait for others while a file is imported, and for none once i
   const claim = 'claim-1'
   box.commitChunk({ writes: ids.map((id) => write(id, '1', 'new')), counts: { claim, add: { added: 1 } } })
   await box.settle()
-  expect(await box.outbox.claim({ mode: 'any', bodyBytesMax: 10_000 })).toMatchObject({ kind: 'idle' })
+  expect(await box.outbox.claim({ mode: 'any', bodyBytesMax: 10_000 })).toMatchObject({ kind: 'wait' })
   box.commitChunk({ writes: [], forgetCounts: claim })
   await box.settle()
   expect(idsOf(await box.claim()).sort()).toEqual(ids.sort())
+})
+
+test('new products wait until they fill a call, and no longer', async () => {
+  const bodyBytesMax = 2_000
+  await using box = await openHarness({ newAfterMs: 600_000, callBytes: bodyBytesMax })
+  const put = async (name: string, count: number) => {
+    const ids = Array.from({ length: count }, (_, n) => `${name}${n}`)
+    box.commitChunk({ writes: ids.map((id) => write(id, `"${'x'.repeat(97)}"`, 'new')) })
+    await box.settle()
+  }
+  await put('a', 19)
+  expect(await box.outbox.lookDue()).toMatchObject({ anyDue: false })
+  expect(await box.outbox.claim({ mode: 'any', bodyBytesMax })).toMatchObject({ kind: 'idle' })
+  await put('b', 3)
+  expect(await box.outbox.lookDue()).toMatchObject({ anyDue: true })
+  expect(idsOf(await box.claim('any', bodyBytesMax))).toHaveLength(19)
+  // Those that are on their way count no longer.
+  expect(await box.outbox.lookDue()).toMatchObject({ anyDue: false })
+  expect(await box.outbox.claim({ mode: 'any', bodyBytesMax })).toMatchObject({ kind: 'idle' })
 })
 
 test('a slot for everything leaves fresh urgent changes to the slot that serves them alone', async () => {

@@ -28,8 +28,7 @@ if mode == 'urgent' then
   local gatherMs = gatherForMs()
   if gatherMs > 0 then return { 'wait', gatherMs } end
 end
-local learned = tonumber(redis.call('HGET', pace, 'bodyBytes'))
-if learned and learned < bodyBytesMax then bodyBytesMax = learned end
+bodyBytesMax = limitedTo(bodyBytesMax)
 
 local ids, digests, claims, removals = {}, {}, {}, { u = {}, n = {}, d = {} }
 local bodyBytes, misfits, asked, full = 2, 0, 0, false
@@ -109,25 +108,25 @@ local function take(lane, key, dueMs)
   end
 end
 
--- Whether those that wait are less than a call, by the mean of all documents, while many more are being offered
--- (`fillsUntil`): then it is asked again soon, for two seconds.
-local function fills()
+-- Whether many more are being offered (`fillsUntil`): then it is asked again soon, for two seconds after the oldest is due.
+local function areMoreComing(isDue)
   local state = redis.call('HMGET', pace, 'fillsUntil', 'fillsSince')
   local sinceMs = now - (tonumber(state[2]) or now)
-  if (tonumber(state[1]) or 0) <= now or sinceMs < 0 or sinceMs > 2000 then return false end
-  local sum = 0
-  for _, size in ipairs(redis.call('HVALS', bytes)) do sum = sum + size end
-  return redis.call('ZCARD', new) * sum / math.max(1, redis.call('HLEN', pending)) < bodyBytesMax * 1.03
+  local isExpected = (tonumber(state[1]) or 0) > now and sinceMs >= 0 and sinceMs <= 2000
+  if isExpected and isDue then redis.call('HSETNX', pace, 'fillsSince', now) end
+  return isExpected
 end
 
--- New products linger a moment so that calls fill up while a file is imported. Once the oldest is due, or a call is made
--- anyway, those behind it go along, due or not.
+-- New products linger a moment so that calls fill up while a file is imported. Once they fill one, the oldest is due, or a
+-- call is made anyway, those behind it go along, due or not.
 local isFilling = false
 local function takeNew()
   local oldest = tonumber(redis.call('ZRANGE', new, 0, 0, 'WITHSCORES')[2])
-  if not oldest or (#ids == 0 and oldest > now) then return end
-  isFilling = #ids == 0 and fills()
-  if isFilling then return redis.call('HSETNX', pace, 'fillsSince', now) end
+  if not oldest then return end
+  if #ids == 0 and not doNewFill(bodyBytesMax) then
+    isFilling = areMoreComing(oldest <= now)
+    if isFilling or oldest > now then return end
+  end
   redis.call('HDEL', pace, 'fillsSince')
   take('n', new, '+inf')
 end
