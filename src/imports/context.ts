@@ -3,12 +3,12 @@ import type { CatalogConfig, FeedConfig, FeedMode } from '../config/model.ts'
 import type { FeedName } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import { settlesWithin } from '../lib/settles-within.ts'
 import type { WatchedWork } from '../lib/watchdog.ts'
 import type { MirrorChunk } from '../mirror/model.ts'
 import type { Mirror, MirrorReader } from '../mirror/reader.ts'
 import type { Archive, LineManifest } from '../sources/archive.ts'
 import type { AcceptLine } from '../sources/model.ts'
+import type { ImportTurns } from './import-turns.ts'
 import type { PlanRules } from './plan-chunk.ts'
 import type { UnexpectedFailures } from './unexpected-failures.ts'
 
@@ -154,65 +154,4 @@ export function describeHeld(feed: FeedName, held: Held): string {
 
 export function percent(share: number): string {
   return `${Math.round(share * 1000) / 10}%`
-}
-
-/** A larger file waits at most so long at each of its batches, so that it goes on however many small ones come. */
-const waitMsMax = 100
-/**
- * The changes of a small file still have to be delivered when its import is over: the process stays free for that. So long,
- * too, from when a file is found until it is imported.
- */
-const lingerMs = 40
-
-export interface ImportTurn extends Disposable {
-  /** Before each batch: waits while a smaller file is being imported, for a moment at most. */
-  take(): Promise<void>
-  /** While it waits for other imports nobody makes way for it; until disposed. */
-  rest(): Disposable
-}
-
-/**
- * Imports of one catalog share a thread. A batch of a large file takes it for some milliseconds, and a small
- * urgent file needs it some thirty times until its price is delivered: so larger files make way for smaller ones.
- */
-export class ImportTurns {
-  readonly #clock: Clock
-  readonly #running = new Map<symbol, number>()
-  #changed = Promise.withResolvers<void>()
-
-  constructor(clock: Clock) {
-    this.#clock = clock
-  }
-
-  begin(bytes: number): ImportTurn {
-    const key = Symbol('import')
-    this.#running.set(key, bytes)
-    const end = () => {
-      this.#running.delete(key)
-      this.#changed.resolve()
-      this.#changed = Promise.withResolvers<void>()
-    }
-    return {
-      take: () => this.#take(bytes),
-      rest: () => {
-        end()
-        return { [Symbol.dispose]: () => void this.#running.set(key, bytes) }
-      },
-      [Symbol.dispose]: () => void this.#clock.sleep(lingerMs).then(end),
-    }
-  }
-
-  /** A file is being accepted, and may be a small one: that takes many steps, too, each of which waits for a processor. */
-  makeWay(): void {
-    this.begin(0)[Symbol.dispose]()
-  }
-
-  async #take(bytes: number): Promise<void> {
-    const giveUpAt = this.#clock.monotonic() + waitMsMax
-    while ([...this.#running.values()].some((other) => other < bytes)) {
-      const leftMs = giveUpAt - this.#clock.monotonic()
-      if (leftMs <= 0) return
-      await settlesWithin(this.#clock, leftMs, this.#changed.promise)
-    }
-  }
 }

@@ -1,11 +1,11 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Mirror } from '../mirror/reader.ts'
+import { smallBytesMax } from './import-turns.ts'
 
 /** How long updates are gathered for one transaction: each costs an fsync, and writes the same pages of indexes again. */
 const gatherMs = 100
 /** The same while none is under way: the mirror has nothing else to do. */
 const idleGatherMs = 25
-const promptBytesMax = 1_000_000
 
 /**
  * Updates of one import, several in a transaction: one transaction is under way while the next is gathered. To be ended in
@@ -22,7 +22,7 @@ export class GatheredUpdates {
 
   /** Those of a small file (`bytes`) wait for nobody. */
   constructor(mirror: Mirror, { clock, bytes }: { clock: Clock; bytes: number }) {
-    this.#gathers = bytes > promptBytesMax
+    this.#gathers = bytes > smallBytesMax
     this.#mirror = mirror
     this.#clock = clock
   }
