@@ -4,7 +4,7 @@ import { StorageError, systemErrorCode } from '../lib/errors.ts'
 import { privateFileMode, privateFolderMode } from '../lib/private-modes.ts'
 import type { Dialect, ParsedRecord, RecordFrame, RejectedRecord } from './model.ts'
 import { notesOf, type RejectNotes, type RejectsFormat, RejectsText } from './rejects-text.ts'
-import { rejectsInstruction } from './xml-check.ts'
+import { rejectsInstruction } from './xml-splitter.ts'
 
 /** Gathered before they go to the disk. */
 const bufferedBytesMax = 64 * 2 ** 10

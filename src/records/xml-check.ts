@@ -3,12 +3,8 @@ import { SaxesParser, type SaxesTagNS } from 'saxes'
 import { depthMax } from './limits.ts'
 import { fileRefusal } from './read-file.ts'
 import { atomKeyOf, XmlItem, type XmlObject } from './xml-items.ts'
-import { doctypeRefusal } from './xml-splitter.ts'
 
 const attributesMax = 1000
-
-/** At the head of a file of rejected records, with their path: plays the part of the reason column. */
-export const rejectsInstruction = 'catalogd-rejects'
 
 /**
  * Reads a whole document with an XML parser, piece by piece: finds it well-formed or refuses the file, and builds the
@@ -26,7 +22,6 @@ export class XmlCheck {
   #item: XmlItem | undefined
   #itemDepth = 0
   #items: (XmlObject | Error)[] = []
-  #isRejects = false
   /** What the text ends with: a document cut off lacks the end tag of its root. */
   #tail = ''
   #root = ''
@@ -35,17 +30,9 @@ export class XmlCheck {
     this.#name = name
     this.#path = path
     const parser = this.#parser
+    // Six at most: with a seventh V8 keeps the parser as a hash table, and it takes four times as long.
     parser.on('error', (error) => {
       throw this.#notWellFormed(error.message)
-    })
-    parser.on('doctype', () => {
-      throw doctypeRefusal(name, parser.line)
-    })
-    parser.on('processinginstruction', ({ target }) => {
-      if (target === rejectsInstruction) this.#isRejects = true
-    })
-    parser.on('opentagstart', () => {
-      this.#attributes = 0
     })
     parser.on('attribute', () => this.#countAttribute())
     parser.on('opentag', (tag) => this.#open(tag))
@@ -54,10 +41,6 @@ export class XmlCheck {
     parser.on('closetag', () => this.#close())
     // The text comes without its byte order mark, and the parser would drop another one.
     parser.write('\ufeff')
-  }
-
-  get isRejects(): boolean {
-    return this.#isRejects
   }
 
   write(piece: Buffer): void {
@@ -113,6 +96,7 @@ export class XmlCheck {
   }
 
   #open(tag: SaxesTagNS): void {
+    this.#attributes = 0
     if (this.#depth === 0) this.#root = tag.name
     this.#depth += 1
     if (this.#depth > depthMax) throw this.#tooMuch(`more than ${depthMax} elements lie in each other`)

@@ -90,7 +90,9 @@ function objectOf({ object = {}, hasChildren, text }: OpenElement): XmlObject {
 function addValue(object: XmlObject, key: string, value: unknown): void {
   if (!Object.hasOwn(object, key)) {
     // A plain assignment to `__proto__` would change what the object inherits.
-    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
+    if (key === '__proto__')
+      Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
+    else object[key] = value
     return
   }
   const found = object[key]

@@ -2,8 +2,8 @@ import { StringDecoder } from 'node:string_decoder'
 import { SaxesParser, type SaxesTagNS } from 'saxes'
 import { depthMax } from './limits.ts'
 import { isRecordName, recordNameOf } from './record-names.ts'
-import { rejectsInstruction } from './xml-check.ts'
 import { atomKeyOf } from './xml-items.ts'
+import { rejectsInstruction } from './xml-splitter.ts'
 
 /** Levels of elements that are looked at, the root counted. */
 const levelsMax = 4

@@ -19,6 +19,9 @@ interface Surrounding {
   scope: XmlScope
 }
 
+/** At the head of a file of rejected records, with their path: plays the part of the reason column. */
+export const rejectsInstruction = 'catalogd-rejects'
+
 const noScope: XmlScope = { version: '1.0', namespaces: {} }
 
 /**
@@ -38,6 +41,8 @@ export class XmlSplitter extends KeptSplitter {
   #elements = 0
   /** Up to where the end of the last token was looked for in vain. */
   #seen = 0
+  /** The file was written from rejected records. */
+  isRejects = false
   #documentScope = noScope
   #recordScope = noScope
   #recordLine = 0
@@ -127,7 +132,7 @@ export class XmlSplitter extends KeptSplitter {
   /** The record that this token ends. */
   #enter({ kind, start, end }: XmlToken): RecordSlice | undefined {
     if (kind === 'instruction' && this.#around.length === 0 && this.#depth === 0)
-      this.#readVersion(start, end)
+      this.#readInstruction(start, end)
     if (kind !== 'start' && kind !== 'end') return undefined
     const isEmpty = kind === 'start' && this.kept.bytes[end - 2] === 0x2f
     if (this.#depth > 0) {
@@ -170,8 +175,9 @@ export class XmlSplitter extends KeptSplitter {
     return false
   }
 
-  #readVersion(start: number, end: number): void {
+  #readInstruction(start: number, end: number): void {
     const text = this.kept.bytes.toString('utf8', start, end)
+    if (text.startsWith(`<?${rejectsInstruction} `)) this.isRejects = true
     const version = /^<\?xml\s+version\s*=\s*["']([^"']*)["']/.exec(text)?.[1]
     if (version !== undefined) this.#documentScope = { ...noScope, version }
   }
