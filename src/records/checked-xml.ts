@@ -4,6 +4,7 @@ import type { JsonObject } from './look-up.ts'
 import type { RecordSlice } from './model.ts'
 import { XmlCheck } from './xml-check.ts'
 import { type XmlOptions, XmlSplitter } from './xml-splitter.ts'
+import { readToken } from './xml-token.ts'
 
 /** A parser takes some 5 ms for so much. */
 const pieceBytes = 128 * 2 ** 10
@@ -14,6 +15,9 @@ const lookedBytes = 2 * pieceBytes
  * The splitter of the first pass over XML: an XML parser reads what the splitter has cut, before anybody gets it, and
  * both must find the same records. What ends too late is never parsed, since it would fill the memory. `sourceOf` gives
  * the objects of the last batch's records.
+ *
+ * Of records that are known the parser gets an empty element, once `isKnown` is set: their bytes were found well-formed in
+ * an earlier file. So what it says of a fault may name a wrong place (`hasSkipped`).
  */
 export class CheckedXml extends XmlSplitter {
   readonly #check: XmlCheck
@@ -23,14 +27,14 @@ export class CheckedXml extends XmlSplitter {
   #isRefused = false
   #sources: (JsonObject | Error)[] = []
   #first = 0
+  isKnown: ((record: RecordSlice) => boolean) | undefined
+  hasSkipped = false
+  /** Of the last batch, those that are not known. */
+  unknown: readonly RecordSlice[] = []
 
   constructor(options: XmlOptions) {
     super(options)
     this.#check = new XmlCheck(options.name, options.path)
-  }
-
-  get isRejects(): boolean {
-    return this.#check.isRejects
   }
 
   override *push(chunk: Buffer): Generator<RecordSlice[]> {
@@ -55,6 +59,8 @@ export class CheckedXml extends XmlSplitter {
 
   *#cut(piece: Buffer): Generator<RecordSlice[]> {
     for (const batch of super.push(piece)) {
+      this.unknown = this.isKnown ? batch.filter((record) => !this.isKnown?.(record)) : batch
+      if (this.unknown.length < batch.length) yield* this.#skipKnown(batch)
       const last = batch.at(-1)
       for (const text of this.#unchecked(last ? last.offset + last.bytes.length : 0)) {
         this.#parse(text)
@@ -67,6 +73,28 @@ export class CheckedXml extends XmlSplitter {
     }
     for (const text of this.#unchecked(this.cutBytes)) this.#parse(text)
     assert.equal(this.#check.takeItems().length, 0, 'the parser finds records that the splitter does not')
+  }
+
+  *#skipKnown(batch: readonly RecordSlice[]): Generator<RecordSlice[]> {
+    const unknown = new Set(this.unknown)
+    let texts: Buffer[] = []
+    let bytes = 0
+    for (const record of batch) {
+      if (unknown.has(record)) continue
+      for (const text of this.#unchecked(record.offset)) {
+        texts.push(text)
+        bytes += text.length
+        if (bytes < pieceBytes) continue
+        this.#parse(Buffer.concat(texts))
+        texts = []
+        bytes = 0
+        yield []
+      }
+      texts.push(emptyElement(record.bytes))
+      this.#checked = record.offset + record.bytes.length
+    }
+    this.#parse(Buffer.concat(texts))
+    this.hasSkipped = true
   }
 
   #parse(text: Buffer): void {
@@ -87,11 +115,19 @@ export class CheckedXml extends XmlSplitter {
   /** What the parser says of the text says more than that the splitter could not cut it. */
   #faultBehind(error: unknown): unknown {
     const looked = error instanceof FileRefusedError ? lookedBytes : this.textBytes
+    const isDoctype = error instanceof FileRefusedError && error.code === 'doctype'
+    const end = isDoctype ? this.cutBytes : Math.min(this.textBytes, this.#checked + looked)
     try {
-      for (const text of this.#unchecked(Math.min(this.textBytes, this.#checked + looked))) this.#parse(text)
+      for (const text of this.#unchecked(end)) this.#parse(text)
     } catch (fault) {
       return fault
     }
     return error
   }
+}
+
+/** What the parser takes for the element, with its name; all of it where its namespaces are its own. */
+function emptyElement(element: Buffer): Buffer {
+  const tag = element.toString('utf8', 0, readToken(element, 0)?.end)
+  return tag.includes('xmlns') ? element : Buffer.from(`${tag.slice(0, tag.search(/[\s/>]/))}/>`)
 }

@@ -1,12 +1,11 @@
 import { isUtf8 } from 'node:buffer'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { CellReader } from './cells.ts'
 import { everyValid } from './check-encoding.ts'
 import { CheckedXml } from './checked-xml.ts'
 import type { DamagePlaces } from './damage-places.ts'
 import { emptyFile } from './detect-dialect.ts'
 import { GroupTable } from './group-table.ts'
-import { IdTableBuilder, openTextHash, type TextHash } from './id-table.ts'
+import type { IdTableBuilder, TextHash } from './id-table.ts'
 import type { IdReader, JudgeOptions, KnownFilter, PassResult } from './judge-model.ts'
 import { lookUp } from './look-up.ts'
 import { type Dialect, type RecordFrame, type RecordSlice, reasonColumn, type TextSplitter } from './model.ts'
@@ -15,43 +14,9 @@ import { parseLine } from './parse-ndjson.ts'
 import { fileRefusal } from './read-file.ts'
 import { canScan } from './scan/scan-file.ts'
 import { openSplitter } from './slices.ts'
-import { readTexts } from './text.ts'
 
-/** Reads the file in one dialect. Gives way to the event loop after every batch: a few milliseconds of work. */
-export async function runPass(
-  options: JudgeOptions,
-  dialect: Dialect,
-  onRaw?: (chunk: Buffer) => void,
-): Promise<PassResult> {
-  const pass = new JudgePass(options, dialect, {
-    ids: await IdTableBuilder.open(),
-    hash: await openTextHash(),
-  })
-  await readAll(pass, options, { dialect, onRaw })
-  const result = await pass.finish()
-  return result ?? (await runPass({ ...options, openKnown: undefined }, dialect))
-}
-
-async function readAll(
-  pass: JudgePass,
-  options: JudgeOptions,
-  { dialect, onRaw }: { dialect: Dialect; onRaw: ((chunk: Buffer) => void) | undefined },
-): Promise<void> {
-  for await (const { name, chunks, places } of readTexts(options, dialect, onRaw)) {
-    using splitter = pass.beginText(name)
-    for await (const chunk of chunks) {
-      for (const batch of splitter.push(chunk)) {
-        if (batch.length > 0) await pass.take(batch, places)
-        if (pass.isScanned) return
-        await nextTurn()
-      }
-    }
-    for (const batch of splitter.end()) await pass.take(batch)
-    pass.endText(splitter)
-  }
-}
-
-class JudgePass {
+/** What one pass over the texts of a file finds. `take` is given the batches of the splitter that `beginText` answers. */
+export class JudgePass {
   readonly #options: JudgeOptions
   readonly #dialect: Dialect
   readonly #ids: IdTableBuilder
@@ -123,13 +88,22 @@ class JudgePass {
       (await this.#scan(records, places))
     )
       return
-    const others = this.#groups ? records : records.filter((record) => !this.#known?.isKnown(record))
+    const others = this.#groups ? records : this.#unknownOf(records)
     this.#judge(others)
     if (others.at(-1) !== records.at(-1)) this.#lastUnparsable = false
     this.#records += records.length
     if (this.#dialect.type === 'csv') {
       for (const { bytes } of batch.slice(-2)) this.#widths = [this.#widths[1], this.#cells.count(bytes)]
     }
+  }
+
+  #unknownOf(records: readonly RecordSlice[]): readonly RecordSlice[] {
+    const [xml, known] = [this.#xml, this.#known]
+    if (!known) return records
+    if (xml?.isKnown) return xml.unknown
+    const isKnown = (record: RecordSlice) => known.isKnown(record)
+    if (xml) xml.isKnown = isKnown
+    return records.filter((record) => !isKnown(record))
   }
 
   /** `records`: the first batch. */
@@ -169,6 +143,13 @@ class JudgePass {
       if (this.#groups) this.#known?.noteRow(slice)
       this.#addId(slice.record, sound || !id?.includes('\ufffd') ? id : undefined, cells)
     }
+  }
+
+  /** Something was wrong: whether all that was known has to be read to tell what. It is known no longer then. */
+  forgetKnown(): boolean {
+    if (!this.#xml?.hasSkipped) return false
+    this.#known?.settle(undefined)
+    return true
   }
 
   endText({ textBytes, openEnded, frame }: TextSplitter): void {

@@ -6,9 +6,9 @@ import { type DetectedEncoding, detectEncoding, isProvisional, settleEncoding } 
 import { EncodingEvidence, EncodingPhrases } from './encoding-evidence.ts'
 import { JsonPaths } from './json-paths.ts'
 import type { JudgeOptions, PassResult } from './judge-model.ts'
-import { runPass } from './judge-pass.ts'
 import type { Dialect } from './model.ts'
 import { type FileSource, noRecordsRefusal } from './read-file.ts'
+import { runPass } from './run-pass.ts'
 import { decodeSample, findContainer, readSample, readTexts } from './text.ts'
 import { XmlPaths } from './xml-paths.ts'
 

@@ -110,3 +110,41 @@ function changed(full: readonly Row[], change: string, rows: readonly Row[]): re
   if (change === 'order') return [...full.slice(1), ...full.slice(0, 1)]
   return change === 'row' ? [...rows.slice(0, 1), ...full.slice(1)] : full
 }
+
+it('XML of several batches: what is known is skipped, and a fault behind it is named where it stands', async () => {
+  const format = formats.xml as Format
+  await using box = await openImports(feedOf(format))
+  await using plain = await openImports(feedOf(format))
+  const rows = Array.from({ length: 400 }, (_, n) => {
+    return { id: `p${n}`, parent: '', stock: 'y', price: '1', title: 'T' }
+  })
+  const importBoth = async (text: string) => {
+    await rm(plain.dir.join('state/index'), { recursive: true, force: true })
+    const [one, other] = await Promise.all(
+      [box, plain].map((each) => each.import('products', text, { name: 'products.xml' })),
+    )
+    expect(essenceOf(one as ImportReport)).toEqual(essenceOf(other as ImportReport))
+    expect(box.products()).toEqual(plain.products())
+    return one
+  }
+  const sound = format.write(rows, google)
+  await importBoth(sound)
+  expect(await importBoth(sound)).toMatchObject({ skipped: { records: 400 } })
+  const others = rows
+    .filter((_, n) => n !== 150)
+    .map((row, n) => (n % 100 === 7 ? { ...row, price: '2' } : row))
+  expect(
+    await importBoth(format.write([...others, { ...others[0], id: 'new' } as Row], google)),
+  ).toMatchObject({
+    skipped: { records: 395 },
+    changes: { added: 1, changed: 4, missing: 1 },
+  })
+  await importBoth(sound)
+  // In the line of the last record, behind it.
+  const { outcome, reason } = (await importBoth(sound.replace('</channel>', 'a & b</channel>'))) ?? {}
+  expect({ outcome, reason }).toEqual({
+    outcome: 'refused',
+    reason: expect.stringMatching(/line 400, column \d+: found &/),
+  })
+  expect(await importBoth(sound)).toMatchObject({ skipped: { records: 400 } })
+})

@@ -195,6 +195,37 @@ it('XML records are those that saxes finds, in both passes, and what it refuses 
   )
 })
 
+it('records of XML that were known to be well-formed need not be read to tell what is, and what the others hold', () => {
+  let known = 0
+  fc.assert(
+    fc.property(
+      documents,
+      mutations,
+      cuts,
+      fc.infiniteStream(fc.boolean()),
+      (document, changes, cutsOf, coin) => {
+        const nameOf = ({ bytes, scope }: RecordSlice) => JSON.stringify([bytes.toString(), scope])
+        const before = new Set<string>()
+        const noted = (slice: RecordSlice) => coin.next().value && before.add(nameOf(slice))
+        if (!split(document, cutsOf, new CheckedXml({ ...options, path: 'r/c/item' }), noted)) return
+        const text = mutated(document, changes)
+        const expected = recordTexts(text.startsWith('\ufeff') ? `\ufeff${text}` : text)
+        const checked = new CheckedXml({ ...options, path: 'r/c/item' })
+        checked.isKnown = (slice) => before.has(nameOf(slice))
+        const found = split(text, cutsOf, checked, (slice) =>
+          before.has(nameOf(slice)) ? undefined : textIn(checked.sourceOf(slice)),
+        )
+        expect(found?.length).toBe(expected?.length)
+        const others = found?.flatMap((length, at) => (length === undefined ? [] : at)) ?? []
+        for (const at of others) expect(found?.[at]).toBe(textIn(expected?.[at]))
+        known += (found?.length ?? 0) - others.length
+      },
+    ),
+    { numRuns: 3000 },
+  )
+  expect(known).toBeGreaterThan(100)
+})
+
 const values = fc.json({ maxDepth: 3, noUnicodeString: false } as fc.JsonSharedConstraints)
 const lists = fc.array(values, { maxLength: 4 }).map((items) => `[${items.join(' ,\r\n')}]`)
 
