@@ -6,12 +6,12 @@ export const smallBytesMax = 1_000_000
 /** A larger file waits at most so long at one of its batches. */
 const waitMsMax = 100
 /** After it has waited it goes on for this share of that time, however many small files come. */
-const workShare = 0.25
+const workShare = 0.2
 /**
  * The changes of a small file still have to be delivered when its import is over: the process stays free for that. So long,
  * too, from when a file is found until it is imported.
  */
-const lingerMs = 40
+const lingerMs = 80
 
 export interface ImportTurn extends Disposable {
   /** Before each batch: waits while a smaller file is being imported, for a moment at most. */

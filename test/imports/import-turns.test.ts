@@ -38,7 +38,7 @@ test('a larger file waits while a smaller one is imported, and a moment longer',
   expect(await isSettled(waiting)).toBe(false)
   small[Symbol.dispose]()
   expect(await isSettled(waiting)).toBe(false)
-  await advance(40)
+  await advance(80)
   expect(await isSettled(waiting)).toBe(true)
 })
 
@@ -49,7 +49,7 @@ test('a larger file waits a moment while files are accepted', async () => {
   turns.makeWay()
   const waiting = large.take()
   expect(await isSettled(waiting)).toBe(false)
-  await advance(40)
+  await advance(80)
   expect(await isSettled(waiting)).toBe(true)
 })
 
@@ -81,7 +81,7 @@ test('a larger file that has waited works for a while, however many smaller ones
   const waiting = large.take()
   await advance(100)
   await waiting
-  await advance(24)
+  await advance(19)
   expect(await isSettled(large.take())).toBe(true)
   await advance(1)
   expect(await isSettled(large.take())).toBe(false)
