@@ -12,8 +12,8 @@ const heapFlags = [
   '--max-old-space-size=1536',
   // The helper threads of each young collection wait for each other: up to a fifth of a first load's CPU.
   '--no-parallel-scavenge',
-  // Where V8 decides in the middle of a load to make records in the old heap, what they name stays alive with them until
-  // that is collected: in every second run a first load took a quarter longer.
+  // During a load V8 may decide to make some objects in the old heap. What they refer to then stays alive until that heap
+  // is collected: about every second first load took a third longer.
   '--no-allocation-site-pretenuring',
   // See collectAtRest.
   '--expose-gc',

@@ -237,9 +237,9 @@ export class RedisOutbox {
 
   /** What could be claimed now, without claiming it: all false while paused, held or shut. */
   async lookDue(): Promise<DueAnswer> {
-    const [urgent, any, next = -1] = (await this.#ask('look', [this.#options.delivery.callBytes])) as number[]
-    const due = { urgentDue: urgent === 1, anyDue: any === 1 }
-    return { ...due, isShut: any === undefined, nextDueMs: next < 0 ? undefined : next }
+    const [urgent, all, next = -1] = (await this.#ask('look', [this.#options.delivery.callBytes])) as number[]
+    const due = { urgentDue: urgent === 1, anyDue: all === 1 }
+    return { ...due, isShut: all === undefined, nextDueMs: next < 0 ? undefined : next }
   }
 
   /** Expired leases: their products go back as unknown. Returns how many products. */

@@ -16,8 +16,8 @@ const lookedBytes = 2 * pieceBytes
  * both must find the same records. What ends too late is never parsed, since it would fill the memory. `sourceOf` gives
  * the objects of the last batch's records.
  *
- * Of records that are known the parser gets an empty element, once `isKnown` is set: their bytes were found well-formed in
- * an earlier file. So what it says of a fault may name a wrong place (`hasSkipped`).
+ * Once `isKnown` is set, the parser is given an empty element in place of a known record, which was found well-formed in an
+ * earlier file. From then on (`hasSkipped`) a refusal may name the wrong line.
  */
 export class CheckedXml extends XmlSplitter {
   readonly #check: XmlCheck
@@ -29,7 +29,7 @@ export class CheckedXml extends XmlSplitter {
   #first = 0
   isKnown: ((record: RecordSlice) => boolean) | undefined
   hasSkipped = false
-  /** Of the last batch, those that are not known. */
+  /** The records of the last batch that are not known. */
   unknown: readonly RecordSlice[] = []
 
   constructor(options: XmlOptions) {
@@ -126,7 +126,7 @@ export class CheckedXml extends XmlSplitter {
   }
 }
 
-/** What the parser takes for the element, with its name; all of it where its namespaces are its own. */
+/** An empty element of the same name; the element itself if it declares namespaces. */
 function emptyElement(element: Buffer): Buffer {
   const tag = element.toString('utf8', 0, readToken(element, 0)?.end)
   return tag.includes('xmlns') ? element : Buffer.from(`${tag.slice(0, tag.search(/[\s/>]/))}/>`)

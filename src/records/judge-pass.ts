@@ -145,7 +145,7 @@ export class JudgePass {
     }
   }
 
-  /** Something was wrong: whether all that was known has to be read to tell what. It is known no longer then. */
+  /** After a refusal: whether known records were skipped. Then all have to be read to tell what is wrong, and none counts as known. */
   forgetKnown(): boolean {
     if (!this.#xml?.hasSkipped) return false
     this.#known?.settle(undefined)

@@ -41,7 +41,7 @@ export class XmlSplitter extends KeptSplitter {
   #elements = 0
   /** Up to where the end of the last token was looked for in vain. */
   #seen = 0
-  /** The file was written from rejected records. */
+  /** The file holds records that were rejected before. */
   isRejects = false
   #documentScope = noScope
   #recordScope = noScope
@@ -177,7 +177,7 @@ export class XmlSplitter extends KeptSplitter {
 
   #readInstruction(start: number, end: number): void {
     const text = this.kept.bytes.toString('utf8', start, end)
-    if (text.startsWith(`<?${rejectsInstruction} `)) this.isRejects = true
+    if (/^<\?([^\s?]+)/.exec(text)?.[1] === rejectsInstruction) this.isRejects = true
     const version = /^<\?xml\s+version\s*=\s*["']([^"']*)["']/.exec(text)?.[1]
     if (version !== undefined) this.#documentScope = { ...noScope, version }
   }

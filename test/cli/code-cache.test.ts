@@ -39,7 +39,7 @@ test('where compiled code has become too much, all of it is removed', async () =
   const own = dir.join(`catalogd/${name}`)
   for (let index = 0; index <= 10_000; index++) writeFileSync(`${own}/leftover-${index}`, '')
   await startHelp({ XDG_CACHE_HOME: dir.path })
-  // Whether the folder is made anew depends on which process it belongs to: there are flags for a long command.
+  // A long command is two processes with different flags, and so with two folders. Only one of them is made anew.
   const left = await readdir(own).catch(() => [])
   expect(left.filter((each) => each.startsWith('leftover'))).toEqual([])
 })

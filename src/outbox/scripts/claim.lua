@@ -123,7 +123,7 @@ local isFilling = false
 local function takeNew()
   local oldest = tonumber(redis.call('ZRANGE', new, 0, 0, 'WITHSCORES')[2])
   if not oldest then return end
-  if #ids == 0 and not doNewFill(bodyBytesMax) then
+  if #ids == 0 and not newFillCall(bodyBytesMax) then
     isFilling = areMoreComing(oldest <= now)
     if isFilling or oldest > now then return end
   end

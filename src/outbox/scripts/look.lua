@@ -14,6 +14,6 @@ local function due(key)
 end
 
 local urgentDue = due(urgent)
-local anyDue = urgentDue or due(new) or doNewFill(limitedTo(tonumber(ARGV[2]))) or due(deferred) or due(echoes)
+local anyDue = urgentDue or due(new) or newFillCall(limitedTo(tonumber(ARGV[2]))) or due(deferred) or due(echoes)
 if heldMs > 0 and anyDue then return { 0, 0, math.ceil(heldMs) } end
 return { urgentDue and 1 or 0, anyDue and 1 or 0, nextDueMs(-1) }

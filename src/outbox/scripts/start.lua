@@ -181,15 +181,12 @@ local function settleEcho(id, began)
   return true
 end
 
--- Bytes of the new products that no call has yet, by the mean of all documents.
-local function bytesOfNew()
+-- Whether the new products that no call has yet fill one of so many bytes, by the mean of all documents.
+local function newFillCall(bodyBytesMax)
   local sum = 0
   for _, size in ipairs(redis.call('HVALS', bytes)) do sum = sum + size end
-  return redis.call('ZCARD', new) * sum / math.max(1, redis.call('HLEN', pending))
+  return redis.call('ZCARD', new) * sum / math.max(1, redis.call('HLEN', pending)) >= bodyBytesMax * 1.03
 end
-
--- Whether they fill a call of so many bytes.
-local function doNewFill(bodyBytesMax) return bytesOfNew() >= bodyBytesMax * 1.03 end
 
 -- The endpoint may have taught a smaller limit.
 local function limitedTo(bodyBytesMax)
