@@ -13,7 +13,7 @@ const heapFlags = [
   // The helper threads of each young collection wait for each other: up to a fifth of a first load's CPU.
   '--no-parallel-scavenge',
   // During a load V8 may decide to make some objects in the old heap. What they refer to then stays alive until that heap
-  // is collected: about every second first load took a third longer.
+  // is collected: every second or third first load took up to 40 % longer.
   '--no-allocation-site-pretenuring',
   // See collectAtRest.
   '--expose-gc',
