@@ -8,6 +8,7 @@ import { openConsents } from './consents/open-consents.ts'
 import type { ConsentStore } from './consents/store.ts'
 import { CallLog } from './delivery/call-log.ts'
 import { ConsentSlots } from './delivery/consent-slots.ts'
+import { OtherDeliverers } from './delivery/other-deliverers.ts'
 import { newProcessName } from './delivery/process-name.ts'
 import { watchedProgress } from './delivery/watched-progress.ts'
 import { Delivery } from './delivery/worker.ts'
@@ -93,7 +94,9 @@ export class CatalogService implements AsyncDisposable {
 
   #openDelivery(): void {
     const { roles } = this.#options
-    if (roles.has('deliver') && hasProducts(this.#catalog)) this.#delivery = this.#openDeliveryWhenReady()
+    if (!hasProducts(this.#catalog)) return
+    if (roles.has('deliver')) this.#delivery = this.#openWhenReady(() => this.#openDeliveryNow())
+    else if (roles.has('import')) this.#delivery = this.#openWhenReady(() => this.#openOtherDeliverers())
   }
 
   #intakeOptions(): IntakeOptions {
@@ -153,10 +156,10 @@ export class CatalogService implements AsyncDisposable {
   }
 
   /** Redis may come later: files are imported meanwhile. */
-  #openDeliveryWhenReady(): RunningDelivery {
+  #openWhenReady(open: () => Promise<RunningDelivery>): RunningDelivery {
     const { connections, onFatal } = this.#options
     const stop = new AbortController()
-    const opening = connections.untilFit(stop.signal).then(() => this.#openDeliveryNow())
+    const opening = connections.untilFit(stop.signal).then(open)
     opening.catch((error: unknown) => {
       if (!stop.signal.aborted) onFatal(error)
     })
@@ -167,6 +170,17 @@ export class CatalogService implements AsyncDisposable {
         const delivery = await opening.catch(() => undefined)
         await delivery?.[Symbol.asyncDispose]()
       },
+    }
+  }
+
+  async #openOtherDeliverers(): Promise<RunningDelivery> {
+    const { connections, clock, log: options } = this.#options
+    const log = options.child({ catalog: this.#catalog.name })
+    const queue = await openTicketQueue({ connections, catalog: this.#catalog.name, clock, log })
+    const others = new OtherDeliverers(queue, log)
+    return {
+      wake: (offered) => others.wake(offered),
+      [Symbol.asyncDispose]: () => queue[Symbol.asyncDispose](),
     }
   }
 
@@ -218,7 +232,9 @@ export class CatalogService implements AsyncDisposable {
   }
 }
 
-type RunningDelivery = Pick<Delivery, 'wake' | typeof Symbol.asyncDispose>
+interface RunningDelivery extends AsyncDisposable {
+  wake(offered: Offered): void
+}
 
 /** What is not set is told with a clear message now, instead of with the first call. */
 export function checkAccess(options: Tasks, { api, consents, feeds }: CatalogConfig): void {

@@ -3,6 +3,8 @@ import type { TicketQueue as SharedTicketQueue } from '../redis/tickets.ts'
 /** What delivery needs of the job queue that all processes of a catalog share. */
 export type TicketQueue = Pick<SharedTicketQueue, 'ensureTicket' | 'areReliable' | 'runTickets'>
 
+type TicketMaker = Pick<TicketQueue, 'ensureTicket'>
+
 const urgentPriority = 1
 const bulkPriority = 2
 
@@ -11,14 +13,14 @@ const bulkPriority = 2
  * to run calls in one slot for a while. It holds nothing that could be lost with it.
  */
 export class TicketPlan {
-  readonly #queue: TicketQueue
+  readonly #queue: TicketMaker
   readonly #processName: string
   readonly #concurrency: number
   /** One slot less than there are, so that one is free for urgent changes; a process with one slot shares it. */
   readonly bulkTicketsMax: number
 
   constructor(
-    queue: TicketQueue,
+    queue: TicketMaker,
     { processName, concurrency }: { processName: string; concurrency: number },
   ) {
     this.#queue = queue
