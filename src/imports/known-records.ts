@@ -86,7 +86,7 @@ export class KnownRecords implements KnownFilter {
       ids.of(high).put(low, high)
     }
     for (let at = 0; at < entries.length && changed.length > 0; at += numbersPerEntry) {
-      const [low = 0, high = 0] = entries.subarray(at + 2, at + 4)
+      const [low = 0, high = 0] = [entries[at + 2], entries[at + 3]]
       if (ids.of(high).has(low, high)) entries.fill(0, at, at + 2)
     }
     this.#matcher = new EntryMatcher(
