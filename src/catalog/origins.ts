@@ -2,7 +2,7 @@ import type { ProductField } from '../api/contract/product.ts'
 import type { FeedName } from '../lib/brand.ts'
 import type { ProductPatch, ProductState } from './model.ts'
 import { shortValue } from './show-value.ts'
-import { metaFields } from './stored-form.ts'
+import { maskOfPatch, maskWhere, metaFields } from './stored-form.ts'
 
 /** A record of a feed file: the number of its import, and the line on which it begins. */
 export interface RecordOrigin {
@@ -79,7 +79,7 @@ export function originsAfter(
   const origins = decodeOrigins(before)
   const mine: FeedOrigins = origins.get(feed) ?? { records: [], hidden: {} }
   const hiddenBefore = JSON.stringify(mine.hidden)
-  const said = maskOf([...(Object.keys(patch.set) as ProductField[]), ...patch.clear])
+  const said = maskOfPatch(patch)
   for (const field of fieldsOf(said)) {
     const writer = next.writers[field]
     delete mine.hidden[field]
@@ -92,8 +92,8 @@ export function originsAfter(
     if (lost && state?.fields[field] !== undefined)
       lost.hidden[field] = shortValue(field, state.fields[field])
   }
-  const own = metaFields.filter((field) => next.writers[field] === feed || field in mine.hidden)
-  const isAll = (maskOf(own) & ~said) === 0
+  const own = maskWhere((field) => next.writers[field] === feed || field in mine.hidden)
+  const isAll = (own & ~said) === 0
   const earlier = mine.records.flatMap((record) => {
     const mask = record.mask === undefined ? undefined : record.mask & ~said
     return mask === 0 ? [] : [mask === undefined ? record : { ...record, mask }]
@@ -112,7 +112,7 @@ export function originsWithout(before: string | undefined, feed: FeedName, missi
 
 /** The record in which the feed last spoke of the field; undefined: nobody noted it. */
 export function originOf(origins: FeedOrigins | undefined, field: ProductField): RecordOrigin | undefined {
-  const bit = maskOf([field])
+  const bit = maskWhere((each) => each === field)
   return origins?.records.find(({ mask }) => mask === undefined || (mask & bit) !== 0)
 }
 
@@ -129,16 +129,6 @@ export function overriddenBy(
   })
 }
 
-function maskOf(fields: readonly ProductField[]): number {
-  return fields.reduce((mask, field) => mask | maskBit(field), 0)
-}
-
-/** 0 for what is stored of no product, such as its id. */
-function maskBit(field: ProductField): number {
-  const place = metaFields.indexOf(field)
-  return place === -1 ? 0 : 1 << place
-}
-
 function fieldsOf(mask: number): ProductField[] {
-  return metaFields.filter((field) => (mask & maskBit(field)) !== 0)
+  return metaFields.filter((_, place) => (mask & (1 << place)) !== 0)
 }

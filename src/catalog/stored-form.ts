@@ -92,16 +92,21 @@ export function storedFormOfPatch(
 }
 
 /** What is stored of a product of which this feed alone has spoken, and of these fields. */
-export function encodeMetaOfPatch(
-  { set, clear }: Pick<ProductPatch, 'set' | 'clear'>,
-  feed: FeedName,
-): string {
+export function encodeMetaOfPatch(patch: Pick<ProductPatch, 'set' | 'clear'>, feed: FeedName): string {
+  return encodeEntry({ feed, standing: 'named', mask: maskOfPatch(patch) })
+}
+
+/** The fields that it sets or clears. */
+export function maskOfPatch({ set, clear }: Pick<ProductPatch, 'set' | 'clear'>): number {
+  return maskWhere((field) => set[field] !== undefined || (clear.length > 0 && clear.includes(field)))
+}
+
+export function maskWhere(isMeant: (field: ProductField) => boolean): number {
   let mask = 0
   for (let place = 0; place < metaFields.length; place++) {
-    if (set[metaFields[place] as ProductField] !== undefined) mask |= 1 << place
+    if (isMeant(metaFields[place] as ProductField)) mask |= 1 << place
   }
-  for (const field of clear) mask |= 1 << metaFields.indexOf(field)
-  return encodeEntry({ feed, standing: 'named', mask })
+  return mask
 }
 
 /** Undefined where a missing mark changes none. */

@@ -5,6 +5,7 @@ import { mergePatch } from '../../src/catalog/merge.ts'
 import type { ProductPatch, ProductState } from '../../src/catalog/model.ts'
 import { decodeOrigins, originOf, originsAfter } from '../../src/catalog/origins.ts'
 import type { FieldRanks } from '../../src/catalog/ranks.ts'
+import { noFields } from '../../src/catalog/wire-order.ts'
 import type { FeedName, ProductId } from '../../src/lib/brand.ts'
 
 const fields = ['name', 'price', 'availability', 'brand', 'supplier_cost'] as const
@@ -29,16 +30,18 @@ it('each field comes from the last record in which its feed spoke of it, and hid
       let state: ProductState | undefined
       let text: string | undefined
       const spoken = new Map<string, number>()
-      const said = new Map<string, unknown>()
+      const values = new Map<string, unknown>()
       for (const [at, { feed, set, clear }] of steps.entries()) {
         const cleared = clear.filter((field) => set[field] === undefined) as ProductField[]
-        const step: ProductPatch = { productId: 'a' as ProductId, set, clear: cleared }
+        // As records give it: what they do not say is undefined.
+        const said = { ...noFields, ...set }
+        const step: ProductPatch = { productId: 'a' as ProductId, set: said, clear: cleared }
         const next = mergePatch({ state, patch: step, feed, ranks })
         const origin = { import: at + 1, line: 10 * at }
         text = originsAfter(text, { feed, patch: step, origin, state, next }).text
         for (const field of [...Object.keys(set), ...cleared]) {
           spoken.set(`${feed} ${field}`, at + 1)
-          said.set(`${feed} ${field}`, set[field as keyof typeof set])
+          values.set(`${feed} ${field}`, set[field as keyof typeof set])
         }
         state = next
       }
@@ -53,7 +56,8 @@ it('each field comes from the last record in which its feed spoke of it, and hid
           const key = `${feed} ${field}`
           const isWriter = state?.writers[field] === feed
           const hidden = origins.get(feed)?.hidden[field]
-          const value = field === 'supplier_cost' && said.get(key) !== undefined ? '(hidden)' : said.get(key)
+          const value =
+            field === 'supplier_cost' && values.get(key) !== undefined ? '(hidden)' : values.get(key)
           expect(hidden).toEqual(isWriter ? undefined : value)
           if (isWriter || hidden !== undefined)
             expect(originOf(origins.get(feed), field)?.import).toBe(spoken.get(key))
