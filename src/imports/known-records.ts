@@ -183,7 +183,7 @@ export class KnownRecords implements KnownFilter {
   unmissed(): Removals | undefined {
     if (this.#isFirst) return { missing: 0, of: this.#applied.length }
     const others = this.#others
-    if (!others || this.#skipped === 0) return undefined
+    if (!others || this.because !== undefined) return undefined
     for (const id of this.#left()) if (!others.hasHash(id)) return undefined
     for (const id of this.#left()) this.#addRest(id, 'named')
     return { missing: 0, of: this.#skipped + this.#applied.length + this.#rest.named.length }
