@@ -49,7 +49,7 @@ function firstDifference(
 }
 
 /** The comma or the brace behind the field of an object that begins at `start`. */
-function fieldEnd(json: Buffer, start: number): number {
+export function fieldEnd(json: Buffer, start: number): number {
   const { length } = json
   let depth = 0
   for (let at = start; at < length; at++) {

@@ -66,9 +66,9 @@ interface SaidRecord {
   feed: FeedName
   patch: ProductPatch
   origin: RecordOrigin
-  /** Before and after the record. */
+  /** Before and after the record. Where its feed takes no field over, only who writes each is looked at. */
   state: ProductState | undefined
-  next: ProductState
+  next: Pick<ProductState, 'writers'>
 }
 
 /** After a record; `isHiddenChanged`: it says something else than before of a field that another feed writes. */
@@ -120,7 +120,7 @@ export function originOf(origins: FeedOrigins | undefined, field: ProductField):
 export function overriddenBy(
   patch: ProductPatch,
   feed: FeedName,
-  next: ProductState,
+  next: Pick<ProductState, 'fields' | 'writers'>,
 ): { field: ProductField; writer: FeedName }[] {
   return (Object.keys(patch.set) as ProductField[]).flatMap((field) => {
     const [said, writer] = [patch.set[field], next.writers[field]]

@@ -99,7 +99,7 @@ function countsMissing(feed: FeedConfig | undefined): boolean {
 const required: ReadonlySet<ProductField> = new Set(requiredFields)
 
 /** Whether its values go because no feed maps it any more. A required field is never cleared. */
-function isDropped(field: ProductField, ranks: FieldRanks): boolean {
+export function isDropped(field: ProductField, ranks: Pick<FieldRanks, 'writer'>): boolean {
   return ranks.writer(field) === undefined && !required.has(field)
 }
 

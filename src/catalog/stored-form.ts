@@ -133,14 +133,23 @@ export function decodeState({ document, partial, meta }: StoredParts): ProductSt
     ...(partial && parseFields(partial)),
   }
   const fields: ProductState['fields'] = { ...noFields }
-  const writers: ProductState['writers'] = { ...noFields }
-  const entries = parseMeta(meta)
-  for (const [place, field] of metaFields.entries()) {
+  for (const field of metaFields) {
     const value = stored[field]
     if (value !== undefined) fields[field] = value
-    for (const { mask, feed } of entries) if ((mask & (1 << place)) !== 0) writers[field] ??= feed
   }
-  return { fields, writers, ...standings(entries), ...decodeLater(stored[laterKey]) }
+  return { fields, ...decodeMeta(meta), ...decodeLater(stored[laterKey]) }
+}
+
+/** Who wrote which field, and which feeds name the product or miss it. */
+export function decodeMeta(meta: string): Pick<ProductState, 'writers' | 'feeds' | 'missingFrom'> {
+  const writers: ProductState['writers'] = { ...noFields }
+  const entries = parseMeta(meta)
+  for (const { mask, feed } of entries) {
+    for (let place = 0; mask >>> place !== 0; place++) {
+      if ((mask & (1 << place)) !== 0) writers[metaFields[place] as ProductField] ??= feed
+    }
+  }
+  return { writers, ...standings(entries) }
 }
 
 /**

@@ -2,9 +2,9 @@ import type { ProductField } from '../api/contract/product.ts'
 import { type ChangeCause, encodeChange } from '../catalog/change-entry.ts'
 import { diffDocuments } from '../catalog/diff.ts'
 import { differingFields } from '../catalog/differing-fields.ts'
-import { keyFieldsOf, keyValues } from '../catalog/feed-key.ts'
+import { keyFieldsOf } from '../catalog/feed-key.ts'
 import { applyDue, nextSwitch } from '../catalog/later.ts'
-import { markMissing, mergePatch } from '../catalog/merge.ts'
+import { markMissing } from '../catalog/merge.ts'
 import type { Change, ProductPatch, ProductState } from '../catalog/model.ts'
 import {
   originsAfter,
@@ -17,7 +17,6 @@ import { type FieldRanks, rankFields } from '../catalog/ranks.ts'
 import {
   type ComposedDocument,
   composeDocument,
-  decodeState,
   encodeMetaOfPatch,
   type StoredForm,
   storedForm,
@@ -25,7 +24,8 @@ import {
 } from '../catalog/stored-form.ts'
 import type { CatalogConfig } from '../config/model.ts'
 import type { FeedName, ProductId } from '../lib/brand.ts'
-import type { KeyEntry, ProductWrite, StoredProduct } from '../mirror/model.ts'
+import type { ProductWrite, StoredProduct } from '../mirror/model.ts'
+import { keysOf, mergeStored, readState, switchOf } from './merge-stored.ts'
 import { emptyTally, type Tally, tallyChange } from './tally.ts'
 
 /** One step for one product: what a record says, or that a full feed no longer names it. */
@@ -74,43 +74,16 @@ function emptyPlan(): ChunkPlan {
 export function planChunk({ steps, stored, feed, ranks, import: number, ...rules }: PlanOptions): ChunkPlan {
   const plan = emptyPlan()
   for (const step of steps) {
-    const productId = 'patch' in step ? step.patch.productId : step.missing
-    const before = stored.get(productId)
-    const origin =
-      'patch' in step && number !== undefined ? { import: number, line: step.line ?? 0 } : undefined
-    if ('patch' in step) {
-      const meta = metaOfPatch(step.patch, { before, feed, rules })
-      if (meta !== undefined) {
-        addPatch(plan, { before, patch: step.patch, meta, feed, origin, rules })
-        continue
-      }
-    }
-    const state = before && readState(before)
-    if ('missing' in step && !state) continue
     if ('missing' in step) {
-      const next = markMissing(state as ProductState, feed)
-      const noted = number !== undefined && {
-        origins: originsWithout(before?.origins, feed, number),
-        cause: { kind: 'missing' as const, feed, import: number },
-      }
-      addProduct(plan, { productId, before, state, next, rules, ...noted, missing: true })
+      addMissing(plan, { productId: step.missing, before: stored.get(step.missing), feed, rules, number })
       continue
     }
-    const { patch } = step
-    const next = mergePatch({ state, patch, feed, ranks })
-    const noted = origin && originsAfter(before?.origins, { feed, patch, origin, state, next })
-    const change = { origins: noted?.text, cause: origin && { kind: 'record' as const, feed, ...origin } }
-    const isWritten = addProduct(plan, {
-      productId,
-      before,
-      state,
-      next,
-      rules,
-      ...change,
-      missing: false,
-    })
-    if (!isWritten && noted?.isHiddenChanged) plan.origins.push({ productId, origins: noted.text })
-    for (const each of overriddenBy(patch, feed, next)) plan.overridden.push({ productId, ...each })
+    const { patch, line = 0 } = step
+    const before = stored.get(patch.productId)
+    const origin = number === undefined ? undefined : { import: number, line }
+    const meta = metaOfPatch(patch, { before, feed, rules })
+    if (meta !== undefined) addPatch(plan, { before, patch, meta, feed, origin, rules })
+    else addMerged(plan, { before, patch, ranks, feed, origin, rules })
   }
   return plan
 }
@@ -172,10 +145,63 @@ function addPatch(
   const { productId, set: fields } = patch
   const composed = composeDocument({ fields }, productId)
   const form = storedFormOfPatch({ set: fields, meta }, composed)
-  const beside = keysOf({ productId, rules }, [undefined, fields])
+  const beside = keysOf({ productId, keyFields: rules.keyFields }, [undefined, fields])
   const origins = origin && originsOfPatch(feed, origin)
   const cause = origin && { kind: 'record' as const, feed, ...origin }
   addForm(plan, { productId, before, rules, origins, cause, missing: false, composed, form, beside })
+}
+
+/** A record of a product of which other feeds have spoken, or this one of other fields. */
+function addMerged(
+  plan: ChunkPlan,
+  {
+    patch,
+    before,
+    ranks,
+    feed,
+    origin,
+    rules,
+  }: Pick<ProductOutcome, 'before' | 'rules'> & {
+    patch: ProductPatch
+    ranks: FieldRanks
+    feed: FeedName
+    origin: RecordOrigin | undefined
+  },
+): void {
+  const { productId } = patch
+  const { keyFields } = rules
+  const { state, next, ...outcome } = mergeStored(before, { patch, feed, ranks, keyFields })
+  const noted = origin && originsAfter(before?.origins, { feed, patch, origin, state, next })
+  const cause = origin && { kind: 'record' as const, feed, ...origin }
+  const isWritten = addForm(plan, {
+    ...{ productId, before, rules, missing: false, origins: noted?.text, cause },
+    ...outcome,
+  })
+  if (!isWritten && noted?.isHiddenChanged) plan.origins.push({ productId, origins: noted.text })
+  for (const each of overriddenBy(patch, feed, next)) plan.overridden.push({ productId, ...each })
+}
+
+function addMissing(
+  plan: ChunkPlan,
+  {
+    productId,
+    before,
+    feed,
+    rules,
+    number,
+  }: Pick<ProductOutcome, 'productId' | 'before' | 'rules'> & {
+    feed: FeedName
+    number: number | undefined
+  },
+): void {
+  const state = before && readState(before)
+  if (!state) return
+  const noted = number !== undefined && {
+    origins: originsWithout(before.origins, feed, number),
+    cause: { kind: 'missing' as const, feed, import: number },
+  }
+  const next = markMissing(state, feed)
+  addProduct(plan, { productId, before, state, next, rules, ...noted, missing: true })
 }
 
 interface ProductOutcome {
@@ -197,7 +223,7 @@ function addProduct(plan: ChunkPlan, outcome: ProductOutcome): boolean {
   const { productId, state, next } = outcome
   const composed = composeDocument(next, productId)
   const form = storedForm(next, composed)
-  const keys = keysOf(outcome, [state?.fields, next.fields])
+  const keys = keysOf({ productId, keyFields: outcome.rules.keyFields }, [state?.fields, next.fields])
   return addForm(plan, { ...outcome, composed, form, beside: { ...switchOf(state, next), ...keys } })
 }
 
@@ -233,40 +259,16 @@ function addForm(plan: ChunkPlan, outcome: FormOutcome): boolean {
 
 function changeOf(
   { productId, before, rules, missing }: FormOutcome,
-  { bytes, document }: Extract<ComposedDocument, { kind: 'complete' }>,
+  composed: Extract<ComposedDocument, { kind: 'complete' }>,
 ): Change | undefined {
   const stored = before?.document
-  if (sameBytes(stored, bytes)) return undefined
-  const documents = (stored && differingFields(stored, bytes)) ?? {
+  if (sameBytes(stored, composed.bytes)) return undefined
+  const documents = (stored && differingFields(stored, composed.bytes)) ?? {
     before: stored && JSON.parse(stored.toString('utf8')),
-    after: document,
+    after: composed.document,
   }
   const isUndelivered = before?.isUndelivered
   return diffDocuments({ productId, ...documents, urgent: rules.urgent, missing, isUndelivered })
-}
-
-function switchOf(before: ProductState | undefined, next: ProductState): Pick<ProductWrite, 'switchAt'> {
-  const at = nextSwitch(next.later)
-  if (at !== undefined) return { switchAt: at }
-  return before?.later ? { switchAt: 'none' } : {}
-}
-
-/** What a feed with a key finds the product by, where that changes. */
-function keysOf(
-  { productId, rules }: Pick<ProductOutcome, 'productId' | 'rules'>,
-  [old, fields]: readonly [ProductState['fields'] | undefined, ProductState['fields']],
-): Pick<ProductWrite, 'keys'> {
-  const [add, remove]: [KeyEntry[], KeyEntry[]] = [[], []]
-  for (const field of rules.keyFields) {
-    const [before, after] = [old ? keyValues(old, field) : [], keyValues(fields, field)]
-    for (const value of after) if (!before.includes(value)) add.push({ field, value, productId })
-    for (const value of before) if (!after.includes(value)) remove.push({ field, value, productId })
-  }
-  return add.length + remove.length > 0 ? { keys: { add, remove } } : {}
-}
-
-function readState({ document, partial, meta }: StoredProduct): ProductState | undefined {
-  return meta === undefined ? undefined : decodeState({ document, partial, meta })
 }
 
 function sameBytes(one: Buffer | undefined, other: Buffer | undefined): boolean {

@@ -1,8 +1,10 @@
 import { stat, writeFile } from 'node:fs/promises'
 import { parse } from 'csv-parse/sync'
 import type { ProductPatch } from '../../src/catalog/model.ts'
+import { noFields } from '../../src/catalog/wire-order.ts'
 import { openProducts } from '../../src/imports/open-feed-file.ts'
 import { planChunk, planRulesOf } from '../../src/imports/plan-chunk.ts'
+import type { ProductId } from '../../src/lib/brand.ts'
 import { digestDocument } from '../../src/mirror/digest.ts'
 import { readCheckedConfig } from '../../src/operations/read-config.ts'
 import { sampleFields, writeSampleFeed } from '../../src/quickstart/sample-feed.ts'
@@ -38,6 +40,7 @@ export async function benchRecord(): Promise<void> {
   const cheaper = patches.map((batch) =>
     batch.map((patch) => ({ ...patch, set: { ...patch.set, price: 1 } })),
   )
+  const prices = patches.map((batch) => batch.map(({ productId }) => priceOf(productId, 2)))
   const blocks = Array.from({ length: products / rowsPerBlock }, (_, index) =>
     textOf(slices.slice(index * rowsPerBlock, (index + 1) * rowsPerBlock)),
   )
@@ -47,6 +50,7 @@ export async function benchRecord(): Promise<void> {
     { name: 'map and check', budget: 8, run: (index) => steps.map(records[index] ?? []) },
     { name: 'compose what is new', budget: 10, run: (index) => steps.plan(patches[index] ?? [], new Map()) },
     { name: 'merge, compose, compare', budget: 10, run: (index) => steps.plan(cheaper[index] ?? [], stored) },
+    { name: '  the price of another feed', budget: 10, run: (index) => steps.price(prices[index] ?? []) },
     {
       name: 'digest',
       run: (index) =>
@@ -66,6 +70,10 @@ export async function benchRecord(): Promise<void> {
         : `of ${(budget * scale).toFixed(1)}${took > budget * scale ? ', too much' : ''}`
     console.log(`${name.padEnd(26)}${took.toFixed(2).padStart(7)} µs ${limit}`)
   }
+}
+
+function priceOf(productId: ProductId, price: number): ProductPatch {
+  return { productId, set: { ...noFields, price }, clear: [] }
 }
 
 function textOf(slices: readonly RecordSlice[]): string {
@@ -112,12 +120,13 @@ catalogs:
         drop: ./drop
         fields:
 ${fields}
+      prices: { drop: ./prices, fields: { product_id: sku, price: price }, owns: [price] }
 `,
   )
   const { config } = await readCheckedConfig({ file, env: {} })
   const [catalog] = config.catalogs.values()
-  const [feed] = catalog?.feeds.values() ?? []
-  if (!catalog || !feed) throw new Error('the configuration has no feed')
+  const [feed, prices] = catalog?.feeds.values() ?? []
+  if (!catalog || !feed || !prices) throw new Error('the configuration has no feeds')
   const source = { path, bytes: (await stat(path)).size, name: 'sample.csv' }
   const opened = await openProducts({ feed, mode: 'full', source })
   if (opened.kind !== 'products') throw new Error('the sample does not fit its fields')
@@ -128,19 +137,26 @@ ${fields}
     for (const slice of batch.slices) slices.push({ ...slice, bytes: Buffer.from(slice.bytes) })
   }
   const rules = planRulesOf(catalog)
-  const plan = (patches: readonly ProductPatch[], stored: Parameters<typeof planChunk>[0]['stored']) =>
-    planChunk({ steps: patches.map((patch) => ({ patch })), stored, feed: feed.name, ...rules })
+  type Stored = Parameters<typeof planChunk>[0]['stored']
+  const plan = (patches: readonly ProductPatch[], stored: Stored, { name } = feed) =>
+    planChunk({ steps: patches.map((patch) => ({ patch })), stored, feed: name, import: 1, ...rules })
+  let priced: Stored = new Map()
   return {
     slices,
     parse: (batch: readonly RecordSlice[]) =>
       parseCsv(batch, dialect, columns).flatMap((result) => ('parsed' in result ? result.parsed : [])),
     map: (batch: readonly ParsedRecord[]) => batch.flatMap((record) => opened.map(record, 0).item ?? []),
-    plan,
+    plan: (patches: readonly ProductPatch[], stored: Stored) => plan(patches, stored),
+    /** Of a feed that owns it and has told another one before. */
+    price: (patches: readonly ProductPatch[]) => plan(patches, priced, prices),
     /** As they are once imported. */
     store(patches: readonly (readonly ProductPatch[])[]) {
       const writes = patches.flatMap((batch) => plan(batch, new Map()).writes)
+      const stored = new Map(writes.map((write) => [write.productId, write]))
+      const told = patches.flat().map(({ productId }) => priceOf(productId, 1))
+      priced = new Map(plan(told, stored, prices).writes.map((write) => [write.productId, write]))
       return {
-        stored: new Map(writes.map((write) => [write.productId, write])),
+        stored,
         documents: writes.flatMap(({ document }) => document ?? []),
       }
     },
