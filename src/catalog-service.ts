@@ -174,9 +174,10 @@ export class CatalogService implements AsyncDisposable {
   }
 
   async #openOtherDeliverers(): Promise<RunningDelivery> {
-    const { connections, clock, log: options } = this.#options
-    const log = options.child({ catalog: this.#catalog.name })
-    const queue = await openTicketQueue({ connections, catalog: this.#catalog.name, clock, log })
+    const { connections, clock } = this.#options
+    const { name: catalog } = this.#catalog
+    const log = this.#options.log.child({ catalog })
+    const queue = await openTicketQueue({ connections, catalog, clock, log })
     const others = new OtherDeliverers(queue, log)
     return {
       wake: (offered) => others.wake(offered),

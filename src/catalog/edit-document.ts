@@ -2,20 +2,14 @@ import { type ProductField, productFields } from '../api/contract/product.ts'
 import type { FeedName } from '../lib/brand.ts'
 import { fieldEnd } from './differing-fields.ts'
 import type { ProductPatch, ProductState } from './model.ts'
-import { type FieldRanks, isDropped } from './ranks.ts'
-import { decodeMeta } from './stored-form.ts'
+import { type FieldRanks, isDropped, isWriter } from './ranks.ts'
+import { decodeMeta, type StoredParts } from './stored-form.ts'
 
-/** What a product is after a record, where it differs in values of its document alone. */
+/** A product after a record that changes nothing but values of its document. */
 export interface EditedDocument {
   bytes: Buffer
-  /** As before; `fields` holds those alone that the record names and another feed writes. */
+  /** The writers are as before; `fields` holds only those that the record sets and another feed writes. */
   next: Pick<ProductState, 'fields' | 'writers'>
-}
-
-interface Stored {
-  document: Buffer | undefined
-  partial: Buffer | undefined
-  meta: string
 }
 
 interface Said {
@@ -27,12 +21,15 @@ interface Said {
 const keys = new Map(productFields.map((field) => [field, Buffer.from(`${JSON.stringify(field)}:`)]))
 
 /**
- * What merging the patch gives, in a third of the time: only the values that it sets are written anew, into the document as
- * it is stored. Undefined where more may change: the feed has not named the product before, or has not written such a field;
- * a field comes, goes or changes hands; something is marked missing or announced.
+ * The same result as merging the patch, in a third of the time: only the values that it sets are replaced in the stored
+ * document. Undefined where more than values may change: the feed names the product for the first time; a field is added,
+ * removed, or taken over from another feed; something is marked missing or announced for later.
  */
-export function editDocument({ document, partial, meta }: Stored, said: Said): EditedDocument | undefined {
-  const { patch, feed } = said
+export function editDocument(
+  { document, partial, meta }: StoredParts,
+  said: Said,
+): EditedDocument | undefined {
+  const { patch, feed, ranks } = said
   if (!document || partial || patch.later || patch.keepEntries || patch.clear.length > 0) return undefined
   const { writers, feeds, missingFrom } = decodeMeta(meta)
   if (missingFrom.size > 0 || !feeds.has(feed)) return undefined
@@ -41,9 +38,9 @@ export function editDocument({ document, partial, meta }: Stored, said: Said): E
   let [copied, start] = [0, 1]
   for (const field of productFields) {
     const [writer, value] = [writers[field], patch.set[field]]
-    if (writer !== undefined && isDropped(field, said.ranks)) return undefined
+    if (writer !== undefined && isDropped(field, ranks)) return undefined
     if (value === undefined || field === 'product_id') continue
-    if (writer === undefined || isTakenOver(field, writer, said)) return undefined
+    if (writer !== feed && isWriter(field, { feed, writer, ranks })) return undefined
     const found = findField(document, field, start)
     if (found === undefined) return undefined
     start = found.end + 1
@@ -54,10 +51,6 @@ export function editDocument({ document, partial, meta }: Stored, said: Said): E
   }
   const bytes = Buffer.concat([...parts, document.subarray(copied)])
   return { bytes, next: { fields, writers } }
-}
-
-function isTakenOver(field: ProductField, writer: FeedName, { feed, ranks }: Said): boolean {
-  return writer !== feed && ranks.rank(field, feed) < ranks.rank(field, writer)
 }
 
 /** From the field that begins at `from` on, in bytes. */

@@ -99,7 +99,7 @@ function countsMissing(feed: FeedConfig | undefined): boolean {
 const required: ReadonlySet<ProductField> = new Set(requiredFields)
 
 /** Whether its values go because no feed maps it any more. A required field is never cleared. */
-export function isDropped(field: ProductField, ranks: Pick<FieldRanks, 'writer'>): boolean {
+export function isDropped(field: ProductField, ranks: FieldRanks): boolean {
   return ranks.writer(field) === undefined && !required.has(field)
 }
 
@@ -127,14 +127,21 @@ export function mergeFields(known: Merged | undefined, { patch, feed, ranks }: S
     const writer = earlier?.writers[field]
     const said = patch.set[field]
     const isHeard =
-      (said !== undefined || patch.clear.includes(field)) &&
-      (writer === undefined || writer === feed || ranks.rank(field, feed) < ranks.rank(field, writer))
+      (said !== undefined || patch.clear.includes(field)) && isWriter(field, { feed, writer, ranks })
     const value = isHeard ? heardValue(said, { known: before, patch, field, isOwn: writer === feed }) : before
     if (value !== undefined) fields[field] = value
     const next = isHeard ? feed : writer
     if (next !== undefined) writers[field] = next
   }
   return { fields, writers }
+}
+
+/** Whether the value of a feed that speaks of the field counts, where `writer` has spoken of it before. */
+export function isWriter(
+  field: ProductField,
+  { feed, writer, ranks }: Pick<Said, 'feed' | 'ranks'> & { writer: FeedName | undefined },
+): boolean {
+  return writer === undefined || writer === feed || ranks.rank(field, feed) < ranks.rank(field, writer)
 }
 
 interface Before {

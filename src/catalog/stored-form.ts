@@ -121,7 +121,7 @@ function encodePartial(fields: ProductState['fields'], { later }: ProductState):
   return Buffer.from(JSON.stringify(later ? { ...fields, [laterKey]: encodeLater(later) } : fields))
 }
 
-interface StoredParts {
+export interface StoredParts {
   document: Buffer | undefined
   partial: Buffer | undefined
   meta: string

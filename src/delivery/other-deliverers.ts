@@ -2,13 +2,13 @@ import type { Log } from '../lib/log.ts'
 import type { Offered } from '../outbox/model.ts'
 import { TicketPlan, type TicketQueue } from './tickets.ts'
 
-/** The plan of one that delivers, with a slot for urgent changes: its tickets run wherever there is a slot. */
+/** One ticket for urgent changes and one for all others, as a process with two slots makes them. Any process runs them. */
 const slots = { processName: 'offered', concurrency: 2 }
 const nothing: Offered = { urgent: false, others: false }
 
 /**
- * Wakes the processes that deliver, for one that offers and does not. They look once a second by themselves: a wake-up
- * that fails costs so long and nothing else.
+ * Lets a process that imports but does not deliver wake those that do. They look for work once a second anyway: where a
+ * wake-up fails, products wait that long and nothing is lost.
  */
 export class OtherDeliverers {
   readonly #plan: TicketPlan
@@ -21,7 +21,7 @@ export class OtherDeliverers {
     this.#log = log
   }
 
-  /** Never throws. What is offered during a wake-up needs one more, however much there was. */
+  /** Never throws. Whatever is offered during a wake-up takes one more. */
   wake({ urgent, others }: Offered): void {
     this.#offered = { urgent: this.#offered.urgent || urgent, others: this.#offered.others || others }
     if (!this.#isWaking) void this.#wakeUntilNothing()
@@ -36,7 +36,7 @@ export class OtherDeliverers {
         if (urgent) await this.#plan.ensureUrgent()
         if (others) await this.#plan.ensureBulk(new Set())
       } catch (error) {
-        this.#log.debug({ err: error }, 'no process could be woken: they look by themselves')
+        this.#log.debug({ err: error }, 'no process could be woken: each looks for work once a second anyway')
       }
     }
     this.#isWaking = false

@@ -22,29 +22,39 @@ interface MergeOptions {
   keyFields: readonly string[]
 }
 
-/** What a product is after a record of it. */
-export interface MergedProduct {
-  /** Before; undefined where it is new, or was not read. */
-  state: ProductState | undefined
-  next: Pick<ProductState, 'fields' | 'writers'>
+/** How a product is stored. */
+export interface ProductForm {
   composed: ComposedDocument
   form: StoredForm
   /** What stands beside the document in the mirror, where that changes. */
   beside: Pick<ProductWrite, 'switchAt' | 'keys'>
 }
 
+/** A product after a record. */
+interface MergedProduct extends ProductForm {
+  /** Before the record; undefined where the product is new, or was not read. */
+  state: ProductState | undefined
+  next: Pick<ProductState, 'fields' | 'writers'>
+}
+
 export function mergeStored(before: StoredProduct | undefined, options: MergeOptions): MergedProduct {
-  // Most records change values alone, often a price: then nothing else of the product is read.
+  // Most records change only values, often a price: then nothing else of the product is read.
   const edited = editStored(before, options)
   if (edited) return edited
   const { patch, feed, ranks, keyFields } = options
-  const { productId } = patch
   const state = before && readState(before)
   const next = mergePatch({ state, patch, feed, ranks })
-  const composed = composeDocument(next, productId)
-  const keys = keysOf({ productId, keyFields }, [state?.fields, next.fields])
-  const beside = { ...switchOf(state, next), ...keys }
-  return { state, next, composed, form: storedForm(next, composed), beside }
+  return { state, next, ...formOf({ productId: patch.productId, keyFields }, { state, next }) }
+}
+
+/** Of a product that was `state` and is `next`. */
+export function formOf(
+  product: { productId: ProductId; keyFields: readonly string[] },
+  { state, next }: { state: ProductState | undefined; next: ProductState },
+): ProductForm {
+  const composed = composeDocument(next, product.productId)
+  const keys = keysOf(product, [state?.fields, next.fields])
+  return { composed, form: storedForm(next, composed), beside: { ...switchOf(state, next), ...keys } }
 }
 
 function editStored(
@@ -67,10 +77,7 @@ function editStored(
   return { state: undefined, next, composed, form, beside: {} }
 }
 
-export function switchOf(
-  before: ProductState | undefined,
-  next: ProductState,
-): Pick<ProductWrite, 'switchAt'> {
+function switchOf(before: ProductState | undefined, next: ProductState): Pick<ProductWrite, 'switchAt'> {
   const at = nextSwitch(next.later)
   if (at !== undefined) return { switchAt: at }
   return before?.later ? { switchAt: 'none' } : {}

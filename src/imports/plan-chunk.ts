@@ -18,14 +18,12 @@ import {
   type ComposedDocument,
   composeDocument,
   encodeMetaOfPatch,
-  type StoredForm,
-  storedForm,
   storedFormOfPatch,
 } from '../catalog/stored-form.ts'
 import type { CatalogConfig } from '../config/model.ts'
 import type { FeedName, ProductId } from '../lib/brand.ts'
 import type { ProductWrite, StoredProduct } from '../mirror/model.ts'
-import { keysOf, mergeStored, readState, switchOf } from './merge-stored.ts'
+import { formOf, keysOf, mergeStored, type ProductForm, readState } from './merge-stored.ts'
 import { emptyTally, type Tally, tallyChange } from './tally.ts'
 
 /** One step for one product: what a record says, or that a full feed no longer names it. */
@@ -219,20 +217,14 @@ interface ProductOutcome {
   cause?: ChangeCause | undefined
 }
 
-function addProduct(plan: ChunkPlan, outcome: ProductOutcome): boolean {
-  const { productId, state, next } = outcome
-  const composed = composeDocument(next, productId)
-  const form = storedForm(next, composed)
-  const keys = keysOf({ productId, keyFields: outcome.rules.keyFields }, [state?.fields, next.fields])
-  return addForm(plan, { ...outcome, composed, form, beside: { ...switchOf(state, next), ...keys } })
+function addProduct(plan: ChunkPlan, outcome: ProductOutcome): void {
+  const { productId, rules, state, next } = outcome
+  addForm(plan, { ...outcome, ...formOf({ productId, keyFields: rules.keyFields }, { state, next }) })
 }
 
 interface FormOutcome
-  extends Pick<ProductOutcome, 'productId' | 'before' | 'rules' | 'missing' | 'origins' | 'cause'> {
-  composed: ComposedDocument
-  form: StoredForm
-  beside: Pick<ProductWrite, 'switchAt' | 'keys'>
-}
+  extends ProductForm,
+    Pick<ProductOutcome, 'productId' | 'before' | 'rules' | 'missing' | 'origins' | 'cause'> {}
 
 /** Answers whether the product is written. */
 function addForm(plan: ChunkPlan, outcome: FormOutcome): boolean {

@@ -147,7 +147,7 @@ ${fields}
       parseCsv(batch, dialect, columns).flatMap((result) => ('parsed' in result ? result.parsed : [])),
     map: (batch: readonly ParsedRecord[]) => batch.flatMap((record) => opened.map(record, 0).item ?? []),
     plan: (patches: readonly ProductPatch[], stored: Stored) => plan(patches, stored),
-    /** Of a feed that owns it and has told another one before. */
+    /** From the feed that owns the price, which has set another one before. */
     price: (patches: readonly ProductPatch[]) => plan(patches, priced, prices),
     /** As they are once imported. */
     store(patches: readonly (readonly ProductPatch[])[]) {

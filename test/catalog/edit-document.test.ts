@@ -55,7 +55,7 @@ const patch = fc.record({
   isMissing: fc.integer({ min: 0, max: 19 }).map((number) => number === 0),
 })
 
-it('an edited document is the one that merging gives, and so is all that is noted beside it', () => {
+it('editing a document gives the same bytes and the same notes as merging', () => {
   let edited = 0
   let steps = 0
   fc.assert(

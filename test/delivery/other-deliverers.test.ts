@@ -13,7 +13,7 @@ afterEach(leaks.check)
 
 const products = 50
 
-test('a process that imports and does not deliver makes tickets, so that others need not find its offers', async () => {
+test('a process that imports but does not deliver makes tickets that wake those that do', async () => {
   await using redis = await startRedis()
   await using site = await Site.open({ redisUrl: redis.url })
   const untilTicket = async (id: string) => {
