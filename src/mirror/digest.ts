@@ -32,6 +32,11 @@ export function bufferOf(bytes: Uint8Array, file: string): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
+/** Where the disk has changed a row, SQLite may give bytes or a number in the place of text. */
+export function checkTexts(values: readonly unknown[], file: string): void {
+  if (values.some((value) => typeof value !== 'string')) throw damaged(file)
+}
+
 export function damaged(file: string): StorageError {
   return new StorageError('database-damaged', `${file} is damaged: it does not hold what was written`, {
     hint: 'Check the disk, then put the last backup back: catalogd restore <folder>',

@@ -195,8 +195,8 @@ export class Places {
     lane: Lane,
     withDocument: boolean,
   ): Place {
-    // Only damage can take a product from its place.
-    if (productId === null) throw damaged(this.#database.file)
+    // Only damage can take a product from its place, or make its id something else than text.
+    if (typeof productId !== 'string') throw damaged(this.#database.file)
     const place = { productId, lane, number, since, bytes }
     if (digest === null) return { ...place, kind: 'withdrawn', document: undefined, digest: undefined }
     const kind = acknowledged?.length === 0 ? 'doubt' : sameBytes(acknowledged, digest) ? 'undone' : 'change'

@@ -2,7 +2,7 @@ import type { FeedName, ProductId } from '../lib/brand.ts'
 import { Database } from '../lib/database.ts'
 import { readSettledCalls, type StoredCall } from './calls.ts'
 import { countAll } from './count-all.ts'
-import { bufferOf, checkedDocument, damaged } from './digest.ts'
+import { bufferOf, checkedDocument, checkTexts, damaged } from './digest.ts'
 import { newest } from './documents.ts'
 import { readCalls, readFact, readFacts } from './facts.ts'
 import { readIdentity } from './identity.ts'
@@ -93,6 +93,7 @@ export class MirrorReader implements Disposable {
       const page = this.#database.all<{ key: number; productId: ProductId; meta: string }>(sql, after)
       const last = page.at(-1)
       if (!last) return
+      for (const { productId, meta } of page) checkTexts([productId, meta], this.#database.file)
       after = last.key
       yield page
     }
@@ -254,7 +255,7 @@ export class MirrorReader implements Disposable {
 
   #stored(row: ReadRow): StoredProduct {
     const [, meta, stored, document, partial, digest, origins, isUndelivered, key, missing] = row
-    if (stored === null) throw damaged(this.#database.file)
+    if (stored === null || typeof meta !== 'string') throw damaged(this.#database.file)
     return {
       meta,
       document: checkedDocument(document, digest, this.#database.file),

@@ -9,7 +9,7 @@ import { MirrorReader } from '../../src/mirror/reader.ts'
 import { MirrorStore, type StoreOptions } from '../../src/mirror/store.ts'
 import { canMount, mountSmallDisk } from '../sources/support/small-disk.ts'
 import { type TempDir, tempDir } from '../support/temp-dir.ts'
-import { documentOf, writeOf } from './writes.ts'
+import { documentOf, idOf, writeOf } from './writes.ts'
 
 let dir: TempDir
 let file: string
@@ -105,6 +105,20 @@ describe('a damaged file', () => {
     using database = new DatabaseSync(file)
     database.exec("UPDATE facts SET value = CAST(value AS BLOB) WHERE kind = 'identity' AND name = 'file'")
     expectRefusal({}, 'database-damaged', restore)
+  })
+
+  it.each(['id', 'meta'])("is refused where a product's %s is no text any more", (column) => {
+    using store = open()
+    commit(store, 0, 300)
+    using database = new DatabaseSync(file)
+    database.exec(`UPDATE products SET ${column} = CAST(${column} AS BLOB) WHERE key = 7`)
+    using reader = new MirrorReader(file)
+    const damaged = expect.objectContaining({ code: 'database-damaged', hint: restore })
+    expect(() => [...reader.pages()]).toThrow(damaged)
+    const readPlaces = () =>
+      store.readPlaces({ lane: 'new', after: 0, bytesMax: 1e9, rowsMax: 1e6, documents: false })
+    if (column === 'id') expect(readPlaces).toThrow(damaged)
+    else expect(() => reader.read([idOf(6)])).toThrow(damaged)
   })
 
   it('never shows another document than was written, and hides none that is unsent', () => {
