@@ -34,6 +34,7 @@ await serveMirror(parentPort, options, async ({ store, log, tell, onFatal }): Pr
     drainAfterMs,
     connect: () => connections.openWriter(),
     onOffered: (offered) => tell({ kind: 'offered', ...offered }),
+    onNewCalls: (answer) => tell({ kind: 'newCalls', answer }),
     onCompared: () => tell({ kind: 'compared' }),
     onFatal,
   })

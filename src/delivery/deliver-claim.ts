@@ -30,7 +30,12 @@ export async function deliverClaim(claimed: ClaimToDeliver, context: DeliveryCon
     beganAt: claimed.askedAt,
     clock: context.clock,
   })
-  await new ClaimDelivery(claimed, lease, context).run()
+  try {
+    await new ClaimDelivery(claimed, lease, context).run()
+  } catch (error) {
+    context.outbox.abandon(claimed.claim.token)
+    throw error
+  }
 }
 
 /**

@@ -107,6 +107,8 @@ export class Delivery implements AsyncDisposable {
 
   async #sweep(): Promise<void> {
     const { outbox, log } = this.#options
+    if (this.#context.standing.restMs > 0) outbox.rest()
+    else outbox.prepare()
     const expired = await outbox.expireClaims()
     if (expired > 0) {
       log.warn(

@@ -7,6 +7,12 @@ export const lanes = ['urgent', 'new', 'deferred'] as const satisfies readonly L
 export const laneRank = { urgent: 0, new: 1, deferred: 2 } as const satisfies Record<Lane, number>
 export type LaneRank = 0 | 1 | 2
 
+interface SavedNumbers {
+  last: Record<Lane, number>
+  offered: Record<Lane, number>
+  reserved: number
+}
+
 /**
  * The numbers that places get, counted in each lane from 1, and up to which of them Redis may know the places. They are
  * changed inside a transaction: `save` writes them with it, `reload` takes back what was not committed.
@@ -15,6 +21,8 @@ export class LaneNumbers {
   readonly #database: Database
   #last: Record<Lane, number> = { urgent: 0, new: 0, deferred: 0 }
   #offered: Record<Lane, number> = { urgent: 0, new: 0, deferred: 0 }
+  /** Up to this number of the lane `new` calls of this process may have taken products that Redis does not know. */
+  reserved = 0
   /** As it stands in the database. */
   #saved = ''
 
@@ -63,16 +71,16 @@ export class LaneNumbers {
 
   reload(): void {
     const none = { urgent: 0, new: 0, deferred: 0 }
-    const saved = readIdentityFact<Record<'last' | 'offered', Record<Lane, number>>>(
-      this.#database,
-      'numbers',
-    )
+    const saved = readIdentityFact<Partial<SavedNumbers>>(this.#database, 'numbers')
     this.#last = { ...none, ...saved?.last }
     this.#offered = { ...none, ...saved?.offered }
+    this.reserved = saved?.reserved ?? 0
+    this.noteOffered('new', this.reserved)
     this.#saved = this.#text()
   }
 
   #text(): string {
-    return JSON.stringify({ last: this.#last, offered: this.#offered })
+    const numbers: SavedNumbers = { last: this.#last, offered: this.#offered, reserved: this.reserved }
+    return JSON.stringify(numbers)
   }
 }

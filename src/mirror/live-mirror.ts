@@ -1,20 +1,17 @@
-import { once } from 'node:events'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { ProductId } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
 import { StorageError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import { settlesWithin } from '../lib/settles-within.ts'
 import { receivedError, writeLine } from '../lib/thread-messages.ts'
 import { type MadeCall, packIds } from './calls.ts'
+import { endThread } from './end-thread.ts'
 import type { DocumentDigest, KeyLookup, MirrorChunk, StoredProduct } from './model.ts'
+import { NewProducts } from './new-products.ts'
 import { packChunk } from './packed-chunk.ts'
 import { type Mirror, MirrorReader } from './reader.ts'
 import type { CommitRequest, MirrorAnswer, MirrorRequest, ThreadOptions } from './thread.ts'
 import { WrittenDocuments } from './written-documents.ts'
-
-/** A call to Redis may hang: then the thread is ended from outside, which the file survives as it does a crash. */
-const closeMs = 10_000
 
 interface MirrorOptions {
   clock: Clock
@@ -74,14 +71,17 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
   /** The newest change that waits, of each product that one does. */
   readonly #changing = new Map<ProductId, Waiting>()
   readonly #written = new WrittenDocuments()
+  /** For calls that are made in this thread. */
+  readonly newProducts: NewProducts
   #nextId = 1
   #isCompared = false
   #gathered: CommitRequest[] = []
   /** Plans are made one after another. */
   #tail: Promise<unknown> = Promise.resolve()
 
-  private constructor(file: string, options: MirrorOptions, link: Link) {
+  private constructor(file: string, options: MirrorOptions, link: Link, newProducts = newProductsOf(link)) {
     super(file)
+    this.newProducts = newProducts
     this.mirrorId = this.identity().mirrorId
     this.#file = file
     this.#options = options
@@ -92,11 +92,17 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
   static async open(options: LiveMirrorOptions): Promise<LiveMirror> {
     const { workerData, clock } = options
     const worker = new Worker(options.entry, { workerData, transferList: [workerData.checkpoints] })
+    const link: Link = {
+      post: (request, transfer) => worker.postMessage(request, transfer),
+      end: () => endThread(worker, clock),
+    }
+    const newProducts = newProductsOf(link, () => options.onOffered({ urgent: false, others: true }))
     let isCompared = false
     const opened = new Promise<void>((resolve, reject) => {
       worker.on('message', (answer: MirrorAnswer) => {
         if (answer.kind === 'log') writeLine(options.log, answer.line)
         else if (answer.kind === 'offered') options.onOffered(answer)
+        else if (answer.kind === 'newCalls') newProducts.receive(answer.answer)
         else if (answer.kind === 'compared') isCompared = true
         else if (answer.kind === 'open') resolve()
         else if (answer.kind === 'fatal') reject(receivedError(answer.failure))
@@ -106,10 +112,7 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
     })
     try {
       await opened
-      const mirror = new LiveMirror(workerData.file, options, {
-        post: (request, transfer) => worker.postMessage(request, transfer),
-        end: () => endThread(worker, clock),
-      })
+      const mirror = new LiveMirror(workerData.file, options, link, newProducts)
       mirror.#isCompared = isCompared
       worker.on('message', (answer: MirrorAnswer) => mirror.#take(answer))
       worker.on('error', (error) => mirror.#fail(error))
@@ -202,6 +205,7 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.newProducts.giveBack()
     await this.#tail
     await this.#until()
     this[Symbol.dispose]()
@@ -246,6 +250,7 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
       case 'open':
       case 'log':
       case 'offered':
+      case 'newCalls':
         return
       case 'written':
         this.#written.add(answer.blocks)
@@ -286,13 +291,10 @@ export class LiveMirror extends MirrorReader implements Mirror, AsyncDisposable 
   }
 }
 
-function hasEnded(): StorageError {
-  return new StorageError('mirror-closed', 'the thread of the mirror has ended')
+function newProductsOf(link: Link, onReady?: () => void): NewProducts {
+  return new NewProducts((request) => link.post({ kind: 'newCalls', request }, []), onReady)
 }
 
-async function endThread(worker: Worker, clock: Clock): Promise<void> {
-  if (worker.threadId === -1) return
-  const ended = once(worker, 'exit')
-  worker.postMessage({ kind: 'close' } satisfies MirrorRequest)
-  if (!(await settlesWithin(clock, closeMs, ended))) await worker.terminate()
+function hasEnded(): StorageError {
+  return new StorageError('mirror-closed', 'the thread of the mirror has ended')
 }

@@ -74,3 +74,37 @@ export interface MirrorIdentity {
   /** Places up to these numbers may be known to Redis. */
   offered: Readonly<Record<Lane, number>>
 }
+
+/** New products of one call, which takes them from the mirror: Redis knows nothing of them. */
+export interface TakenProducts {
+  token: string
+  ids: ProductId[]
+  /** Of 16 bytes each. */
+  digests: Uint8Array<ArrayBuffer>
+}
+
+/**
+ * What calls of new products ask the mirror's thread for. `want`: products for so many more calls (0: it is asked later), of at
+ * most so many bytes; `isPart`: a call is about to begin, and need not be full. `rest`: this process makes no calls for now.
+ * `settled`: the endpoint took them all; `changed` are those that were sent with another document than they were taken with.
+ * `bind`: the call has not ended so: in Redis they become those of its claim. `return`: nothing of it was sent.
+ */
+export type NewCallRequest =
+  | { kind: 'want'; calls: number; bytesMax: number; isPart: boolean }
+  | { kind: 'settled'; token: string; changed: readonly { productId: ProductId; digest: Uint8Array }[] }
+  | { kind: 'bind'; token: string; claim: string }
+  | { kind: 'return'; token: string }
+  | { kind: 'rest' }
+
+/**
+ * `opened`: with this session of the guard calls may begin, which another process with this mirror ends. `due`: products wait
+ * that fill no call, and shall not wait for more. `recalled`: a change waits, so the call shall not begin. `forgotten`: all that
+ * was taken is sent again; nothing of it may begin.
+ */
+export type NewCallAnswer =
+  | { kind: 'opened'; session: string }
+  | { kind: 'taken'; taken: TakenProducts }
+  | { kind: 'due' }
+  | { kind: 'recalled'; token: string }
+  | { kind: 'bound'; token: string }
+  | { kind: 'forgotten' }

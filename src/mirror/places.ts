@@ -3,6 +3,7 @@ import type { ProductId } from '../lib/brand.ts'
 import type { Database } from '../lib/database.ts'
 import { checkedDocument, damaged } from './digest.ts'
 import { type Documents, newest } from './documents.ts'
+import { FreshPlaces } from './fresh-places.ts'
 import type { History } from './history.ts'
 import { LaneNumbers, type LaneRank, laneRank } from './lanes.ts'
 import type { Place } from './loop-model.ts'
@@ -24,6 +25,11 @@ const neverSent: SendingRow = {
   known: null,
   digest: null,
   acknowledged: null,
+}
+
+interface NewPlace {
+  number: number
+  since: number
 }
 
 export type PlacedRow = Pick<SendingRow, 'lane' | 'number' | 'since' | 'known'> & { key: number }
@@ -51,7 +57,7 @@ const replaceRow = `INSERT OR REPLACE ${row}`
 type PlaceRow = readonly [
   ...[key: number, number: number, since: number],
   ...[digest: Uint8Array | null, acknowledged: Uint8Array | null],
-  ...[productId: ProductId | null, bytes: number],
+  ...[productId: ProductId | null, bytes: number, known: 1 | null],
 ]
 
 /**
@@ -63,7 +69,8 @@ type PlaceRow = readonly [
 export class Places {
   readonly numbers: LaneNumbers
   readonly recent = new RecentDocuments()
-  /** Instead of them where calls read documents in this process. */
+  readonly fresh = new FreshPlaces()
+  /** In place of `recent`, where calls read documents in this process. */
   readonly written = new WrittenList()
   readonly #database: Database
 
@@ -72,13 +79,25 @@ export class Places {
     this.numbers = new LaneNumbers(database)
   }
 
-  edit({ key, row, lane, digest, bytes = 0 }: EditedProduct, nowMs: number): void {
+  /** What was not committed is forgotten. */
+  reload(): void {
+    this.numbers.reload()
+    this.written.clear()
+    this.fresh.clear()
+  }
+
+  /** Returns the place where Redis can know nothing of the product. */
+  edit({ key, row, lane, digest, bytes = 0 }: EditedProduct, nowMs: number): NewPlace | undefined {
     const before = row ?? neverSent
     const isRead = (rank: LaneRank, number: number) => this.numbers.isOffered(rank, number)
     const place = this.#placeOf(before, placeAfterEdit({ row: before, lane, digest, nowMs, isRead }))
     const sql = row ? replaceRow : insertRow
     this.#database.run(sql, ...place, digest ?? null, bytes, before.acknowledged, key)
     if (place[0] === null) this.tidy(key)
+    if (before.lane === laneRank.new && before.number !== null) this.fresh.delete(before.number)
+    const [rank, number, since, known] = place
+    if (rank !== laneRank.new || number === null || since === null || !digest) return undefined
+    return isUnknown({ ...before, digest, known }) ? { number, since } : undefined
   }
 
   /** The next number of that lane. The time since when the product is unsent stays. */
@@ -103,6 +122,7 @@ export class Places {
 
   /** To be followed by a place, or by `tidy`. */
   acknowledge(key: number, digest: Uint8Array): void {
+    this.fresh.clear()
     this.#database.run(`${withRows} WHERE p.key = ?`, key)
     this.#database.run('UPDATE sending SET acknowledged = ? WHERE product = ?', digest, key)
   }
@@ -135,16 +155,20 @@ export class Places {
   }
 
   /** What was read is noted with it: from now on Redis may know of it. */
-  read({ lane, after, bytesMax, rowsMax, documents }: ReadOptions): Place[] {
-    const sql = `SELECT s.product, s.number, s.since, s.digest, s.acknowledged, p.id, s.bytes
+  read({ lane, after, bytesMax, rowsMax, documents, untilNew = false }: ReadOptions): Place[] {
+    const sql = `SELECT s.product, s.number, s.since, s.digest, s.acknowledged, p.id, s.bytes, s.known
       FROM sending s INDEXED BY places LEFT JOIN products p ON p.key = s.product
       WHERE s.lane = ? AND s.number > ? ORDER BY s.number LIMIT ?`
     const places: Place[] = []
     let bytes = 0
     this.recent.isRead = documents
     for (const row of this.#database.rows<PlaceRow>(sql, laneRank[lane], after, rowsMax)) {
-      bytes += row[6]
+      const [, number, , digest, acknowledged, , size, known] = row
+      bytes += size
       if (bytes > bytesMax && places.length > 0) break
+      const isRead = !untilNew || this.numbers.isOffered(laneRank[lane], number)
+      if (!isRead && isUnknown({ digest, acknowledged, known })) break
+      if (lane === 'new') this.fresh.delete(number)
       places.push(this.#placeOffered(row, lane, documents))
     }
     this.numbers.noteOffered(lane, places.at(-1)?.number ?? 0)
@@ -161,6 +185,7 @@ export class Places {
 
   /** All that Redis may know of. */
   doubtOffered(): void {
+    this.fresh.clear()
     const { urgent, new: fresh, deferred } = this.numbers.offered
     const known = `SELECT product FROM sending WHERE known = 1
       OR (lane = 0 AND number <= ?) OR (lane = 1 AND number <= ?) OR (lane = 2 AND number <= ?)`
@@ -173,6 +198,7 @@ export class Places {
   placeAll({ after, nowMs, rowsMax }: Record<'after' | 'nowMs' | 'rowsMax', number>): number | undefined {
     const page = `SELECT max(product) AS last FROM (
       SELECT product FROM digests WHERE product > ? ORDER BY product LIMIT ?)`
+    this.fresh.clear()
     const last = this.#database.get<{ last: number | null }>(page, after, rowsMax)?.last
     if (last == null) return undefined
     const base = this.numbers.last.new - after
@@ -231,6 +257,7 @@ export class Places {
   }
 
   #place(key: number, place: PlaceColumns): void {
+    this.fresh.clear()
     const sql = 'UPDATE sending SET lane = ?, number = ?, since = ?, known = ? WHERE product = ?'
     if (this.#database.run(sql, ...place, key).changes === 1) return
     this.#database.run(`${withRows} WHERE p.key = ?`, key)
@@ -259,4 +286,15 @@ export interface ReadOptions {
   rowsMax: number
   /** Whether they are read, too. */
   documents: boolean
+  /** Those behind the first of which Redis can know nothing are left to calls that do without it. */
+  untilNew?: boolean
+}
+
+/** Redis can know nothing of such a product, unless its place was read. */
+export function isUnknown({
+  digest,
+  acknowledged,
+  known,
+}: Pick<SendingRow, 'digest' | 'acknowledged' | 'known'>): boolean {
+  return digest !== null && acknowledged === null && known === null
 }

@@ -11,6 +11,7 @@ import { beginGeneration, checkFile, readIdentity, writeFile, writeIdentity } fr
 import { laneRank } from './lanes.ts'
 import type { Drained, MirrorIdentity, Place } from './loop-model.ts'
 import type { CallsDecision, MirrorChunk } from './model.ts'
+import { NewCalls } from './new-calls.ts'
 import { type Access, type DueOptions, Places, type ReadOptions } from './places.ts'
 import { readDocuments } from './read-documents.ts'
 import { checkTables, missingMirror, prepareTables } from './schema.ts'
@@ -55,6 +56,7 @@ export class MirrorStore implements Disposable {
   readonly #places: Places
   readonly #documents: Documents
   readonly #access: Access
+  readonly newCalls: NewCalls
   /** Raised in Redis, and not durable yet. */
   #beat: number | undefined
   /** As it was read since the last change. */
@@ -75,6 +77,7 @@ export class MirrorStore implements Disposable {
       ...{ database, places: this.#places, documents: this.#documents },
       history: new History(database, kept.historyBytes),
     }
+    this.newCalls = new NewCalls(this.#access, (work) => this.#change(work))
   }
 
   static open({ file, isExpected, takesCopy = false, kept = keptByDefault }: StoreOptions): MirrorStore {
@@ -276,21 +279,19 @@ export class MirrorStore implements Disposable {
   }
 
   #change<T>(work: () => T): T {
-    const { numbers } = this.#places
     this.#identity = undefined
     try {
       const result = this.#database.transaction(() => {
         this.writer.check()
         if (this.#beat !== undefined) writeIdentity(this.#database, { beat: this.#beat })
         const done = work()
-        numbers.save()
+        this.#places.numbers.save()
         return done
       })
       this.#beat = undefined
       return result
     } catch (error) {
-      numbers.reload()
-      this.#places.written.clear()
+      this.#places.reload()
       this.#documents.reload()
       this.#access.history.reload()
       throw error

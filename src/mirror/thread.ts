@@ -6,6 +6,7 @@ import type { Log, LogLevel } from '../lib/log.ts'
 import { openThreadLog, type SentError, sentError } from '../lib/thread-messages.ts'
 import type { SettledCall } from './calls.ts'
 import { Checkpointer } from './checkpointer.ts'
+import type { NewCallAnswer, NewCallRequest } from './loop-model.ts'
 import type { MirrorChunk } from './model.ts'
 import { type PackedChunk, unpackChunk } from './packed-chunk.ts'
 import { MirrorStore, type StoreOptions } from './store.ts'
@@ -33,6 +34,7 @@ export interface CommitRequest {
 export type MirrorRequest =
   | CommitRequest
   | { kind: 'calls'; calls: readonly SettledCall[] }
+  | { kind: 'newCalls'; request: NewCallRequest }
   | { kind: 'connect'; port: MessagePort }
   | { kind: 'close' }
 
@@ -45,6 +47,7 @@ export type MirrorAnswer =
   | { kind: 'offered'; urgent: boolean; others: boolean }
   /** Durable, and not offered yet: for calls that are made in this process. */
   | { kind: 'written'; blocks: readonly WrittenBlock[] }
+  | { kind: 'newCalls'; answer: NewCallAnswer }
   /** Redis was found to belong to this mirror. */
   | { kind: 'compared' }
   /** The thread cannot go on. */
@@ -61,7 +64,7 @@ export interface ThreadOptions extends StoreOptions {
 interface LoopAccess {
   store: MirrorStore
   log: Log
-  tell: (answer: Extract<MirrorAnswer, { kind: 'offered' | 'compared' }>) => void
+  tell: (answer: Extract<MirrorAnswer, { kind: 'offered' | 'compared' | 'newCalls' }>) => void
   onFatal: (error: unknown) => void
 }
 
@@ -134,7 +137,7 @@ export async function serveMirror(
         }
         // Not at once: all that waits would be committed before the loop has an answer of Redis.
         return asker.on('message', (request: MirrorRequest) => {
-          if (request.kind === 'calls') return store.noteCalls(request.calls)
+          if (takeAside(request, store)) return request.kind === 'newCalls' && loop.wake()
           // What the loop asks Redis first is answered meanwhile.
           if (request.kind === 'commit' && request.isPrompt) loop.wake()
           if (waiting.push(request) === 1) setImmediate(run)
@@ -168,6 +171,14 @@ interface Serving {
   failure: unknown
 }
 
+/** What is served with other work, and is not waited for here. */
+function takeAside(request: MirrorRequest, store: MirrorStore): boolean {
+  if (request.kind === 'calls') store.noteCalls(request.calls)
+  else if (request.kind === 'newCalls') store.newCalls.ask(request.request)
+  else return false
+  return true
+}
+
 /** A prompt one, where any waits; it stays there. */
 function firstOf({
   waiting,
@@ -176,8 +187,7 @@ function firstOf({
 }: Pick<Serving, 'waiting' | 'port' | 'store'>): MirrorRequest | undefined {
   for (let more = receiveMessageOnPort(port); more; more = receiveMessageOnPort(port)) {
     const request: MirrorRequest = more.message
-    if (request.kind === 'calls') store.noteCalls(request.calls)
-    else waiting.push(request)
+    if (!takeAside(request, store)) waiting.push(request)
   }
   const promptAt = waiting.findIndex((request) => request.kind === 'commit' && request.isPrompt)
   if (promptAt > 0) waiting.unshift(...waiting.splice(promptAt, 1))

@@ -64,7 +64,9 @@ function placeProduct(
   const isSame = row ? (digest === undefined ? row.digest === null : sameBytes(row.digest, digest)) : !digest
   if (isSame) return
   if (known?.dead) forgetDead(database, key)
-  places.edit({ key, row, lane, digest, bytes: document?.length }, nowMs)
+  const place = places.edit({ key, row, lane, digest, bytes: document?.length }, nowMs)
+  if (place && document && digest)
+    places.fresh.add({ key, productId, digest, bytes: document.length, ...place })
   if (!document || !digest) places.written.forget(productId)
   else if (places.recent.isRead) places.recent.add(key, { document, digest })
   else places.written.add(productId, { document, digest })

@@ -107,7 +107,8 @@ export class Drain {
     try {
       for await (const { fields, letters, positions } of ranges) {
         const dead = unpackFields(letters).map(toDead)
-        mirror.drain({ ...toDrained(fields), dead, positions }, clock.now())
+        const seen = { ...positions, new: mirror.newCalls.positionFrom(positions.new) }
+        mirror.drain({ ...toDrained(fields), dead, positions: seen }, clock.now())
         await removing
         removing = this.#remove(fields, letters)
         // It is waited for, here or below; what else fails may be told first.

@@ -1,10 +1,17 @@
 import type { ProductId } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
 import { digestDocument } from '../mirror/digest.ts'
+import type { NewProducts } from '../mirror/new-products.ts'
 import type { RedisConnection } from '../redis/connection.ts'
 import type { CatalogKeys } from './keys.ts'
 import { afterOthers } from './loop-access.ts'
 import type { ClaimedProduct, ProductPlace } from './model.ts'
+
+/** What a claim binds; the digests are those of the documents that were offered or taken. */
+export interface ClaimedDocuments {
+  ids: readonly ProductId[]
+  digests: readonly Buffer[]
+}
 
 export type FoundDocuments = Map<ProductId, Omit<ClaimedProduct, 'productId'>>
 
@@ -13,6 +20,8 @@ export interface DocumentReader {
   readDocuments(ids: readonly ProductId[]): FoundDocuments
   /** What was offered, where it is at hand. Undefined: it is to be read. */
   takeWritten?(id: ProductId, digest: Buffer): Buffer | undefined
+  /** Those that calls take without Redis. Undefined: Redis tells of all. */
+  newProducts?: NewProducts
   /** Where products wait. Undefined: nobody asks. */
   waitingSince?(ids: readonly ProductId[]): ReadonlyMap<ProductId, Pick<ProductPlace, 'lane' | 'sinceMs'>>
 }
@@ -51,15 +60,10 @@ export class BlockReader {
     this.#clock = clock
   }
 
-  /** `claimed`: each id before the digest of the document that was offered. */
-  async read(
-    reader: DocumentReader,
-    ids: readonly ProductId[],
-    claimed: readonly Buffer[] = [],
-  ): Promise<FoundDocuments> {
+  async read(reader: DocumentReader, { ids, digests }: ClaimedDocuments): Promise<FoundDocuments> {
     const found: FoundDocuments = new Map()
     const others = ids.filter((id, at) => {
-      const digest = claimed[2 * at + 1]
+      const digest = digests[at]
       const document = digest && reader.takeWritten?.(id, digest)
       if (document) found.set(id, { document, digest })
       return !document
@@ -103,10 +107,7 @@ export async function readOffered(
   return found
 }
 
-interface FitOptions {
-  ids: readonly ProductId[]
-  /** Each id before the digest of the document that was offered. */
-  claimed: readonly Buffer[]
+interface FitOptions extends ClaimedDocuments {
   found: FoundDocuments
   bodyBytesMax: number
 }
@@ -115,7 +116,7 @@ interface FitOptions {
  * Which of the claimed products go into the call, which no longer fit, and of which there is no document. `replaced`: the
  * digests that were claimed, of products whose document is another one by now. Pure.
  */
-export function fitDocuments({ ids, claimed, found, bodyBytesMax }: FitOptions) {
+export function fitDocuments({ ids, digests, found, bodyBytesMax }: FitOptions) {
   const products: ClaimedProduct[] = []
   const [unfit, missing]: [ProductId[], ProductId[]] = [[], []]
   const replaced = new Map<ProductId, Buffer>()
@@ -129,7 +130,7 @@ export function fitDocuments({ ids, claimed, found, bodyBytesMax }: FitOptions) 
     else {
       products.push({ productId, ...newest })
       bodyBytes += newest.document.length + 1
-      const digest = claimed[2 * at + 1]
+      const digest = digests[at]
       if (digest && !newest.digest.equals(digest)) replaced.set(productId, digest)
     }
   }

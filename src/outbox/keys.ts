@@ -35,7 +35,7 @@ export const keyNames = [
   'pause',
   /**
    * HASH: `until`, `untilFor`, `untilReason`, `tat`, `booked`, `calls`, `turn:<lane>`, `urgentAt`, `failures`,
-   * `lastFailure`, `fillsUntil`, `fillsSince`, `bodyBytes`, `readAt`.
+   * `lastFailure`, `fillsUntil`, `fillsSince`, `bodyBytes`, `readAt`, `newHere` (next is the turn of new products that wait here).
    */
   'pace',
   /** HASH lane → the last number of its places that was offered. */

@@ -1,6 +1,7 @@
 import type { Lane } from '../catalog/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import type { NewCallAnswer } from '../mirror/loop-model.ts'
 import type { MirrorStore } from '../mirror/store.ts'
 import type { RedisConnection } from '../redis/connection.ts'
 import type { MirrorPlace } from './guard.ts'
@@ -19,6 +20,8 @@ export interface LoopSettings {
   deferredAfterMs: number
   /** This process delivers, too: it reads documents in the mirror. Default: no. */
   isDelivering?: boolean
+  /** For calls of new products that are made in this process. */
+  onNewCalls?: (answer: NewCallAnswer) => void
   /** New products wait so long for others to share their call. */
   newAfterMs: number
   /** How long acknowledgements wait while there is something to offer. */

@@ -5,22 +5,22 @@ import { describeError } from '../lib/errors.ts'
 import type { RedisConnection } from '../redis/connection.ts'
 import { isConnectionFailure, isFull, isPassing } from '../redis/failure.ts'
 import { RunId } from '../redis/run-id.ts'
-import { parseServerInfo } from '../redis/server-info.ts'
 import { type Comparison, checkEndpoint, compare, isOldMirror, lanes } from './compare.ts'
 import { Drain } from './drain.ts'
 import { followCalls } from './follow-calls.ts'
 import { beat, type LoopAccess, type LoopSettings, OutboxMovedError, raiseBeat } from './loop-access.ts'
 import { leaseMs, type Offered } from './model.ts'
 import { canAnswer, endFilling, hasOffers, isBehind, pump } from './pump.ts'
+import { RedisMemory } from './redis-memory.ts'
 import { type RedisState, readRedisState } from './redis-state.ts'
-import { isStartingOver, reopen, repair, startOver } from './repair.ts'
+import { isStartingOver, type RepairAccess, reopen, repair, startOver } from './repair.ts'
+import { NewCallService } from './serve-new-calls.ts'
 import { takeCalls } from './told-calls.ts'
 
 const retakeEveryMs = 5_000
 const busyPauseMs = 50
 const idlePauseMs = 1_000
 const failedPauseMs = 500
-const memoryKnownForMs = 250
 const lastDrainMs = 5_000
 
 export interface LoopOptions extends LoopSettings {
@@ -38,6 +38,7 @@ export interface LoopOptions extends LoopSettings {
 interface Current {
   access: LoopAccess
   drain: Drain
+  newCalls: NewCallService
   takenAt: number
   /** The last turn did nothing but offer urgent changes. */
   wasUrgent: boolean
@@ -59,7 +60,7 @@ export class OutboxLoop implements AsyncDisposable {
   #isWoken = false
   #isTurning = false
   readonly #compared = Promise.withResolvers<void>()
-  #memory = { askedAt: Number.NEGATIVE_INFINITY, isShort: false }
+  readonly #memory = new RedisMemory()
   /** Told once an outage. */
   #isAway = false
 
@@ -102,6 +103,7 @@ export class OutboxLoop implements AsyncDisposable {
   /** What the last calls achieved is known to commands while no loop runs. */
   async #close({ access, drain }: Current): Promise<void> {
     const endAt = access.clock.monotonic() + lastDrainMs
+    access.mirror.newCalls.close(access.clock.now())
     let state = await readRedisState(access)
     while (drain.hasWork(state) && access.clock.monotonic() < endAt) {
       this.#checkWhole(access, state)
@@ -127,16 +129,17 @@ export class OutboxLoop implements AsyncDisposable {
     const isWoken = this.#isWoken
     this.#isWoken = false
     const current = this.#current ?? (await this.#connect())
-    const { access, drain } = current
+    const { access, drain, newCalls } = current
     // Who woke it has something to offer, as a rule: all that is asked for that is asked at once.
     // The lease first, since it is part of the guard, which is watched from then on.
     const retaking = this.#retake()
     const raising = isWoken ? raiseBeat(access) : undefined
-    const asked = [readRedisState(access), this.#isFull(access), raising, retaking] as const
+    const asked = [readRedisState(access), this.#memory.isShort(access), raising, retaking] as const
     const [state, isShortOfMemory] = await Promise.all(asked)
     // What was committed by now is seen below.
     this.#isWoken = false
     this.#checkWhole(access, state)
+    newCalls.begin(state)
     await followCalls(access, state)
     if (state.calls > 0) await takeCalls(access)
     const { mirror, clock, deferredAfterMs } = access
@@ -148,14 +151,16 @@ export class OutboxLoop implements AsyncDisposable {
       await endFilling(access)
       this.#options.onOffered?.({ urgent: false, others: true })
     }
-    if (!offers && !drains) return { done: false, isBusy: state.isBusy }
+    const serves = newCalls.hasWork(state, offers || drains)
+    if (!offers && !drains && !serves) return { done: false, isBusy: state.isBusy || newCalls.isBusy(state) }
     mirror.noteBeat(await (raising ?? raiseBeat(access)))
     // Urgent changes wait for nothing else of a turn; at most every other one is theirs, however steadily they come.
     current.wasUrgent = !current.wasUrgent && offers && !isShort && isBehind(access, state, 'urgent')
+    if (serves && !current.wasUrgent) await newCalls.run(state, offers || drains)
     if (drains && !current.wasUrgent) await drain.run(state, offers ? 'besideOffers' : 'alone')
     const among = isShort ? [] : current.wasUrgent ? (['urgent'] as const) : lanes
     const offered = offers && (await this.#pump(access, state, among))
-    return { done: offered || drains, isBusy: true }
+    return { done: offered || drains || serves, isBusy: true }
   }
 
   async #run(): Promise<void> {
@@ -179,11 +184,12 @@ export class OutboxLoop implements AsyncDisposable {
       const runId = await new RunId(connection).read()
       const access: LoopAccess = { ...this.#options, connection, session: randomUUID(), runId }
       const takenAt = Number.NEGATIVE_INFINITY
-      this.#current = { access, drain: new Drain(access), takenAt, wasUrgent: false }
+      const newCalls = new NewCallService(access)
+      this.#current = { access, drain: new Drain(access), newCalls, takenAt, wasUrgent: false }
       // A process that is refused takes nothing from the one that goes on.
       this.#judge(access, await readRedisState(access))
       await this.#retake()
-      await this.#compare(access)
+      await this.#compare(access, newCalls)
       this.#options.onCompared?.()
       this.#isAway = false
       return this.#current
@@ -194,12 +200,17 @@ export class OutboxLoop implements AsyncDisposable {
     }
   }
 
-  async #compare(access: LoopAccess): Promise<void> {
-    const { mirror, log } = access
+  async #compare(access: LoopAccess, newCalls: NewCallService): Promise<void> {
     const state = await readRedisState(access)
-    const { guard, beat: known, positions } = state
     const comparison = this.#judge(access, state)
     this.#compared.resolve()
+    await this.#putRight({ ...access, forgetNewCalls: () => newCalls.forget() }, comparison, state)
+    newCalls.open(state.positions.new)
+  }
+
+  async #putRight(access: RepairAccess, comparison: Comparison, state: RedisState): Promise<void> {
+    const { mirror, log } = access
+    const { guard, beat: known, positions } = state
     if (comparison === 'start-over') {
       log.warn('every product is sent once more')
       return startOver(access, guard)
@@ -264,16 +275,6 @@ export class OutboxLoop implements AsyncDisposable {
       this.#tell(error)
       return false
     }
-  }
-
-  /** Long before Redis refuses writes nothing more is offered. */
-  async #isFull({ connection, clock }: LoopAccess): Promise<boolean> {
-    const askedAt = clock.monotonic()
-    if (askedAt - this.#memory.askedAt >= memoryKnownForMs) {
-      const { isShortOfMemory: isShort } = parseServerInfo(await connection.info('memory'))
-      this.#memory = { askedAt, isShort }
-    }
-    return this.#memory.isShort
   }
 
   /** Throws what waiting does not help against. */

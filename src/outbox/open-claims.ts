@@ -22,6 +22,12 @@ export class OpenClaims {
     if (claimed.size > 0) this.#replaced.set(token, claimed)
   }
 
+  /** Whether these are all that is left of the claim. */
+  isWhole(token: string, products: readonly { productId: ProductId }[]): boolean {
+    const bound = this.#bound.get(token)
+    return bound?.size === products.length && products.every(({ productId }) => bound.has(productId))
+  }
+
   /** What settles a product of which this document was sent: its digest, and that of the document that it replaced. */
   digestsOf(token: string, { productId, digest }: { productId: ProductId; digest: Buffer }): Buffer {
     const claimed = this.#replaced.get(token)?.get(productId)

@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import type { DeliveryConfig } from '../config/model.ts'
 import type { ProductId } from '../lib/brand.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { RedisConnection } from '../redis/connection.ts'
+import type { NewProducts } from '../mirror/new-products.ts'
 import { parseIdle, parseLanes, parseWithheld, texts } from './claim-answer.ts'
-import { addPlaces, BlockReader, type DocumentReader, fitDocuments, readOffered } from './fit-documents.ts'
-import { limitFields } from './follow-calls.ts'
+import {
+  addPlaces,
+  BlockReader,
+  type ClaimedDocuments,
+  type DocumentReader,
+  fitDocuments,
+  readOffered,
+} from './fit-documents.ts'
 import { GuardPass } from './guard-pass.ts'
-import type { CatalogKeys } from './keys.ts'
 import {
   type CallAdmission,
   type Claim,
@@ -16,15 +20,15 @@ import {
   type ClaimMode,
   type DueAnswer,
   leaseMs,
-  type PauseReason,
-  probedForMs,
   type Refusal,
   type ReleaseOutcome,
   urgentGraceMs,
 } from './model.ts'
+import { NewClaims, type NewOffer } from './new-claims.ts'
 import { expireClaims, OpenClaims } from './open-claims.ts'
+import { OutboxPace, type PaceOptions } from './pace.ts'
 import { rejectArguments } from './refusals.ts'
-import type { OutboxScripts, ScriptArgument, ScriptName, SmallWrite } from './scripts/scripts.ts'
+import type { ScriptArgument, ScriptName } from './scripts/scripts.ts'
 
 /** A script that binds more would block Redis for too long. */
 const claimIdsMax = 12_000
@@ -33,11 +37,10 @@ const urgentGatherMs = 20
 /** After a loss, until it is repaired: how soon a call asks again. */
 const shutAgainMs = 500
 const startingAgainMs = 50
+/** The thread of the mirror hands over new products. */
+const takenAgainMs = 20
 
-export interface RedisOutboxOptions {
-  connection: RedisConnection
-  keys: CatalogKeys
-  scripts: OutboxScripts
+export interface RedisOutboxOptions extends PaceOptions {
   delivery: DeliveryConfig
   deferred: { afterMs: number; atMostMs: number }
   /** As the configuration names it (`endpointOf`): no call begins for keys of another one. */
@@ -46,7 +49,11 @@ export interface RedisOutboxOptions {
   mirrorId?: (() => string | undefined) | undefined
   /** Of the same process; `starting` until Redis was found to belong to it. Undefined: documents are read in Redis. */
   mirror?: (() => DocumentReader | 'starting' | undefined) | undefined
-  clock: Clock
+}
+
+interface OpenOptions {
+  bodyBytesMax: number
+  reader: DocumentReader | undefined
 }
 
 /**
@@ -58,23 +65,20 @@ export interface RedisOutboxOptions {
  * newest there, others read with plain commands what was offered. No call begins or goes on unless the guard names this
  * endpoint, these scripts and the run of Redis that this connection talks to. All methods are safe to repeat.
  */
-export class RedisOutbox {
-  readonly #connection: RedisConnection
-  readonly #keys: CatalogKeys
-  readonly #scripts: OutboxScripts
+export class RedisOutbox extends OutboxPace {
   readonly #options: RedisOutboxOptions
   readonly #open = new OpenClaims()
   /** Tells why no call may begin. */
   readonly pass: GuardPass
   readonly #blocks: BlockReader
+  readonly #new: NewClaims
 
   constructor(options: RedisOutboxOptions) {
-    this.#connection = options.connection
-    this.#keys = options.keys
-    this.#scripts = options.scripts
+    super(options)
     this.#options = options
     const { connection, keys, endpoint = () => '', mirrorId } = options
     this.#blocks = new BlockReader(options.clock)
+    this.#new = new NewClaims(this.#open, options.clock)
     this.pass = new GuardPass({ connection, keys, endpoint, mirrorId })
   }
 
@@ -85,6 +89,9 @@ export class RedisOutbox {
     const reader = mirror?.()
     // Without it documents would be asked for that Redis need not hold.
     if (reader === 'starting') return { kind: 'shut', forMs: startingAgainMs }
+    const fresh = mode === 'any' ? reader?.newProducts : undefined
+    const isDue = fresh?.isDue && !fresh.isReady
+    using offer = this.#new.offer(fresh, bodyBytesMax)
     const answer = await this.#ask('claim', [
       token,
       leaseMs,
@@ -97,14 +104,19 @@ export class RedisOutbox {
       delivery.concurrency > 1 ? urgentGraceMs : 0,
       urgentGatherMs,
       reader ? 0 : 1,
+      offer?.session ?? '',
     ])
     const [first, ...rest] = answer as Buffer[]
     const kind = String(first)
     if (kind === 'claimed') {
       const [counts, ...claimed] = rest
-      const claim = await this.#openClaim(token, claimed, { bodyBytesMax, reader })
+      const [ids, digests] = [0, 1].map((from) => claimed.filter((_, at) => at % 2 === from))
+      const bound = { ids: ids?.map(String) as ProductId[], digests: digests ?? [] }
+      const claim = await this.#openClaim(token, bound, { bodyBytesMax, reader })
       return { kind, claim: { ...claim, lanes: parseLanes(String(counts)) } }
     }
+    if (kind === 'new' && offer) return this.#openNew(token, offer, { bodyBytesMax: Number(rest[0]), reader })
+    if (kind === 'idle' && isDue) return { kind: 'wait', forMs: takenAgainMs }
     if (kind === 'idle') return parseIdle(rest)
     return parseWithheld(kind, rest) ?? { kind: 'shut', forMs: shutAgainMs }
   }
@@ -127,10 +139,15 @@ export class RedisOutbox {
   /** Documents that the endpoint took. Resets the back-off, and lets a learned limit of bytes grow again. */
   async acknowledge(token: string, products: readonly ClaimedProduct[]): Promise<void> {
     let isLimited = false
-    await this.#open.settle(token, products, async (part, last) => {
-      const args = part.flatMap((each) => [each.productId, this.#open.digestsOf(token, each)])
-      isLimited = Number(await this.#run('acknowledge', [token, last, ...args])) === 1
-    })
+    if (this.#new.settle(token, products)) {
+      isLimited = Number(await this.#run('acknowledge', [token, '1', products.length])) === 1
+    } else {
+      await this.#new.bind(token)
+      await this.#open.settle(token, products, async (part, last) => {
+        const args = part.flatMap((each) => [each.productId, this.#open.digestsOf(token, each)])
+        isLimited = Number(await this.#run('acknowledge', [token, last, 0, ...args])) === 1
+      })
+    }
     if (!isLimited) return
     // With brackets and commas.
     const bodyBytes = products.reduce((sum, { document }) => sum + document.length + 1, 1)
@@ -143,6 +160,7 @@ export class RedisOutbox {
   }
 
   async #release(token: string, ids: readonly ProductId[], outcome: ReleaseOutcome | 'not-found') {
+    await this.#new.bind(token)
     const products = ids.map((productId) => ({ productId }))
     await this.#open.settle(token, products, (part, last) =>
       this.#run('release', [
@@ -171,63 +189,9 @@ export class RedisOutbox {
     return this.#reject(token, refusals, '1')
   }
 
-  /** No call of any process starts before so many ms have passed (Retry-After, back-off). Never shortens a wait. */
-  async holdCalls(forMs: number, reason: 'throttled' | 'failing'): Promise<void> {
-    await this.#run('hold', [Math.ceil(forMs), reason])
-  }
-
-  /** Consecutive failed calls, counting this one; `acknowledge` resets it. */
-  async countFailure(description: string): Promise<number> {
-    const failures = await this.#write('pace', ['HINCRBY', 'failures', 1])
-    const lastFailure = JSON.stringify({ at: this.#now(), text: description })
-    await this.#write('pace', ['HSET', 'lastFailure', lastFailure])
-    return Number(failures)
-  }
-
-  /** Adds one request to the counters that `status` and `load` show. `answered`: a response arrived, whatever it said. */
-  async countCall(call: { bodyBytes: number; products: number; answered: boolean }): Promise<void> {
-    await this.#connection
-      .pipeline()
-      .hincrby(this.#keys.counters, 'calls', 1)
-      .hincrby(this.#keys.counters, 'bytes', call.bodyBytes)
-      .hincrby(this.#keys.counters, 'products', call.products)
-      .hincrby(this.#keys.counters, 'unanswered', call.answered ? 0 : 1)
-      .exec()
-  }
-
-  async pause(reason: PauseReason, hint: string): Promise<void> {
-    await this.#write('pause', ['HSETNX', reason, JSON.stringify({ since: this.#now(), hint })])
-  }
-
-  /**
-   * `probed`: a probe showed that the credentials are taken; a 403 soon after refuses content. `tried`: it showed only
-   * that something else is wrong now. `operator`: a learned limit of bytes is forgotten, too. `by`: the process.
-   */
-  async resume(reason: PauseReason, how: 'probed' | 'tried' | 'operator', by = ''): Promise<void> {
-    if (how === 'probed') await this.#write('probed', ['SET', by, 'PX', probedForMs])
-    if (how === 'operator') await this.#connection.hdel(this.#keys.pace, ...limitFields)
-    await this.#connection.hdel(this.#keys.pause, reason)
-  }
-
-  /** Empty: calls may be made. */
-  async pausedFor(): Promise<PauseReason[]> {
-    return (await this.#connection.hkeys(this.#keys.pause)) as PauseReason[]
-  }
-
-  /** True for one caller at a time, for so long: who probes. `at-once`: whoever had the turn; nobody else gets it for so long. */
-  async takeProbeTurn(forMs: number, how: 'in-turn' | 'at-once' = 'in-turn'): Promise<boolean> {
-    const taken = ['SET', '1', 'PX', forMs, ...(how === 'in-turn' ? ['NX'] : [])] as const
-    return String(await this.#write('probeTurn', taken)) === 'OK'
-  }
-
-  /** A probe did not resume. `hint`: what its answer says of the credentials, and what to do, in place of what was said before. */
-  async noteProbe(hint: string | undefined): Promise<void> {
-    await this.#write('pace', ['HSET', 'tried', JSON.stringify({ at: this.#now(), hint })])
-  }
-
-  /** Within a minute of `resume(…, 'probed')`: by which process. */
-  async recentlyProbedBy(): Promise<string | undefined> {
-    return (await this.#connection.get(this.#keys.probed)) ?? undefined
+  /** It is not settled: its lease ends, and its products go back as unknown. */
+  abandon(token: string): void {
+    this.#new.bind(token).catch(() => undefined)
   }
 
   /** The endpoint refused a call of several products for its size: no more than so many bytes from now on. */
@@ -235,9 +199,27 @@ export class RedisOutbox {
     await this.#run('limit', ['refused', bytes, this.#options.delivery.callBytes])
   }
 
+  /** This process makes calls: those of new products are prepared. To be repeated every second. */
+  prepare(): void {
+    this.#new.prepare(this.#newProducts, this.#options.delivery.callBytes)
+  }
+
+  /** This process makes no calls for now: new products that it has at hand are left to others. */
+  rest(): void {
+    this.#newProducts?.giveBack()
+  }
+
+  get #newProducts(): NewProducts | undefined {
+    const reader = this.#options.mirror?.()
+    return reader === 'starting' ? undefined : reader?.newProducts
+  }
+
   /** What could be claimed now, without claiming it: all false while paused, held or shut. */
   async lookDue(): Promise<DueAnswer> {
-    const [urgent, all, next = -1] = (await this.#ask('look', [this.#options.delivery.callBytes])) as number[]
+    const { delivery } = this.#options
+    const fresh = this.#newProducts
+    const args = [delivery.callBytes, fresh?.isReady || fresh?.isDue ? fresh.session : '']
+    const [urgent, all, next = -1] = (await this.#ask('look', args)) as number[]
     const due = { urgentDue: urgent === 1, anyDue: all === 1 }
     return { ...due, isShut: all === undefined, nextDueMs: next < 0 ? undefined : next }
   }
@@ -250,15 +232,14 @@ export class RedisOutbox {
   /** Reads the claimed documents; one that no longer fits because it grew since the claim goes back at once. */
   async #openClaim(
     token: string,
-    claimed: readonly Buffer[],
-    { bodyBytesMax, reader }: { bodyBytesMax: number; reader: DocumentReader | undefined },
+    claimed: ClaimedDocuments,
+    { bodyBytesMax, reader }: OpenOptions,
   ): Promise<Omit<Claim, 'lanes'>> {
-    const ids = claimed.filter((_, at) => at % 2 === 0).map(String) as ProductId[]
-    this.#open.add(token, ids)
+    this.#open.add(token, claimed.ids)
     const found = reader
-      ? await this.#blocks.read(reader, ids, claimed)
-      : await readOffered(this.#connection, this.#keys, ids)
-    const { products, documentBytes, ...others } = fitDocuments({ ids, claimed, found, bodyBytesMax })
+      ? await this.#blocks.read(reader, claimed)
+      : await readOffered(this.connection, this.keys, claimed.ids)
+    const { products, documentBytes, ...others } = fitDocuments({ ...claimed, found, bodyBytesMax })
     if (reader) {
       this.#open.replace(token, others.replaced)
       addPlaces(products, reader)
@@ -268,9 +249,24 @@ export class RedisOutbox {
     return { token, products, documentBytes }
   }
 
+  /** The caller's own new products, of which Redis knows nothing. */
+  async #openNew(token: string, offer: NewOffer, options: OpenOptions): Promise<ClaimAnswer> {
+    const taken = this.#new.take(token, offer, options.bodyBytesMax)
+    if (!taken) return { kind: 'shut', forMs: startingAgainMs }
+    try {
+      const claim = await this.#openClaim(token, taken, options)
+      const lanes = { urgent: 0, new: claim.products.length, deferred: 0, echoed: 0 }
+      return { kind: 'claimed', claim: { ...claim, lanes } }
+    } catch (error) {
+      this.abandon(token)
+      throw error
+    }
+  }
+
   async #reject(token: string, refusals: readonly Refusal[], unnamed: '0' | '1') {
+    await this.#new.bind(token)
     let result: 'rejected' | 'refuses-everything' = 'rejected'
-    const at = this.#now()
+    const at = this.now()
     await this.#open.settle(token, refusals, async (part, last) => {
       const args = rejectArguments({ open: this.#open, token, last, unnamed, refusals: part, at })
       const answer = await this.#run('reject', args)
@@ -287,14 +283,6 @@ export class RedisOutbox {
   }
 
   #run(name: ScriptName, args: readonly ScriptArgument[]): Promise<unknown> {
-    return this.#scripts.run(this.#connection, name, args)
-  }
-
-  #write(...write: SmallWrite): Promise<unknown> {
-    return this.#scripts.write(this.#connection, ...write)
-  }
-
-  #now(): string {
-    return new Date(this.#options.clock.now()).toISOString()
+    return this.scripts.run(this.connection, name, args)
   }
 }

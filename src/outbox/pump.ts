@@ -17,7 +17,7 @@ const fewRows = 16
 const bareRowsMax = 4_000
 
 /** So many new products at once are part of many: so long, or until their import ends, calls wait for more (`claim.lua`). */
-const manyRows = 100
+export const manyRows = 100
 const manyComeForMs = 1_000
 
 const kindCodes = { change: 'c', doubt: 'd', undone: 'u', withdrawn: 'w' } as const
@@ -38,8 +38,30 @@ export interface LaneState {
 }
 
 /** Whether there is anything to offer of the lane. */
-export function isBehind({ mirror, pendingBytes }: LoopAccess, state: LaneState, lane: Lane): boolean {
-  return mirror.readIdentity().last[lane] > state.positions[lane] && state.bytes[lane] < pendingBytes
+export function isBehind(access: LoopAccess, state: LaneState, lane: Lane): boolean {
+  const { mirror, pendingBytes } = access
+  const [last, after] = [mirror.readIdentity().last[lane], positionOf(access, state, lane)]
+  if (lane === 'new') {
+    if (isPositionLate(access, state)) return true
+    if (last > after && takesNew(access, state) && mirror.newCalls.next(after).for === 'call') return false
+  }
+  return last > after && state.bytes[lane] < pendingBytes
+}
+
+/** The position in Redis follows when nothing is on its way without Redis. */
+function isPositionLate({ mirror }: LoopAccess, { positions }: LaneState): boolean {
+  const position = mirror.newCalls.positionFrom(positions.new)
+  return position > positions.new && mirror.newCalls.settledUpTo(position) === position
+}
+
+/** Up to which number the places of the lane are offered, or taken by calls of this process. */
+function positionOf({ mirror }: LoopAccess, { positions }: LaneState, lane: Lane): number {
+  return lane === 'new' ? mirror.newCalls.positionFrom(positions.new) : positions[lane]
+}
+
+/** Whether new products of which Redis knows nothing wait for calls of this process: none that reads them in Redis makes calls. */
+export function takesNew(access: LoopAccess, state: LaneState): boolean {
+  return !needsDocuments(access, state) && access.mirror.newCalls.areMade
 }
 
 /** Whether there is anything to offer. */
@@ -72,6 +94,7 @@ export async function pump(
   const answer = await batch.exec()
   if (!answer) throw new OutboxMovedError('the guard or the positions changed')
   for (const [error] of answer) if (error) throw error
+  access.mirror.newCalls.noteOffered(offered.position)
   // An echo may have its document now.
   return { urgent: offered.urgent, others: offered.others || answered }
 }
@@ -80,22 +103,26 @@ async function appendNext(
   access: LoopAccess,
   batch: RedisBatch,
   { state, among }: { state: LaneState; among: readonly Lane[] },
-): Promise<Offered> {
-  const last = access.mirror.readIdentity().last
+): Promise<Offered & { position: number }> {
+  const { newCalls } = access.mirror
+  // What is on its way without Redis gets another number when its call ends.
+  const canGo = ({ productId }: Place) => !newCalls.awaits(productId)
   const room = needsDocuments(access, state)
     ? { bytes: portionBytesMax, rows: portionRowsMax }
     : { bytes: Number.POSITIVE_INFINITY, rows: bareRowsMax }
-  const offered = { urgent: false, others: false }
+  const offered = { urgent: false, others: false, position: 0 }
   for (const lane of among) {
-    const places = last[lane] > state.positions[lane] ? readPortion(access, { lane, state, room }) : undefined
-    if (places === undefined) continue
-    // Numbers that nobody has any more end the lane.
-    const position = places.at(-1)?.number ?? last[lane]
-    await appendOffers(access, batch, { lane, places, state })
-    batch.hset(access.keys.positions, lane, position)
+    const places = isBehind(access, state, lane) ? readPortion(access, { lane, state, room }) : undefined
+    const isLate = lane === 'new' && isPositionLate(access, state)
+    if (places === undefined && !isLate) continue
+    const position =
+      places === undefined ? positionOf(access, state, lane) : endOf(access, state, { lane, places })
+    await appendOffers(access, batch, { lane, places: (places ?? []).filter(canGo), state })
+    batch.hset(access.keys.positions, lane, lane === 'new' ? newCalls.settledUpTo(position) : position)
+    if (lane === 'new') offered.position = position
     offered[lane === 'urgent' ? 'urgent' : 'others'] = true
-    for (const { bytes } of places) room.bytes -= bytes
-    room.rows -= places.length
+    for (const { bytes } of places ?? []) room.bytes -= bytes
+    room.rows -= places?.length ?? 0
     if (room.bytes <= 0 || room.rows <= 0) break
   }
   return offered
@@ -111,11 +138,26 @@ function readPortion(
   const isEmpty = state.bytes[lane] === 0
   if (roomBytes <= 0 && !isEmpty) return undefined
   const bytesMax = Math.min(room.bytes, roomBytes)
-  const after = state.positions[lane]
+  const after = positionOf(access, state, lane)
   const documents = needsDocuments(access, state)
-  const places = mirror.readPlaces({ lane, after, bytesMax, rowsMax: room.rows, documents })
+  const untilNew = lane === 'new' && takesNew(access, state)
+  const places = mirror.readPlaces({ lane, after, bytesMax, rowsMax: room.rows, documents, untilNew })
   const first = places[0]?.bytes ?? 0
   return first > roomBytes && !isEmpty ? undefined : places
+}
+
+/** Numbers that nobody has any more end the lane. */
+function endOf(
+  access: LoopAccess,
+  state: LaneState,
+  { lane, places }: { lane: Lane; places: readonly Place[] },
+): number {
+  const { mirror } = access
+  const end = places.at(-1)
+  if (end) return end.number
+  const after = positionOf(access, state, lane)
+  const isWaiting = lane === 'new' && takesNew(access, state) && mirror.newCalls.next(after).for === 'call'
+  return isWaiting ? after : mirror.readIdentity().last[lane]
 }
 
 /** Who delivers in the process that has the mirror reads them there. */

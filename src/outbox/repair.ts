@@ -8,19 +8,25 @@ import { unpackFields } from './packed-list.ts'
 import type { LaneState } from './pump.ts'
 
 const rowsMax = 2_000
+export interface RepairAccess extends LoopAccess {
+  /** Once it is durable that all is offered again, and before the guard is shut: what begins until then is echoed. */
+  forgetNewCalls: () => void
+}
+
 const nothingOffered = { urgent: 0, new: 0, deferred: 0 }
 
 /**
  * Redis forgot something, or processes with older scripts may go on with it: whatever it may have held is doubtful, is
  * offered again and echoed. Each step may be repeated; a crash begins again at the first.
  */
-export async function repair(access: LoopAccess, cause: 'lost' | 'updated'): Promise<void> {
+export async function repair(access: RepairAccess, cause: 'lost' | 'updated'): Promise<void> {
   const { mirror, clock, log } = access
   const { runId, repairing, callsFromMs = 0 } = mirror.readIdentity()
   const isFirst = runId === undefined
   const isLoss = cause === 'lost' && !isFirst && repairing === undefined
   if (isLoss) log.warn('Redis forgot something: whatever it may have held is sent once more')
   mirror.remember({ repairing: 'loss', ...(isLoss && { lastLossMs: clock.now() }) })
+  access.forgetNewCalls()
   await shut(access)
   await hold(access, callsFromMs - clock.now())
   await doubtNamed(access)
@@ -38,13 +44,14 @@ export async function repair(access: LoopAccess, cause: 'lost' | 'updated'): Pro
  * went elsewhere: the operator has confirmed another endpoint, it is no return to one that was left a moment ago, and the
  * guard shows none for it.
  */
-export async function startOver(access: LoopAccess, guard: GuardState | undefined): Promise<void> {
+export async function startOver(access: RepairAccess, guard: GuardState | undefined): Promise<void> {
   const { mirror, clock, endpoint } = access
   // A Redis that falls back shows a generation that this one has replaced, and not a later mirror's.
   const { generation, former, isMoving, callsFromMs = 0 } = mirror.readIdentity()
   const wentElsewhere = isMoving && guard && guard.endpoint !== endpoint && callsFromMs <= clock.now()
   if (guard && guard.generation !== generation && !former.includes(guard.generation))
     mirror.beginStartOver({ former: [guard.generation] })
+  access.forgetNewCalls()
   await shut(access)
   // Redis may be emptied while it holds the calls.
   const noteCalls = () => mirror.remember({ callsFromMs: clock.now() + lateForMs(access) })

@@ -1,8 +1,8 @@
 -- The endpoint took these documents. Counts only for products still bound to this token.
--- ARGV token last(0|1) then per product: id, digest, and behind it that of the claimed document where another was sent
+-- ARGV token last(0|1) how many more were taken that Redis does not know, then per product: id, digest, and behind it that of the claimed document where another was sent
 -- Returns 1 where a limit of bytes stands that the endpoint taught, which may grow now (`limit`), else 0.
-local token, last = ARGV[1], ARGV[2]
-local count = 0
+local token, last, unknown = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local count = unknown
 
 -- Whether what is left of the product is to be sent: a newer document waits, and no lane holds it.
 local function keepWaiting(id, purpose)
@@ -71,11 +71,12 @@ local function settleAll(ids, digests)
 end
 
 local ids, digests = {}, {}
-for i = 3, #ARGV, 2 do
+for i = 4, #ARGV, 2 do
   ids[#ids + 1] = ARGV[i]
   digests[#digests + 1] = ARGV[i + 1]
 end
 settleAll(ids, digests)
+if unknown > 0 then redis.call('HINCRBY', counters, 'acknowledged:n', unknown) end
 if last == '1' then redis.call('ZREM', leases, token) end
 if count > 0 then
   redis.call('HDEL', pace, 'failures')

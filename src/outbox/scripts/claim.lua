@@ -1,12 +1,15 @@
 -- Binds due products to one call, up to the byte limit, under a lease.
 -- ARGV pass token leaseMs bodyBytesMax mode(urgent|any) idsMax callsPerSecond overdueMs urgentGraceMs urgentGatherMs
---   readsRedis(0|1)
+--   readsRedis(0|1) newSession: where the caller has new products for a call, which
+--   Redis does not know, the session with which it got them; else empty
 -- Returns {'shut'} | {'paused', reason…} | {'wait', ms[, calls so far]} | {'idle', ms until something is due, or -1}
+-- | {'new', bytes that the call may have}: of the caller's new products
 -- | {'claimed', how many of each lane (u n d e), id, digest of the offered document, …}
 local token, mode = ARGV[2], ARGV[5]
 local leaseMs, bodyBytesMax, idsMax = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[6])
 local callsPerSecond, overdueMs = tonumber(ARGV[7]), tonumber(ARGV[8])
 local urgentGraceMs, urgentGatherMs = tonumber(ARGV[9]), tonumber(ARGV[10])
+local hasNew = holdsNew(ARGV[12])
 -- Echoes without a document that one claim asks the pump for.
 local requestsMax = 1000
 -- How soon to ask again whether a call is full.
@@ -14,6 +17,8 @@ local fillMs = 50
 
 local withheld = withheldCall(ARGV[1], callsPerSecond, mode == 'urgent')
 if withheld then return withheld end
+-- Who has no mirror needs new products here, and documents: they go along with offers for a while.
+if ARGV[11] == '1' then redis.call('HSET', pace, 'readAt', now) end
 
 -- Where one was sent a moment ago, urgent changes wait a moment for those that follow, to share a call: a lone one goes at
 -- once, and what is found while it is on its way goes together. Other calls make none wait.
@@ -120,15 +125,22 @@ end
 -- New products linger a moment so that calls fill up while a file is imported. Once they fill one, the oldest is due, or a
 -- call is made anyway, those behind it go along, due or not.
 local isFilling = false
-local function takeNew()
-  local oldest = tonumber(redis.call('ZRANGE', new, 0, 0, 'WITHSCORES')[2])
-  if not oldest then return end
+local function takeNewHere(oldest)
   if #ids == 0 and not newFillCall(bodyBytesMax) then
     isFilling = areMoreComing(oldest <= now)
     if isFilling or oldest > now then return end
   end
   redis.call('HDEL', pace, 'fillsSince')
   take('n', new, '+inf')
+end
+
+-- Those that the caller has fill a call. Every other one is for those that are due here.
+local isNewCall = false
+local function takeNew()
+  local oldest = tonumber(redis.call('ZRANGE', new, 0, 0, 'WITHSCORES')[2])
+  local isTurn = not oldest or oldest > now or redis.call('HEXISTS', pace, 'newHere') == 0
+  if oldest and not (isTurn and hasNew and #ids == 0) then takeNewHere(oldest) end
+  if hasNew and #ids == 0 and not full then firstLane, isNewCall, full = 'n', true, true end
 end
 
 -- Echoes, deferred and new products each come first in at least one of ten calls while any of them is due: seven calls
@@ -160,8 +172,8 @@ else
 end
 flush()
 
-if #ids == 0 and isFilling then return { 'wait', fillMs } end
-if #ids == 0 then
+if #ids == 0 and isFilling and not isNewCall then return { 'wait', fillMs } end
+if #ids == 0 and not isNewCall then
   return { 'idle', nextDueMs(mode == 'any' and redis.call('ZCARD', urgent) > 0 and urgentGraceMs or -1) }
 end
 
@@ -171,9 +183,10 @@ if mode == 'urgent' then
   redis.call('HSET', pace, 'urgentAt', now)
 else
   redis.call('HSET', pace, 'turn:' .. firstLane, calls)
+  if isNewCall then redis.call('HSET', pace, 'newHere', 1)
+  elseif firstLane == 'n' then redis.call('HDEL', pace, 'newHere') end
 end
--- Who has no mirror needs the documents here: they go along with offers for a while.
-if ARGV[11] == '1' then redis.call('HSET', pace, 'readAt', now) end
+if isNewCall then return { 'new', bodyBytesMax } end
 local answer = { 'claimed', table.concat({ counts.u, counts.n, counts.d, counts.e }, ' ') }
 for i, id in ipairs(ids) do
   answer[2 * i + 1] = id

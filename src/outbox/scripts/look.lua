@@ -1,5 +1,5 @@
 -- What could be claimed now, without claiming it.
--- ARGV pass bodyBytesMax
+-- ARGV pass bodyBytesMax newSession, as for `claim`
 -- Returns { 'shut' } | { urgent due 0|1, anything due 0|1, ms until something is due or -1 }
 if isShut(ARGV[1]) then return { 'shut' } end
 if redis.call('HLEN', pause) > 0 then return { 0, 0, -1 } end
@@ -14,6 +14,6 @@ local function due(key)
 end
 
 local urgentDue = due(urgent)
-local anyDue = urgentDue or due(new) or newFillCall(limitedTo(tonumber(ARGV[2]))) or due(deferred) or due(echoes)
+local anyDue = urgentDue or holdsNew(ARGV[3]) or due(new) or newFillCall(limitedTo(tonumber(ARGV[2]))) or due(deferred) or due(echoes)
 if heldMs > 0 and anyDue then return { 0, 0, math.ceil(heldMs) } end
 return { urgentDue and 1 or 0, anyDue and 1 or 0, nextDueMs(-1) }

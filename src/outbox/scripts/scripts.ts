@@ -9,7 +9,7 @@ export type ScriptArgument = string | number | Buffer
 const scriptNames = [
   ...(['offer', 'claim', 'acknowledge', 'release', 'reject', 'admit', 'renew', 'hold', 'limit'] as const),
   ...(['write', 'correct-times', 'look', 'drain', 'drained', 'take', 'beat'] as const),
-  ...(['shut', 'open'] as const),
+  ...(['shut', 'open', 'bind'] as const),
 ] as const
 
 export type ScriptName = (typeof scriptNames)[number]

@@ -61,6 +61,11 @@ local function isShut(pass)
   return state[1] ~= '1' or state[2] ~= pass
 end
 
+-- Whether new products that the caller got from its mirror, in this session, are its own still.
+local function holdsNew(session)
+  return session ~= '' and redis.call('HGET', guard, 'session') == session
+end
+
 -- The answer for the caller where no call may begin now.
 local function withheldCall(pass, callsPerSecond, isUrgent)
   if isShut(pass) then return { 'shut' } end
