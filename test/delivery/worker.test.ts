@@ -55,6 +55,9 @@ async function openWorker(script?: Script, overrides: Parameters<typeof openHarn
   }
 }
 
+/** What asks Redis nothing. */
+const withoutRedis = new Set<string | symbol>(['abandon', 'prepare', 'rest'])
+
 /** The same outbox, that cannot be reached while the outage is on. */
 function failWhile(outbox: RedisOutbox, outage: { on: boolean }): RedisOutbox {
   return new Proxy(outbox, {
@@ -62,7 +65,7 @@ function failWhile(outbox: RedisOutbox, outage: { on: boolean }): RedisOutbox {
       const method = Reflect.get(target, name) as (...args: unknown[]) => Promise<unknown>
       if (typeof method !== 'function') return method
       return (...args: unknown[]) =>
-        outage.on
+        outage.on && !withoutRedis.has(name)
           ? Promise.reject(new StorageError('redis-down', 'Redis cannot be reached'))
           : method.apply(target, args)
     },

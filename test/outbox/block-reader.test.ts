@@ -22,12 +22,12 @@ test('the documents of one call are read after those of another, with turns for 
   }
   let isRead = false
   const all = Promise.all([
-    blocks.read(reader, idsOf('a', 200)),
-    blocks.read(reader, idsOf('b', 200)),
+    blocks.read(reader, { ids: idsOf('a', 200), digests: [] }),
+    blocks.read(reader, { ids: idsOf('b', 200), digests: [] }),
   ]).finally(() => {
     isRead = true
   })
-  await blocks.read(reader, idsOf('c', 2))
+  await blocks.read(reader, { ids: idsOf('c', 2), digests: [] })
   expect(steps).toContain('c')
   expect(steps.length).toBeLessThan(4)
   let turns = 0

@@ -4,7 +4,9 @@ import type { CatalogName, ProductId } from '../../src/lib/brand.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { digestDocument } from '../../src/mirror/digest.ts'
 import type { MirrorChunk, ProductWrite } from '../../src/mirror/model.ts'
+import { NewProducts } from '../../src/mirror/new-products.ts'
 import { MirrorStore } from '../../src/mirror/store.ts'
+import type { DocumentReader } from '../../src/outbox/fit-documents.ts'
 import { catalogKeys } from '../../src/outbox/keys.ts'
 import { type LoopOptions, OutboxLoop } from '../../src/outbox/loop.ts'
 import type { Claim, ClaimMode } from '../../src/outbox/model.ts'
@@ -35,11 +37,14 @@ interface HarnessOptions {
   newAfterMs?: number
   walkFrom?: number
   redis?: RedisServerOptions
+  /** The process that imports delivers, too: it reads documents in its mirror, and takes new products from it. */
+  delivers?: boolean
 }
 
 /** A real redis-server and a real mirror of one catalog, the loop between them, and the outbox of one process. */
 export async function openHarness(options: HarnessOptions = {}) {
-  const { redis, pendingBytes = 1_000_000_000, newAfterMs = 0, walkFrom = 20_000, ...pace } = options
+  const { redis, pendingBytes = 1_000_000_000, newAfterMs = 0, walkFrom = 20_000, ...others } = options
+  const { delivers = false, ...pace } = others
   const stack = new AsyncDisposableStack()
   const server = stack.use(await startRedis(redis))
   const dir = stack.use(await tempDir('outbox'))
@@ -56,12 +61,19 @@ export async function openHarness(options: HarnessOptions = {}) {
   stack.defer(() => connection.disconnect())
   const { log, lines } = collectLog()
   const fatal: unknown[] = []
-  const box = { mirror: MirrorStore.open({ file, isExpected: false }) }
+  const openNewProducts = () => new NewProducts((request) => box.mirror.newCalls.ask(request))
+  const box = { mirror: MirrorStore.open({ file, isExpected: false }), newProducts: openNewProducts() }
+  const reader: DocumentReader = {
+    readDocuments: (ids) => box.mirror.readDocuments(ids),
+    get newProducts() {
+      return box.newProducts
+    },
+  }
   stack.defer(() => box.mirror[Symbol.dispose]())
   const openOutbox = (changes: Partial<RedisOutboxOptions> = {}, Outbox = RedisOutbox) =>
     new Outbox({
       ...{ connection, keys, scripts, deferred, clock: systemClock, delivery: { ...delivery, ...pace } },
-      ...{ endpoint: () => endpoint, ...changes },
+      ...{ endpoint: () => endpoint, ...(delivers && { mirror: () => reader }), ...changes },
     })
   /** The loop of the process that imports; its turns are made one by one. */
   const openLoop = (changes: Partial<LoopOptions> = {}, Loop = OutboxLoop) => {
@@ -72,15 +84,19 @@ export async function openHarness(options: HarnessOptions = {}) {
       deferredAfterMs: deferred.afterMs,
       ...{ clock: systemClock, log, onFatal: (error: unknown) => void fatal.push(error) },
       connect: () => openOnce(server.url),
+      ...(delivers && { isDelivering: true, onNewCalls: (answer) => box.newProducts.receive(answer) }),
       ...changes,
     })
     stack.defer(() => loop[Symbol.asyncDispose]())
     return loop
   }
   let loop = openLoop()
-  const outbox = openOutbox()
+  let outbox = openOutbox()
   return {
-    ...{ server, keys, scripts, connection, outbox, openOutbox, openLoop, lines, fatal, box },
+    ...{ server, keys, scripts, connection, openOutbox, openLoop, lines, fatal, box },
+    get outbox() {
+      return outbox
+    },
     get loop() {
       return loop
     },
@@ -95,12 +111,21 @@ export async function openHarness(options: HarnessOptions = {}) {
       box.mirror[Symbol.dispose]()
       box.mirror = MirrorStore.open({ file, isExpected: true })
     },
+    /** The process is killed, and another one begins. */
+    restart() {
+      loop.forget()
+      this.reopenMirror()
+      box.newProducts = openNewProducts()
+      outbox = openOutbox()
+      loop = openLoop()
+    },
     /** Nothing was ever imported. */
     freshMirror() {
       box.mirror[Symbol.dispose]()
       fresh += 1
       file = dir.join(`catalog-${fresh}.db`)
       box.mirror = MirrorStore.open({ file, isExpected: false })
+      box.newProducts = openNewProducts()
       loop = openLoop()
       return loop
     },
