@@ -1,5 +1,6 @@
 import type { Lane } from '../catalog/model.ts'
 import type { ProductId } from '../lib/brand.ts'
+import type { JoinedBytes } from '../lib/joined-bytes.ts'
 import type { DeadLetter, DocumentDigest } from './model.ts'
 
 /**
@@ -81,17 +82,20 @@ export interface TakenProducts {
   ids: ProductId[]
   /** Of 16 bytes each. */
   digests: Uint8Array<ArrayBuffer>
+  documents: JoinedBytes
+  /** Since when they wait: so many of them, in their order. */
+  waiting: { sinceMs: number; products: number }[]
 }
 
 /**
  * What calls of new products ask the mirror's thread for. `want`: products for so many more calls (0: it is asked later), of at
  * most so many bytes; `isPart`: a call is about to begin, and need not be full. `rest`: this process makes no calls for now.
- * `settled`: the endpoint took them all; `changed` are those that were sent with another document than they were taken with.
+ * `settled`: the endpoint took them all.
  * `bind`: the call has not ended so: in Redis they become those of its claim. `return`: nothing of it was sent.
  */
 export type NewCallRequest =
   | { kind: 'want'; calls: number; bytesMax: number; isPart: boolean }
-  | { kind: 'settled'; token: string; changed: readonly { productId: ProductId; digest: Uint8Array }[] }
+  | { kind: 'settled'; token: string }
   | { kind: 'bind'; token: string; claim: string }
   | { kind: 'return'; token: string }
   | { kind: 'rest' }

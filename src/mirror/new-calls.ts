@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ProductId } from '../lib/brand.ts'
+import { joinBytes } from '../lib/joined-bytes.ts'
 import { damaged } from './digest.ts'
 import { drain } from './drain.ts'
 import { type LaneNumbers, type LaneRank, laneRank, lanes } from './lanes.ts'
@@ -162,19 +163,20 @@ export class NewCalls {
    */
   take(after: number): TakenProducts | undefined {
     const { bytesMax, isPart } = this.#wanted
-    const { products, first, last, isFull, rowsFull } = this.#places.readCall(after, bytesMax)
+    const { products, documents, waiting, ...read } = this.#places.readCall(after, bytesMax)
+    const { first, last } = read
     this.#wanted.isPart = false
-    if (products.length === 0 || (!isFull && !isPart)) {
-      this.#fullAt = Math.max(after + rowsFull, this.#numbers.last.new + 1)
+    if (products.length === 0 || (!read.isFull && !isPart)) {
+      this.#fullAt = Math.max(after + read.rowsFull, this.#numbers.last.new + 1)
       return undefined
     }
     const token = randomUUID()
     if (last > this.#numbers.reserved) this.#reserve(last + reservedNumbers)
     this.#note(token, { products, first, isAwaited: false }, last)
     this.#wanted.calls -= 1
-    const digests = Buffer.concat(products.map(({ digest }) => digest))
-    // Of its own: it goes to another thread.
-    return { token, ids: products.map(({ productId }) => productId), digests: new Uint8Array(digests) }
+    const ids = products.map(({ productId }) => productId)
+    const digests = joinBytes(products.map(({ digest }) => digest)).bytes
+    return { token, ids, digests, documents: joinBytes(documents), waiting }
   }
 
   /** Those of a call that has not ended well, or may not have. */
@@ -186,12 +188,9 @@ export class NewCalls {
   settle(nowMs: number): void {
     const settled = this.#settled
     const positions = this.#numbers.offered
-    const acknowledged = settled.flatMap(({ token, changed }) => {
-      const digests = new Map(changed.map(({ productId, digest }) => [productId, Buffer.from(digest)]))
-      return this.productsOf(token).map(({ key, productId, digest }) => {
-        return { key, productId, digest: digests.get(productId) ?? digest, held: false }
-      })
-    })
+    const acknowledged = settled.flatMap(({ token }) =>
+      this.productsOf(token).map(({ key, productId, digest }) => ({ key, productId, digest, held: false })),
+    )
     const isLast = settled.length === this.#taken.size
     this.#change(() => {
       drain(this.#access, { acknowledged, positions }, nowMs)

@@ -1,8 +1,10 @@
 import type { Lane } from '../catalog/model.ts'
 import type { ProductId } from '../lib/brand.ts'
-import { damaged } from './digest.ts'
+import { checkedDocument, damaged } from './digest.ts'
+import { newest } from './documents.ts'
 import type { FreshPlace } from './fresh-places.ts'
 import { laneRank } from './lanes.ts'
+import type { TakenProducts } from './loop-model.ts'
 import type { DocumentDigest } from './model.ts'
 import { type Access, isUnknown } from './places.ts'
 
@@ -12,7 +14,8 @@ const usualBytes = 1_000
 
 type NewRow = readonly [
   ...[key: number, number: number, since: number, digest: Uint8Array | null],
-  ...[acknowledged: Uint8Array | null, known: 1 | null, productId: ProductId | null, bytes: number],
+  ...[acknowledged: Uint8Array | null, known: 1 | null, productId: ProductId | null],
+  document: Uint8Array | null,
 ]
 
 export interface TakenProduct {
@@ -47,19 +50,27 @@ export class NewPlaces {
   /** Products that follow each other, until one does not fit. `rowsFull`: about how many fill a call. */
   readCall(after: number, bytesMax: number) {
     const products: TakenProduct[] = []
+    const documents: Buffer[] = []
+    const waiting: TakenProducts['waiting'] = []
     // Brackets, and a comma behind each but the last.
     let [bytes, first, last, isFull] = [1, 0, after, false]
-    for (const { number, ...product } of this.#placesAfter(after, bytesMax)) {
-      isFull = products.length === productsMax || bytes + product.bytes + 1 > bytesMax
+    for (const place of this.#placesAfter(after, bytesMax)) {
+      isFull = products.length === productsMax || bytes + place.bytes + 1 > bytesMax
       if (isFull && products.length > 0) break
-      products.push({ ...product, lane: 'new' })
-      bytes += product.bytes + 1
+      const { key, productId, digest, number, since } = place
+      products.push({ key, productId, digest, bytes: place.bytes, lane: 'new' })
+      documents.push(place.document)
+      const before = waiting.at(-1)
+      if (before?.sinceMs === since) before.products += 1
+      else waiting.push({ sinceMs: since, products: 1 })
+      bytes += place.bytes + 1
       first ||= number
       last = number
       if (isFull) break
     }
     if (products.length > 0) this.#meanBytes = bytes / products.length
-    return { products, first, last, isFull, rowsFull: Math.max(1, Math.ceil(bytesMax / this.#meanBytes)) }
+    const rowsFull = Math.max(1, Math.ceil(bytesMax / this.#meanBytes))
+    return { products, documents, waiting, first, last, isFull, rowsFull }
   }
 
   /** Up to one of which Redis may know something. */
@@ -75,10 +86,11 @@ export class NewPlaces {
       if (last >= this.#last) return
       const rows = this.#read(last, rowsFor(bytesMax, this.#meanBytes))
       for (const row of rows) {
-        const [key, number, since, digest, , , productId, bytes] = row
+        const [key, number, since, digest, , , productId, stored] = row
         if (!this.#isNew(row) || digest === null) return
-        if (typeof productId !== 'string') throw damaged(database.file)
-        yield { key, number, since, productId, digest: Buffer.from(digest), bytes }
+        const document = checkedDocument(stored, digest, database.file)
+        if (typeof productId !== 'string' || !document) throw damaged(database.file)
+        yield { key, number, since, productId, digest: Buffer.from(digest), bytes: document.length, document }
         last = number
       }
       if (rows.length === 0) return
@@ -91,8 +103,8 @@ export class NewPlaces {
   }
 
   #read(after: number, rowsMax: number): NewRow[] {
-    const sql = `SELECT s.product, s.number, s.since, s.digest, s.acknowledged, s.known, p.id, s.bytes
-      FROM sending s INDEXED BY places LEFT JOIN products p ON p.key = s.product
+    const sql = `SELECT s.product, s.number, s.since, s.digest, s.acknowledged, s.known, p.id, ${newest.document}
+      FROM sending s INDEXED BY places LEFT JOIN products p ON p.key = s.product ${newest.joins}
       WHERE s.lane = ? AND s.number > ? ORDER BY s.number LIMIT ?`
     return this.#access.database.rows<NewRow>(sql, laneRank.new, after, rowsMax)
   }

@@ -1,6 +1,4 @@
-import type { ProductId } from '../lib/brand.ts'
 import type { NewCallAnswer, NewCallRequest, TakenProducts } from './loop-model.ts'
-import type { DocumentDigest } from './model.ts'
 
 /** Calls whose products are at hand, so that none waits for the thread of the mirror. */
 const stockMax = 2
@@ -60,10 +58,10 @@ export class NewProducts {
     return this.#held.has(token)
   }
 
-  /** The endpoint took them all; `changed`: with another document than they were taken with. */
-  settle(token: string, changed: readonly { productId: ProductId; digest: DocumentDigest }[]): void {
+  /** The endpoint took them all. */
+  settle(token: string): void {
     this.#held.delete(token)
-    this.#post({ kind: 'settled', token, changed })
+    this.#post({ kind: 'settled', token })
   }
 
   /** In Redis they become those of this claim. */

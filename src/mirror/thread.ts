@@ -87,7 +87,7 @@ export async function serveMirror(
   { logLevel, checkpoints, ...options }: ThreadOptions,
   openLoop: (access: LoopAccess) => Promise<RunningLoop>,
 ): Promise<void> {
-  const answer = (message: MirrorAnswer) => port.postMessage(message)
+  const answer = (message: MirrorAnswer) => port.postMessage(message, memoryOf(message))
   let failure: unknown
   const fail = (error: unknown) => {
     failure ??= error
@@ -151,6 +151,12 @@ export async function serveMirror(
   } finally {
     port.close()
   }
+}
+
+/** What need not be copied to the other thread. */
+function memoryOf(message: MirrorAnswer): ArrayBuffer[] {
+  if (message.kind !== 'newCalls' || message.answer.kind !== 'taken') return []
+  return [message.answer.taken.documents.bytes.buffer]
 }
 
 /** Calls are made in the thread that started this one. */

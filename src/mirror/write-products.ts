@@ -65,11 +65,14 @@ function placeProduct(
   if (isSame) return
   if (known?.dead) forgetDead(database, key)
   const place = places.edit({ key, row, lane, digest, bytes: document?.length }, nowMs)
-  if (place && document && digest)
-    places.fresh.add({ key, productId, digest, bytes: document.length, ...place })
-  if (!document || !digest) places.written.forget(productId)
-  else if (places.recent.isRead) places.recent.add(key, { document, digest })
-  else places.written.add(productId, { document, digest })
+  if (!document || !digest) {
+    places.written.forget(productId)
+    return
+  }
+  const isFresh =
+    place && places.fresh.add({ key, ...place, productId, digest, bytes: document.length, document })
+  if (places.recent.isRead) places.recent.add(key, { document, digest })
+  else if (!isFresh) places.written.add(productId, { document, digest })
 }
 
 /** Switches and keys of products that are written, and those that are noted beside them; inside a transaction. */

@@ -108,7 +108,8 @@ export async function readOffered(
 }
 
 interface FitOptions extends ClaimedDocuments {
-  found: FoundDocuments
+  /** What is sent of the product, by its id and its place among them. */
+  find: (productId: ProductId, at: number) => Omit<ClaimedProduct, 'productId'> | undefined
   bodyBytesMax: number
 }
 
@@ -116,19 +117,19 @@ interface FitOptions extends ClaimedDocuments {
  * Which of the claimed products go into the call, which no longer fit, and of which there is no document. `replaced`: the
  * digests that were claimed, of products whose document is another one by now. Pure.
  */
-export function fitDocuments({ ids, digests, found, bodyBytesMax }: FitOptions) {
+export function fitDocuments({ ids, digests, find, bodyBytesMax }: FitOptions) {
   const products: ClaimedProduct[] = []
   const [unfit, missing]: [ProductId[], ProductId[]] = [[], []]
   const replaced = new Map<ProductId, Buffer>()
   let bodyBytes = 1
   for (const [at, productId] of ids.entries()) {
-    const newest = found.get(productId)
+    const newest = find(productId, at)
     // Too large for any call, the first is handed out all the same, to be refused with that reason.
     const fits = products.length === 0 || bodyBytes + (newest?.document.length ?? 0) + 1 <= bodyBytesMax
     if (!newest) missing.push(productId)
     else if (!fits) unfit.push(productId)
     else {
-      products.push({ productId, ...newest })
+      products.push({ ...newest, productId })
       bodyBytes += newest.document.length + 1
       const digest = digests[at]
       if (digest && !newest.digest.equals(digest)) replaced.set(productId, digest)

@@ -1,9 +1,10 @@
 import type { ProductId } from '../lib/brand.ts'
 import type { Clock } from '../lib/clock.ts'
+import { splitBytes } from '../lib/joined-bytes.ts'
 import { settlesWithin } from '../lib/settles-within.ts'
 import type { TakenProducts } from '../mirror/loop-model.ts'
 import type { NewProducts } from '../mirror/new-products.ts'
-import type { ClaimedDocuments } from './fit-documents.ts'
+import type { ClaimedProduct } from './model.ts'
 import type { OpenClaims } from './open-claims.ts'
 
 const digestBytes = 16
@@ -47,22 +48,31 @@ export class NewClaims {
   }
 
   /** The call begins. Undefined: the products are sent again by others. */
-  take(token: string, offer: NewOffer, bytesMax: number): ClaimedDocuments | undefined {
+  take(token: string, offer: NewOffer, bytesMax: number): ClaimedProduct[] | undefined {
     this.#bytesMax = bytesMax
     const { taken, from } = offer
     if (!from.isHeld(taken)) return undefined
     this.#claims.set(token, offer)
+    const { ids, documents, waiting } = taken
     const bytes = Buffer.from(taken.digests.buffer)
-    const digests = taken.ids.map((_, at) => bytes.subarray(at * digestBytes, (at + 1) * digestBytes))
-    return { ids: taken.ids, digests }
+    const claimed = splitBytes(documents).map((document, at): ClaimedProduct => {
+      const digest = bytes.subarray(at * digestBytes, (at + 1) * digestBytes)
+      return { productId: ids[at] as ProductId, document, digest }
+    })
+    let at = 0
+    for (const { sinceMs, products } of waiting) {
+      const first = claimed[at]
+      if (first) first.place = { lane: 'new', sinceMs, products }
+      at += products
+    }
+    return claimed
   }
 
   /** The endpoint took all products of the claim. False: Redis knows the claim, or there are others in it. */
-  settle(token: string, products: readonly { productId: ProductId; digest: Buffer }[]): boolean {
+  settle(token: string, products: readonly { productId: ProductId }[]): boolean {
     const claim = this.#claims.get(token)
     if (!claim || !this.#open.isWhole(token, products)) return false
-    const changed = products.filter((each) => this.#open.digestsOf(token, each).length > digestBytes)
-    claim.from.settle(claim.taken.token, changed)
+    claim.from.settle(claim.taken.token)
     this.#claims.delete(token)
     this.#open.forget(token)
     return true

@@ -115,7 +115,7 @@ export class RedisOutbox extends OutboxPace {
       const claim = await this.#openClaim(token, bound, { bodyBytesMax, reader })
       return { kind, claim: { ...claim, lanes: parseLanes(String(counts)) } }
     }
-    if (kind === 'new' && offer) return this.#openNew(token, offer, { bodyBytesMax: Number(rest[0]), reader })
+    if (kind === 'new' && offer) return this.#openNew(token, offer, Number(rest[0]))
     if (kind === 'idle' && isDue) return { kind: 'wait', forMs: takenAgainMs }
     if (kind === 'idle') return parseIdle(rest)
     return parseWithheld(kind, rest) ?? { kind: 'shut', forMs: shutAgainMs }
@@ -229,7 +229,7 @@ export class RedisOutbox extends OutboxPace {
     return expireClaims(this.#options, this.#open)
   }
 
-  /** Reads the claimed documents; one that no longer fits because it grew since the claim goes back at once. */
+  /** Reads the claimed documents. */
   async #openClaim(
     token: string,
     claimed: ClaimedDocuments,
@@ -239,22 +239,33 @@ export class RedisOutbox extends OutboxPace {
     const found = reader
       ? await this.#blocks.read(reader, claimed)
       : await readOffered(this.connection, this.keys, claimed.ids)
-    const { products, documentBytes, ...others } = fitDocuments({ ...claimed, found, bodyBytesMax })
+    const fit = fitDocuments({ ...claimed, find: (id) => found.get(id), bodyBytesMax })
     if (reader) {
-      this.#open.replace(token, others.replaced)
-      addPlaces(products, reader)
+      this.#open.replace(token, fit.replaced)
+      addPlaces(fit.products, reader)
     }
-    if (others.missing.length > 0) await this.#release(token, others.missing, 'not-found')
-    if (others.unfit.length > 0) await this.#release(token, others.unfit, 'not-sent')
+    return this.#keepFit(token, fit)
+  }
+
+  /** What no longer fits, as the document grew or the limit fell since, goes back at once. */
+  async #keepFit(
+    token: string,
+    { products, documentBytes, missing, unfit }: ReturnType<typeof fitDocuments>,
+  ): Promise<Omit<Claim, 'lanes'>> {
+    if (missing.length > 0) await this.#release(token, missing, 'not-found')
+    if (unfit.length > 0) await this.#release(token, unfit, 'not-sent')
     return { token, products, documentBytes }
   }
 
   /** The caller's own new products, of which Redis knows nothing. */
-  async #openNew(token: string, offer: NewOffer, options: OpenOptions): Promise<ClaimAnswer> {
-    const taken = this.#new.take(token, offer, options.bodyBytesMax)
+  async #openNew(token: string, offer: NewOffer, bodyBytesMax: number): Promise<ClaimAnswer> {
+    const taken = this.#new.take(token, offer, bodyBytesMax)
     if (!taken) return { kind: 'shut', forMs: startingAgainMs }
     try {
-      const claim = await this.#openClaim(token, taken, options)
+      const ids = taken.map(({ productId }) => productId)
+      this.#open.add(token, ids)
+      const fit = fitDocuments({ ids, digests: [], find: (_, at) => taken[at], bodyBytesMax })
+      const claim = await this.#keepFit(token, fit)
       const lanes = { urgent: 0, new: claim.products.length, deferred: 0, echoed: 0 }
       return { kind: 'claimed', claim: { ...claim, lanes } }
     } catch (error) {

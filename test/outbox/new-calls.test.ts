@@ -75,17 +75,62 @@ test('a product that changes while its call is under way is in no other, and goe
   expect([box.places(), await box.remains()]).toEqual([[], []])
 })
 
-test('a document that came after the product was taken is sent once, and settles it', async () => {
+test('a document that came after the product was taken goes out when its call has ended', async () => {
   await using box = await openDelivering()
   box.commit('a', '1')
   await stockUp(box)
   box.commit('a', '2', 'urgent')
   const claim = await box.claim()
-  expect(textsOf(claim)).toEqual(['2'])
+  expect(textsOf(claim)).toEqual(['1'])
   await box.outbox.acknowledge(claim.token, claim.products)
   await box.settle()
-  expect((await box.outbox.claim({ mode: 'any', bodyBytesMax: callBytes })).kind).toBe('idle')
+  expect(textsOf(await box.deliver())).toEqual(['2'])
   expect([box.places(), await box.remains()]).toEqual([[], []])
+})
+
+test('a new product that changes before a call takes it is sent as it is now', async () => {
+  await using box = await openDelivering()
+  box.commit('a', '1')
+  box.commit('b', '1')
+  box.commit('a', '2', 'new')
+  const claim = await takeNew(box)
+  expect([idsOf(claim), textsOf(claim)]).toEqual([
+    ['a', 'b'],
+    ['2', '1'],
+  ])
+})
+
+test('a call reads in the mirror what no longer fits into memory, also where it was edited', async () => {
+  await using box = await openDelivering()
+  const long = (name: string) => name.padEnd(900_000, 'x')
+  const ids = Array.from({ length: 26 }, (_, at) => `p${at}`)
+  for (const id of ids) box.commit(id, long(id))
+  box.commit('p24', long('edited'), 'new')
+  const sent: string[] = []
+  for (let calls = 0; calls < 13; calls += 1) {
+    const claim = await takeNew(box)
+    sent.push(...textsOf(claim))
+    await box.outbox.acknowledge(claim.token, claim.products)
+    await box.settle()
+  }
+  expect(sent).toEqual(ids.map((id) => long(id === 'p24' ? 'edited' : id)))
+  expect([box.places(), await box.remains()]).toEqual([[], []])
+})
+
+test('since when its products wait comes with a call, so many of them since each time', async () => {
+  await using box = await openDelivering()
+  const nowMs = Date.now()
+  box.commitAll([write('a', '1', 'new'), write('b', '1', 'new')], 60_000)
+  box.commit('c', '1', 'new', 20_000)
+  const { products } = await takeNew(box)
+  const places = products.map(
+    ({ place }) => place && { ...place, sinceMs: Math.round((nowMs - place.sinceMs) / 10_000) },
+  )
+  expect(places).toEqual([
+    { lane: 'new', sinceMs: 6, products: 2 },
+    undefined,
+    { lane: 'new', sinceMs: 2, products: 1 },
+  ])
 })
 
 test.for([
