@@ -163,8 +163,9 @@ function memoryOf(message: MirrorAnswer): ArrayBuffer[] {
 function tellWritten(store: MirrorStore, starter: MessagePort): void {
   const blocks = store.takeBlocks()
   if (blocks.length === 0) return
-  const memory = blocks.flatMap((block) => [block.memory, block.digests.buffer])
-  starter.postMessage({ kind: 'written', blocks } satisfies MirrorAnswer, memory)
+  // The documents themselves are copied: others of the same memory may wait here for a call (`FreshPlaces`).
+  const digests = blocks.map((block) => block.digests.buffer)
+  starter.postMessage({ kind: 'written', blocks } satisfies MirrorAnswer, digests)
 }
 
 interface Serving {
